@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The air: one core, one lock, one hrtimer. The timer is set for the time at
+ * which the core next has something to tell (dcf_next()), or for now when hwsim
+ * has kicked a queue; nothing else ever runs.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "air.h"
+
+void air_arm(struct air *air)
+{
+	u64 next = dcf_next(air->dcf);
+
+	if (!air->running)
+		return;
+	air->armed = next;
+	if (next != DCF_NEVER)
+		hrtimer_start(&air->timer, ns_to_ktime(next), HRTIMER_MODE_ABS_HARD);
+	/* A kick in between has set the timer for now: that must not be lost. */
+	if (READ_ONCE(air->kicked))
+		hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS_HARD);
+}
+
+/* From hwsim's notify: its lock is held and interrupts are off. */
+void air_kick(struct air *air)
+{
+	WRITE_ONCE(air->kicked, 1);
+	hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS_HARD);
+}
+
+static enum hrtimer_restart air_timer(struct hrtimer *timer)
+{
+	struct air *air = container_of(timer, struct air, timer);
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&air->lock, flags);
+	if (air->running) {
+		now = air_now();
+		air->timers++;
+		if (now > air->armed)
+			air->late_ns_max = max(air->late_ns_max, now - air->armed);
+		xchg(&air->kicked, 0);
+		dcf_run(air->dcf, now);
+		hwsim_give(air);
+		hwsim_take(air, now);
+		hwsim_interrupt(air);
+		air_arm(air);
+	}
+	spin_unlock_irqrestore(&air->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+struct air *air_create(const struct dcf_config *config, const char **why)
+{
+	struct air *air = kzalloc(sizeof(*air), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	*why = NULL;
+	if (!air)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&air->lock);
+	INIT_LIST_HEAD(&air->backlog);
+	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	air->timer.function = air_timer;
+	air->armed = DCF_NEVER;
+	air->stations = config->stations;
+	air->radio = kcalloc(config->stations, sizeof(*air->radio), GFP_KERNEL);
+	air->dcf = vzalloc(dcf_size(config->stations));
+	if (!air->radio || !air->dcf)
+		goto out;
+	*why = dcf_init(air->dcf, config, &hwsim_dcf_ops, air);
+	err = -EINVAL;
+	if (*why)
+		goto out;
+	if (config->trace) {
+		err = trace_open(air);
+		if (err)
+			goto out;
+	}
+	err = hwsim_register(air);
+	if (!err)
+		return air;
+	trace_close(air);
+out:
+	vfree(air->dcf);
+	kfree(air->radio);
+	kfree(air);
+	return ERR_PTR(err);
+}
+
+void air_destroy(struct air *air)
+{
+	hwsim_unregister(air); /* the last use of rings and timer */
+	trace_close(air);
+	vfree(air->dcf);
+	kfree(air->radio);
+	kfree(air);
+}
+
+static int __init dcf80211_init(void)
+{
+	return control_register();
+}
+
+static void __exit dcf80211_exit(void)
+{
+	control_unregister();
+}
+
+module_init(dcf80211_init);
+module_exit(dcf80211_exit);
+MODULE_DESCRIPTION("The air under mac80211_hwsim: an exact IEEE 802.11 DCF");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
+ * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
+ * hwsim driver), control.c (generic netlink), trace.c (the relay channel).
+ *
+ * Locking. One air at a time. control.c's genl mutex orders set-up, control and
+ * removal. air->lock (taken with interrupts off) guards the core and the rings;
+ * it is taken in the timer and by control, never in hwsim's notify, which comes
+ * with hwsim's own lock held and only arms the timer. Order: air->lock, then
+ * hwsim's.
+ */
+#ifndef DCF80211_AIR_H
+#define DCF80211_AIR_H
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/spinlock.h>
+#include <linux/virtio.h>
+
+#include "core/dcf.h"
+
+#define DCF80211_NAME "dcf80211"
+#define DCF80211_VERSION 1
+
+enum { QUEUE_TX, QUEUE_RX, QUEUES };
+
+struct rchan;
+struct dentry;
+
+/* One hwsim radio: its transmitter address, and whether control has named it. */
+struct radio {
+	u8 addr[DCF_ALEN];
+	bool named;
+};
+
+/* A message that waits for a free buffer in hwsim's receive queue. */
+struct backlog {
+	struct list_head list;
+	u32 len;
+	u8 bytes[];
+};
+
+struct air {
+	spinlock_t lock;
+	struct hrtimer timer;
+	u64 armed; /* for when */
+	int kicked; /* hwsim has put something into a ring */
+	bool running; /* the rings are there */
+	struct dcf *dcf;
+	u16 stations;
+	struct radio *radio;
+
+	struct virtio_device vdev;
+	struct completion released; /* the last reference to vdev is gone */
+	u8 status;
+	struct {
+		struct virtqueue *vq;
+		u16 seen;
+		bool used; /* something was given back: hwsim must be told */
+	} queue[QUEUES];
+	struct list_head backlog;
+
+	struct dentry *debugfs;
+	struct rchan *trace;
+	u32 lost_records;
+
+	u64 refused_frames, unknown_radios, frames, timers, late_ns_max;
+};
+
+/* air.c */
+struct air *air_create(const struct dcf_config *config, const char **why);
+void air_destroy(struct air *air);
+void air_kick(struct air *air);
+/* Under air->lock: the core has changed, arm its timer anew. */
+void air_arm(struct air *air);
+static inline u64 air_now(void)
+{
+	return ktime_get_ns();
+}
+
+/* hwsim.c */
+extern const struct dcf_ops hwsim_dcf_ops;
+int hwsim_register(struct air *air);
+void hwsim_unregister(struct air *air);
+/* Under air->lock: take what hwsim has sent, give what waits for it, tell it of both. */
+void hwsim_take(struct air *air, u64 now);
+void hwsim_give(struct air *air);
+void hwsim_interrupt(struct air *air);
+
+/* trace.c */
+int trace_open(struct air *air);
+void trace_close(struct air *air);
+void trace_flush(struct air *air);
+void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
+
+/* control.c */
+int control_register(void);
+void control_unregister(void);
+
+#endif

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Control by generic netlink: family "dcf80211", described by dcf80211.yaml, so
+ * that any YNL tool can speak it. SETUP makes the air and puts it under hwsim,
+ * TEARDOWN takes it away; in between stations and powers can change at any time.
+ * What is not understood is refused, with a text that says why.
+ */
+#include <linux/etherdevice.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "air.h"
+
+/* dcf80211.yaml numbers them. */
+enum { CMD_SETUP = 1, CMD_TEARDOWN, CMD_STATION, CMD_LINKS, CMD_ERRORS, CMD_START, CMD_STOP, CMD_STATUS, CMD_COUNTERS };
+enum {
+	A_PAD = 1,
+	A_STATIONS,
+	A_SLOT_NS,
+	A_SIFS_NS,
+	A_CW_MIN,
+	A_CW_MAX,
+	A_SIGNAL_EXTENSION_NS,
+	A_BASIC_RATES,
+	A_RECEPTION,
+	A_EIFS,
+	A_NAV_RESET,
+	A_RETRY_BY_STAGES,
+	A_TRACE,
+	A_SNAP,
+	A_CAPTURE_RATIO_MILLI,
+	A_RX_THRESHOLD_AW,
+	A_CS_THRESHOLD_AW,
+	A_NOISE_AW,
+	A_SEED,
+	A_STATION,
+	A_RADIO,
+	A_FREQ,
+	A_SHORT_RETRY,
+	A_LONG_RETRY,
+	A_QUEUE,
+	A_PROMISCUOUS,
+	A_LINKS,
+	A_RATE,
+	A_FIRST_MDB,
+	A_STEP_MDB,
+	A_LAMBDA_Q40,
+	A_TIME_NS,
+	A_MEASURING,
+	A_LOST_RECORDS,
+	A_REFUSED_FRAMES,
+	A_UNKNOWN_RADIOS,
+	A_FRAMES,
+	A_EVENTS,
+	A_TIMERS,
+	A_LATE_NS_MAX,
+	A_TX,
+	A_AIRTIME_NS,
+	A_RX,
+	A_ADDRESSED,
+	A_END,
+	A_SHORT_RETRIES,
+	A_LONG_RETRIES,
+	A_BUSY_NS,
+	A_NAV_NS,
+	A_TX_NS,
+	ATTRS
+};
+
+static const struct nla_policy policy[ATTRS] = {
+	[A_STATIONS] = { .type = NLA_U16 },
+	[A_SLOT_NS] = { .type = NLA_U32 },
+	[A_SIFS_NS] = { .type = NLA_U32 },
+	[A_CW_MIN] = { .type = NLA_U32 },
+	[A_CW_MAX] = { .type = NLA_U32 },
+	[A_SIGNAL_EXTENSION_NS] = { .type = NLA_U32 },
+	[A_BASIC_RATES] = { .type = NLA_U32 },
+	[A_RECEPTION] = { .type = NLA_U8 },
+	[A_EIFS] = { .type = NLA_U8 },
+	[A_NAV_RESET] = { .type = NLA_U8 },
+	[A_RETRY_BY_STAGES] = { .type = NLA_U8 },
+	[A_TRACE] = { .type = NLA_U8 },
+	[A_SNAP] = { .type = NLA_U16 },
+	[A_CAPTURE_RATIO_MILLI] = { .type = NLA_U32 },
+	[A_RX_THRESHOLD_AW] = { .type = NLA_U64 },
+	[A_CS_THRESHOLD_AW] = { .type = NLA_U64 },
+	[A_NOISE_AW] = { .type = NLA_U64 },
+	[A_SEED] = { .type = NLA_U64 },
+	[A_STATION] = { .type = NLA_U16 },
+	[A_RADIO] = NLA_POLICY_ETH_ADDR,
+	[A_FREQ] = { .type = NLA_U16 },
+	[A_SHORT_RETRY] = { .type = NLA_U8 },
+	[A_LONG_RETRY] = { .type = NLA_U8 },
+	[A_QUEUE] = { .type = NLA_U16 },
+	[A_PROMISCUOUS] = { .type = NLA_U8 },
+	[A_LINKS] = { .type = NLA_BINARY },
+	[A_RATE] = { .type = NLA_U16 },
+	[A_FIRST_MDB] = { .type = NLA_S32 },
+	[A_STEP_MDB] = { .type = NLA_U32 },
+	[A_LAMBDA_Q40] = { .type = NLA_BINARY, .len = DCF_LAMBDA_POINTS * sizeof(u64) },
+};
+
+static struct genl_family family;
+/* The one air; genl's mutex guards the pointer. */
+static struct air *the_air;
+
+static bool have(struct genl_info *info, const int *attrs)
+{
+	for (; *attrs; attrs++)
+		if (!info->attrs[*attrs]) {
+			NL_SET_ERR_MSG(info->extack, "an attribute that this command needs is missing");
+			return false;
+		}
+	return true;
+}
+
+static int no_air(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "there is no air: set one up first");
+	return -ENODEV;
+}
+
+/* Around every look at the core: bring it up to date before, arm its timer after. */
+static u64 begin(struct air *air, unsigned long *flags)
+{
+	u64 now;
+
+	spin_lock_irqsave(&air->lock, *flags);
+	now = air_now();
+	dcf_run(air->dcf, now);
+	return now;
+}
+
+static void end(struct air *air, unsigned long flags)
+{
+	hwsim_interrupt(air);
+	air_arm(air);
+	spin_unlock_irqrestore(&air->lock, flags);
+}
+
+static int do_setup(struct sk_buff *skb, struct genl_info *info)
+{
+	static const int need[] = { A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS,
+				    A_BASIC_RATES, A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE,
+				    A_SNAP, A_CAPTURE_RATIO_MILLI, A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW,
+				    A_SEED, 0 };
+	struct nlattr **a = info->attrs;
+	struct dcf_config config;
+	struct air *air;
+	const char *why;
+
+	if (the_air) {
+		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
+		return -EBUSY;
+	}
+	if (!have(info, need))
+		return -EINVAL;
+	config = (struct dcf_config){
+		.phy = {
+			.slot_ns = nla_get_u32(a[A_SLOT_NS]),
+			.sifs_ns = nla_get_u32(a[A_SIFS_NS]),
+			.cw_min = nla_get_u32(a[A_CW_MIN]),
+			.cw_max = nla_get_u32(a[A_CW_MAX]),
+			.signal_extension_ns = nla_get_u32(a[A_SIGNAL_EXTENSION_NS]),
+			.basic_rates = nla_get_u32(a[A_BASIC_RATES]),
+		},
+		.stations = nla_get_u16(a[A_STATIONS]),
+		.reception = nla_get_u8(a[A_RECEPTION]),
+		.eifs = nla_get_u8(a[A_EIFS]),
+		.nav_reset = nla_get_u8(a[A_NAV_RESET]),
+		.retry_by_stages = nla_get_u8(a[A_RETRY_BY_STAGES]),
+		.trace = nla_get_u8(a[A_TRACE]),
+		.snap = nla_get_u16(a[A_SNAP]),
+		.capture_ratio_milli = nla_get_u32(a[A_CAPTURE_RATIO_MILLI]),
+		.rx_threshold_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]),
+		.cs_threshold_aw = nla_get_u64(a[A_CS_THRESHOLD_AW]),
+		.noise_aw = nla_get_u64(a[A_NOISE_AW]),
+		.seed = nla_get_u64(a[A_SEED]),
+	};
+	air = air_create(&config, &why);
+	if (IS_ERR(air)) {
+		if (why && info->extack)
+			info->extack->_msg = why;
+		else if (PTR_ERR(air) == -ENODEV)
+			NL_SET_ERR_MSG(info->extack, "mac80211_hwsim is not loaded, or has another medium");
+		return PTR_ERR(air);
+	}
+	the_air = air;
+	return 0;
+}
+
+static int do_teardown(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = the_air;
+
+	if (!air)
+		return no_air(info->extack);
+	the_air = NULL;
+	air_destroy(air);
+	return 0;
+}
+
+static int do_station(struct sk_buff *skb, struct genl_info *info)
+{
+	static const int need[] = { A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0 };
+	struct nlattr **a = info->attrs;
+	struct air *air = the_air;
+	unsigned long flags;
+	u8 perm[ETH_ALEN];
+	u16 station;
+	bool ok;
+
+	if (!air)
+		return no_air(info->extack);
+	if (!have(info, need))
+		return -EINVAL;
+	station = nla_get_u16(a[A_STATION]);
+	begin(air, &flags);
+	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
+			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
+	if (ok) {
+		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
+		air->radio[station].named = true;
+		/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
+		ether_addr_copy(perm, air->radio[station].addr);
+		perm[0] &= ~0x40;
+		ok = dcf_add_address(air->dcf, station, perm);
+	}
+	end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150");
+	return ok ? 0 : -EINVAL;
+}
+
+static int do_links(struct sk_buff *skb, struct genl_info *info)
+{
+	static const int need[] = { A_STATION, A_LINKS, 0 };
+	const struct dcf_link *link;
+	struct air *air = the_air;
+	unsigned long flags;
+	bool ok = true;
+	u16 from, to;
+
+	if (!air)
+		return no_air(info->extack);
+	if (!have(info, need))
+		return -EINVAL;
+	from = nla_get_u16(info->attrs[A_STATION]);
+	if (from >= air->stations || nla_len(info->attrs[A_LINKS]) != air->stations * (int)sizeof(*link)) {
+		NL_SET_ERR_MSG(info->extack, "no such station, or not one entry of 16 bytes for each station");
+		return -EINVAL;
+	}
+	begin(air, &flags);
+	for (to = 0; to < air->stations && ok; to++) {
+		struct dcf_link copy; /* the attribute is aligned to 4 only */
+
+		memcpy(&copy, nla_data(info->attrs[A_LINKS]) + to * sizeof(copy), sizeof(copy));
+		ok = to == from || dcf_set_link(air->dcf, from, to, &copy);
+	}
+	end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 1 W");
+	return ok ? 0 : -EINVAL;
+}
+
+static int do_errors(struct sk_buff *skb, struct genl_info *info)
+{
+	static const int need[] = { A_RATE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0 };
+	struct nlattr **a = info->attrs;
+	struct air *air = the_air;
+	struct dcf_errors *errors;
+	unsigned long flags;
+	bool ok;
+
+	if (!air)
+		return no_air(info->extack);
+	if (!have(info, need))
+		return -EINVAL;
+	if (nla_len(a[A_LAMBDA_Q40]) % sizeof(u64) || !nla_len(a[A_LAMBDA_Q40])) {
+		NL_SET_ERR_MSG(info->extack, "the table is not a list of 64-bit numbers");
+		return -EINVAL;
+	}
+	errors = kzalloc(sizeof(*errors), GFP_KERNEL);
+	if (!errors)
+		return -ENOMEM;
+	errors->first_mdb = nla_get_s32(a[A_FIRST_MDB]);
+	errors->step_mdb = nla_get_u32(a[A_STEP_MDB]);
+	errors->points = nla_len(a[A_LAMBDA_Q40]) / sizeof(u64);
+	nla_memcpy(errors->lambda_q40, a[A_LAMBDA_Q40], sizeof(errors->lambda_q40));
+	begin(air, &flags);
+	ok = dcf_set_errors(air->dcf, nla_get_u16(a[A_RATE]), errors);
+	end(air, flags);
+	kfree(errors);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "no such rate, a step of 0, or a value above 2^40");
+	return ok ? 0 : -EINVAL;
+}
+
+static struct sk_buff *answer(struct genl_info *info, int cmd, void **head)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	*head = genlmsg_put_reply(skb, info, &family, 0, cmd);
+	if (*head)
+		return skb;
+	nlmsg_free(skb);
+	return NULL;
+}
+
+static int do_start_stop(struct sk_buff *request, struct genl_info *info)
+{
+	int cmd = info->genlhdr->cmd;
+	struct air *air = the_air;
+	unsigned long flags;
+	struct sk_buff *skb;
+	void *head;
+	u64 now;
+
+	if (!air)
+		return no_air(info->extack);
+	skb = answer(info, cmd, &head);
+	if (!skb)
+		return -ENOMEM;
+	now = begin(air, &flags);
+	if (cmd == CMD_START) {
+		air->lost_records = 0;
+		dcf_start(air->dcf, now);
+	} else {
+		dcf_stop(air->dcf, now, air->lost_records);
+	}
+	end(air, flags);
+	if (cmd == CMD_STOP)
+		trace_flush(air);
+	if (nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+static int do_status(struct sk_buff *request, struct genl_info *info)
+{
+	struct air *air = the_air;
+	struct sk_buff *skb;
+	unsigned long flags;
+	int err;
+	void *head;
+	u64 now;
+
+	if (!air)
+		return no_air(info->extack);
+	skb = answer(info, CMD_STATUS, &head);
+	if (!skb)
+		return -ENOMEM;
+	now = begin(air, &flags);
+	err = nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD) ?:
+	      nla_put_u16(skb, A_STATIONS, air->stations) ?:
+	      nla_put_u8(skb, A_MEASURING, dcf_measuring(air->dcf)) ?:
+	      nla_put_u32(skb, A_LOST_RECORDS, air->lost_records) ?:
+	      nla_put_u64_64bit(skb, A_REFUSED_FRAMES, air->refused_frames, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_UNKNOWN_RADIOS, air->unknown_radios, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_FRAMES, air->frames, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_EVENTS, dcf_events(air->dcf), A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_TIMERS, air->timers, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late_ns_max, A_PAD);
+	end(air, flags);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+static int put_counters(struct sk_buff *skb, struct air *air, u16 station)
+{
+	const struct dcf_counters *c = dcf_counters(air->dcf, station);
+
+	return nla_put_u16(skb, A_STATION, station) ?:
+	       nla_put(skb, A_TX, sizeof(c->tx), c->tx) ?:
+	       nla_put(skb, A_AIRTIME_NS, sizeof(c->airtime_ns), c->airtime_ns) ?:
+	       nla_put(skb, A_RX, sizeof(c->rx), c->rx) ?:
+	       nla_put(skb, A_ADDRESSED, sizeof(c->addressed), c->addressed) ?:
+	       nla_put(skb, A_END, sizeof(c->end), c->end) ?:
+	       nla_put_u64_64bit(skb, A_SHORT_RETRIES, c->short_retries, A_PAD) ?:
+	       nla_put_u64_64bit(skb, A_LONG_RETRIES, c->long_retries, A_PAD) ?:
+	       nla_put_u64_64bit(skb, A_BUSY_NS, c->busy_ns, A_PAD) ?:
+	       nla_put_u64_64bit(skb, A_NAV_NS, c->nav_ns, A_PAD) ?:
+	       nla_put_u64_64bit(skb, A_TX_NS, c->tx_ns, A_PAD);
+}
+
+/* All stations, one message each. */
+static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct air *air = the_air;
+	unsigned long flags;
+	void *head;
+	int err = 0;
+
+	for (; air && cb->args[0] < air->stations; cb->args[0]++) {
+		head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family, NLM_F_MULTI, CMD_COUNTERS);
+		if (!head)
+			break;
+		begin(air, &flags);
+		err = put_counters(skb, air, cb->args[0]);
+		end(air, flags);
+		if (err) {
+			genlmsg_cancel(skb, head);
+			break;
+		}
+		genlmsg_end(skb, head);
+	}
+	return skb->len ?: err;
+}
+
+#define ADMIN .flags = GENL_ADMIN_PERM
+static const struct genl_ops ops[] = {
+	{ .cmd = CMD_SETUP, .doit = do_setup, ADMIN },
+	{ .cmd = CMD_TEARDOWN, .doit = do_teardown, ADMIN },
+	{ .cmd = CMD_STATION, .doit = do_station, ADMIN },
+	{ .cmd = CMD_LINKS, .doit = do_links, ADMIN },
+	{ .cmd = CMD_ERRORS, .doit = do_errors, ADMIN },
+	{ .cmd = CMD_START, .doit = do_start_stop, ADMIN },
+	{ .cmd = CMD_STOP, .doit = do_start_stop, ADMIN },
+	{ .cmd = CMD_STATUS, .doit = do_status },
+	{ .cmd = CMD_COUNTERS, .dumpit = dump_counters },
+};
+
+static struct genl_family family __ro_after_init = {
+	.name = DCF80211_NAME,
+	.version = DCF80211_VERSION,
+	.maxattr = ATTRS - 1,
+	.policy = policy,
+	.module = THIS_MODULE,
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.resv_start_op = CMD_COUNTERS + 1,
+};
+
+int control_register(void)
+{
+	return genl_register_family(&family);
+}
+
+void control_unregister(void)
+{
+	genl_unregister_family(&family);
+	if (the_air)
+		air_destroy(the_air);
+	the_air = NULL;
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The core's face: set-up, frames in, time in, and by when to come again.
+ */
+#include "state.h"
+
+static size_t align8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static u32 address_slots(u16 stations)
+{
+	u32 n = 16;
+
+	while (n < 8U * stations)
+		n *= 2;
+	return n;
+}
+
+/* Lay out, or (@dcf NULL) only measure, the memory of one air. */
+static size_t lay_out(struct dcf *dcf, u16 stations)
+{
+	size_t n = stations, events = n * EVENTS, at = align8(sizeof(struct dcf));
+	u8 *base = (u8 *)dcf;
+	u16 i;
+
+#define PLACE(field, count)                                                    \
+	do {                                                                   \
+		if (dcf)                                                       \
+			dcf->field = (void *)(base + at);                      \
+		at += align8((count) * sizeof(*((struct dcf *)NULL)->field));  \
+	} while (0)
+	PLACE(station, n);
+	PLACE(link, n * n);
+	PLACE(timeline.heap, events);
+	PLACE(timeline.place, events);
+	PLACE(timeline.time, events);
+	PLACE(address, address_slots(stations));
+#undef PLACE
+	for (i = 0; dcf && i < stations; i++)
+		dcf->station[i].neighbours = (void *)(base + at + i * n * sizeof(struct neighbour));
+	return at + n * n * sizeof(struct neighbour);
+}
+
+size_t dcf_size(u16 stations)
+{
+	return lay_out(NULL, stations);
+}
+
+static const char *refuse(const struct dcf_config *c)
+{
+	const struct dcf_phy *phy = &c->phy;
+
+	if (!c->stations || c->stations > DCF_MAX_STATIONS)
+		return "between 1 and 256 stations";
+	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000 || phy->sifs_ns < 1000 || phy->sifs_ns > 1000000)
+		return "slot and SIFS are between 1 us and 1 ms";
+	if (phy->signal_extension_ns > 1000000)
+		return "the signal extension is below 1 ms";
+	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||
+	    phy->cw_max & (phy->cw_max + 1))
+		return "CWmin and CWmax are one less than a power of two, up to 65535, CWmin not above CWmax";
+	if (!phy->basic_rates || phy->basic_rates >> DCF_RATES)
+		return "the basic rate set is empty or has a rate that does not exist";
+	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES)
+		return "no such reception model or EIFS rule";
+	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
+		return "the carrier sense threshold is above 0 and not above the reception threshold";
+	if (c->reception == DCF_CAPTURE && c->capture_ratio_milli < 1000)
+		return "the capture ratio is at least 1";
+	if (c->reception == DCF_SINR && !c->noise_aw)
+		return "SINR needs noise";
+	if (c->snap < DCF_HDR_LEN)
+		return "the trace keeps at least the 24 bytes of a header";
+	return NULL;
+}
+
+const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
+{
+	const char *why = refuse(config);
+	u16 i;
+	u32 a;
+
+	if (why)
+		return why;
+	lay_out(dcf, config->stations);
+	dcf->config = *config;
+	dcf->ops = ops;
+	dcf->edge = edge;
+	dcf->addresses = address_slots(config->stations);
+	for (a = 0; a < dcf->addresses; a++)
+		dcf->address[a].station = DCF_NOBODY;
+	for (i = 0; i < config->stations; i++) {
+		struct dcf_station *s = &dcf->station[i];
+
+		s->index = i;
+		s->short_limit = 7;
+		s->long_limit = 4;
+		s->queue_limit = 50;
+		s->cw = config->phy.cw_min;
+		s->neighbours_stale = true;
+		s->latest_other = DCF_NOBODY;
+		s->random = config->seed ^ (i + 1ULL) << 48;
+		dcf_random(&s->random); /* seeds that differ in few bits part here */
+		s->random = dcf_random(&s->random);
+	}
+	return NULL;
+}
+
+bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous)
+{
+	struct dcf_station *s;
+
+	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
+	if (station >= dcf->config.stations || !short_limit || !long_limit || !queue || queue > 150)
+		return false;
+	s = &dcf->station[station];
+	s->short_limit = short_limit;
+	s->long_limit = long_limit;
+	s->queue_limit = queue;
+	s->promiscuous = promiscuous;
+	medium_retune(dcf, s, freq);
+	return true;
+}
+
+static u32 address_hash(const struct dcf *dcf, const u8 *addr)
+{
+	u32 i, h = 2166136261U;
+
+	for (i = 0; i < DCF_ALEN; i++)
+		h = (h ^ addr[i]) * 16777619U;
+	return (h ^ h >> 16) & (dcf->addresses - 1);
+}
+
+/* Its entry; or, if @free, else NULL, one that is free. Entries are few, so a full turn is the worst case. */
+static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, bool free)
+{
+	u32 i, at = address_hash(dcf, addr);
+	struct dcf_address *entry, *empty = NULL;
+
+	for (i = 0; i < dcf->addresses; i++, at = (at + 1) & (dcf->addresses - 1)) {
+		entry = &dcf->address[at];
+		if (dcf_same_addr(entry->addr, addr) && entry->station != DCF_NOBODY)
+			return entry;
+		if (!empty && entry->station == DCF_NOBODY)
+			empty = entry;
+		if (entry->station == DCF_NOBODY && !entry->addr[0] && !entry->addr[5])
+			break; /* never used: nothing lies beyond */
+	}
+	return free ? empty : NULL;
+}
+
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
+{
+	const struct dcf_address *entry = find_entry(dcf, addr, false);
+
+	return entry ? entry->station : DCF_NOBODY;
+}
+
+bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry;
+
+	if (station >= dcf->config.stations || dcf_is_group(addr))
+		return false;
+	entry = find_entry(dcf, addr, true);
+	if (!entry || (entry->station != DCF_NOBODY && entry->station != station))
+		return false;
+	memcpy(entry->addr, addr, DCF_ALEN);
+	entry->station = station;
+	return true;
+}
+
+bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry = find_entry(dcf, addr, false);
+
+	if (!entry || entry->station != station)
+		return false;
+	entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
+	return true;
+}
+
+bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link)
+{
+	u16 n = dcf->config.stations;
+
+	if (from >= n || to >= n || from == to || link->delay_ns >= DCF_MAX_DELAY_NS ||
+	    link->power_aw > 1000000000000000000ULL) /* 1 W */
+		return false;
+	dcf->link[from * n + to] = *link;
+	dcf->station[from].neighbours_stale = true;
+	return true;
+}
+
+bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
+{
+	int i = dcf_rate_index(rate);
+	u32 p;
+
+	if (i < 0 || !errors->step_mdb || errors->step_mdb > 100000 || errors->points > DCF_LAMBDA_POINTS)
+		return false;
+	for (p = 0; p < errors->points; p++)
+		if (errors->lambda_q40[p] >> 40) /* a bit is at least right half the time: below ln 2 */
+			return false;
+	dcf->errors[i] = *errors;
+	return true;
+}
+
+static bool acceptable(const struct dcf_frame *f)
+{
+	int i;
+
+	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate)
+		return false;
+	for (i = 0; i < DCF_STAGES; i++)
+		if (f->stage[i].rate && (dcf_rate_index(f->stage[i].rate) < 0 || !f->stage[i].count))
+			return false;
+	return true;
+}
+
+void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
+{
+	struct dcf_station *s = &dcf->station[station];
+	enum dcf_reason why;
+
+	dcf_run(dcf, now);
+	dcf->now = now;
+	frame->next = NULL;
+	frame->queued_ns = now;
+	frame->last_tx = 0;
+	frame->msdu = ++s->msdus;
+	frame->kind = dcf_classify(frame->bytes, frame->len);
+	frame->src = frame->lrc = frame->rts_tries = frame->tries = 0;
+	frame->at_stage = frame->stage_tries = 0;
+	memset(frame->used, 0, sizeof(frame->used));
+	if (!acceptable(frame) || s->queued > s->queue_limit) {
+		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
+		record_end(dcf, s, frame, why);
+		dcf->ops->done(dcf->edge, station, frame, why);
+		return;
+	}
+	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
+								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
+	medium_retune(dcf, s, frame->freq);
+	s->queued++;
+	if (s->tail)
+		s->tail->next = frame;
+	else
+		s->head = frame;
+	s->tail = frame;
+	if (s->head == frame)
+		access_request(dcf, s);
+}
+
+void dcf_run(struct dcf *dcf, u64 until)
+{
+	enum dcf_event kind;
+	u16 station;
+
+	while (timeline_pop(dcf, until, &station, &kind)) {
+		struct dcf_station *s = &dcf->station[station];
+
+		dcf->events++;
+		switch (kind) {
+		case EV_GONE_0:
+		case EV_GONE_1:
+			medium_gone(dcf, s, kind - EV_GONE_0);
+			break;
+		case EV_SENT:
+			medium_sent(dcf, s);
+			break;
+		case EV_TIMEOUT:
+			exchange_timeout(dcf, s);
+			break;
+		case EV_NAV_RESET:
+			access_reset_nav(dcf, s);
+			break;
+		case EV_SIFS:
+			exchange_sifs(dcf, s);
+			break;
+		case EV_ACCESS:
+			exchange_begin(dcf, s);
+			break;
+		case EV_HEARD_0:
+		case EV_HEARD_1:
+			medium_heard(dcf, s, kind - EV_HEARD_0);
+			break;
+		case EVENTS:
+			break;
+		}
+	}
+}
+
+/* The earliest time at which this event can lead to ops->deliver() or ops->done(). */
+static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
+{
+	const struct dcf_station *s = &dcf->station[station];
+	const struct dcf_phy *phy = &dcf->config.phy;
+	const struct transmission *tx;
+
+	switch (kind) {
+	case EV_GONE_0:
+	case EV_GONE_1:
+		tx = &s->tx[kind - EV_GONE_0];
+		if (tx->kind == DCF_RTS || tx->kind == DCF_CTS)
+			return time + phy->sifs_ns;
+		if (tx->receiver == DCF_NOBODY)
+			return time;
+		return tx->visible_at >= time && tx->visible_at != DCF_NEVER ? tx->visible_at : time + phy->sifs_ns;
+	case EV_SENT:
+		return s->tx[s->slot].receiver == DCF_NOBODY ? time : time + phy->sifs_ns;
+	case EV_TIMEOUT:
+		return time;
+	case EV_NAV_RESET:
+		return time + phy->sifs_ns;
+	case EV_SIFS:
+		return time + exchange_sifs_lookahead(dcf, s);
+	case EV_ACCESS:
+		return time + s->exchange_ns;
+	default:
+		return DCF_NEVER; /* what is heard now is gone later, and that event is there too */
+	}
+}
+
+u64 dcf_next(const struct dcf *dcf)
+{
+	const struct timeline *t = &dcf->timeline;
+	u64 next = DCF_NEVER;
+	u32 i;
+
+	for (i = 0; i < t->count; i++)
+		next = dcf_min(next, visible(dcf, t->heap[i] / EVENTS, t->heap[i] % EVENTS, t->time[t->heap[i]]));
+	return next;
+}
+
+void dcf_flush(struct dcf *dcf)
+{
+	u16 i, slot;
+
+	for (i = 0; i < dcf->config.stations; i++) {
+		struct dcf_station *s = &dcf->station[i];
+
+		for (slot = 0; slot < 2; slot++)
+			if (s->tx[slot].give_back && timeline_has(dcf, i, EV_GONE_0 + slot))
+				dcf->ops->done(dcf->edge, i, s->tx[slot].frame, DCF_GROUP);
+		while (s->head) {
+			struct dcf_frame *f = s->head;
+
+			s->head = f->next;
+			dcf->ops->done(dcf->edge, i, f, DCF_REFUSED);
+		}
+		s->tail = NULL;
+		s->queued = 0;
+		s->phase = CONTENDING;
+		s->sending = s->busy = s->eifs = s->backoff = s->owes = false;
+		s->sensed = 0;
+		s->energy_aw = s->nav_end = 0;
+		s->rx.tx = NULL;
+		s->cw = dcf->config.phy.cw_min;
+		memset(s->tx, 0, sizeof(s->tx));
+		s->neighbours_stale = true;
+	}
+	memset(dcf->timeline.place, 0, dcf->config.stations * EVENTS * sizeof(*dcf->timeline.place));
+	dcf->timeline.count = 0;
+}
+
+void dcf_start(struct dcf *dcf, u64 now)
+{
+	u16 i;
+
+	dcf_run(dcf, now);
+	dcf->now = dcf->started = now;
+	for (i = 0; i < dcf->config.stations; i++) {
+		struct dcf_station *s = &dcf->station[i];
+
+		memset(&s->counters, 0, sizeof(s->counters));
+		if (s->nav_end > now)
+			s->counters.nav_ns = s->nav_end - now;
+	}
+	dcf->measuring = true;
+	record_mark(dcf, false, 0);
+}
+
+void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
+{
+	u16 i;
+
+	dcf_run(dcf, now);
+	dcf->now = now;
+	if (!dcf->measuring)
+		return;
+	for (i = 0; i < dcf->config.stations; i++) {
+		struct dcf_station *s = &dcf->station[i];
+
+		if (s->busy)
+			s->counters.busy_ns += now - dcf_max(s->busy_since, dcf->started);
+		if (s->nav_end > now)
+			s->counters.nav_ns -= s->nav_end - now;
+		if (s->sending && s->tx[s->slot].counted)
+			s->counters.tx_ns -= s->tx[s->slot].end - now;
+	}
+	record_mark(dcf, true, lost_records);
+	dcf->measuring = false;
+}
+
+bool dcf_measuring(const struct dcf *dcf)
+{
+	return dcf->measuring;
+}
+
+const struct dcf_counters *dcf_counters(const struct dcf *dcf, u16 station)
+{
+	return &dcf->station[station].counters;
+}
+
+u64 dcf_events(const struct dcf *dcf)
+{
+	return dcf->events;
+}

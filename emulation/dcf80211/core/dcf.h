@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dcf80211's core: the distributed coordination function of IEEE 802.11-2016,
+ * clause 10.3, for all stations of one air.
+ *
+ * It is a pure state machine. Frames, times, powers and seeds come in by calls;
+ * receptions, ends of frames and trace records go out by struct dcf_ops. It
+ * reads no clock, allocates nothing, and knows no metre and no decibel formula.
+ * All state is in struct dcf, whose memory the caller provides.
+ *
+ * It is lazy: dcf_run() plays everything up to a time, and dcf_next() says by
+ * when it must be called again, which is the earliest time at which anything
+ * can happen that the kernel must learn of. Slots, SIFS, NAV and overheard
+ * frames in between cost no timer.
+ *
+ * One file a noun: phy (durations), frame (bytes), timeline (events in order),
+ * medium (carrier sense and reception), access (IFS, backoff), exchange (who
+ * sends what next, retries), record (the trace).
+ */
+#ifndef DCF_H
+#define DCF_H
+
+#include "frame.h"
+#include "phy.h"
+#include "types.h"
+
+#define DCF_MAX_STATIONS 256
+#define DCF_STAGES 4
+/* A signal takes less than this, so two transmissions of a station never arrive at once. */
+#define DCF_MAX_DELAY_NS (32 * US)
+
+enum dcf_outcome { DCF_OK, DCF_COLLISION, DCF_OWN_TX, DCF_NOISE, DCF_BELOW_THRESHOLD, DCF_OUTCOMES };
+
+enum dcf_reason {
+	DCF_ACKED,
+	DCF_GROUP,
+	DCF_RTS_LIMIT,
+	DCF_SHORT_LIMIT,
+	DCF_LONG_LIMIT,
+	DCF_STAGES_USED,
+	DCF_QUEUE_FULL,
+	DCF_REFUSED,
+	DCF_REASONS
+};
+
+/* Who wins where transmissions overlap. docs/medium.md has both rules in full. */
+enum dcf_reception {
+	DCF_CAPTURE, /* as ns-2: the first signal survives what is capture_ratio below it */
+	DCF_SINR, /* interference adds up, bits fail by rate and SINR */
+	DCF_RECEPTIONS
+};
+
+/* After which event a station waits EIFS (10.3.2.3.7). */
+enum dcf_eifs {
+	DCF_EIFS_OFF,
+	DCF_EIFS_FRAME, /* a frame that began and was not received: the standard */
+	DCF_EIFS_ENERGY, /* also a signal too weak to be a frame: as ns-2 */
+	DCF_EIFS_RULES
+};
+
+struct dcf_config {
+	struct dcf_phy phy;
+	u16 stations;
+	u8 reception; /* enum dcf_reception */
+	u8 eifs; /* enum dcf_eifs */
+	bool nav_reset; /* 10.3.2.4: forget the NAV of an RTS that nothing followed */
+	bool retry_by_stages; /* the kernel's rate stages instead of the two limits */
+	bool trace;
+	u16 snap; /* bytes of a frame that go into the trace */
+	u32 capture_ratio_milli; /* linear, times 1000 */
+	u64 rx_threshold_aw, cs_threshold_aw, noise_aw;
+	u64 seed;
+};
+
+/* How one pair of stations hears: attowatts, thousandths of a dBm, nanoseconds. 0 aw: not at all. */
+struct dcf_link {
+	u64 power_aw;
+	s32 power_mdbm;
+	u32 delay_ns;
+};
+
+/* -ln(1 - bit error rate) in units of 2^-40, by SINR in thousandths of a dB. */
+#define DCF_LAMBDA_POINTS 256
+struct dcf_errors {
+	s32 first_mdb;
+	u32 step_mdb;
+	u32 points;
+	u64 lambda_q40[DCF_LAMBDA_POINTS];
+};
+
+/* One of the kernel's rate stages: so many attempts at this rate. */
+struct dcf_stage {
+	u16 rate; /* 100 kb/s; 0: there is no such stage */
+	u8 count;
+	bool rts, cts_to_self, short_preamble;
+};
+
+/* A frame that the kernel handed over. The caller owns the memory; the core holds it until ops->done(). */
+struct dcf_frame {
+	struct dcf_frame *next;
+	u8 *bytes; /* 802.11 header first, no FCS; the core sets Duration and Retry */
+	u64 queued_ns;
+	u64 last_tx; /* number of its last transmission, 0: none */
+	u32 msdu; /* number at its station, from 1 */
+	u16 len; /* without FCS */
+	u16 freq; /* MHz */
+	bool no_ack;
+	struct dcf_stage stage[DCF_STAGES];
+	/* The core's. */
+	u8 kind; /* enum dcf_kind */
+	u16 receiver; /* station, or DCF_NOBODY */
+	u8 src, lrc; /* short and long retry count (10.3.4.4) */
+	u8 rts_tries; /* since the last CTS */
+	u8 tries; /* data transmissions */
+	u8 at_stage, stage_tries;
+	u8 used[DCF_STAGES]; /* attempts in each stage */
+};
+
+struct dcf;
+
+struct dcf_ops {
+	/* @frame arrived well at station @to, with this power. */
+	void (*deliver)(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm);
+	/* @station is done with @frame: it belongs to the caller again. */
+	void (*done)(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why);
+	/* A trace record: @head of @head_len bytes, then @body, then zeros up to a multiple of 8. */
+	void (*record)(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
+};
+
+struct dcf_counters {
+	u64 tx[DCF_KINDS], airtime_ns[DCF_KINDS];
+	u64 rx[DCF_KINDS][DCF_OUTCOMES];
+	u64 addressed[DCF_KINDS][DCF_OUTCOMES];
+	u64 end[DCF_KINDS][DCF_REASONS];
+	u64 short_retries, long_retries;
+	u64 busy_ns, nav_ns, tx_ns;
+};
+
+/* The memory that one air needs. */
+size_t dcf_size(u16 stations);
+/* 0, or why not: a text for people. @memory holds dcf_size() bytes, zeroed. */
+const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
+
+/* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
+bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
+bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
+bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
+bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
+bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
+
+/* The kernel hands @frame over at @now. The core answers by ops->done(), perhaps at once. */
+void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now);
+/* Play everything up to and including @until. */
+void dcf_run(struct dcf *dcf, u64 until);
+/* By when dcf_run() must be called again, or DCF_NEVER. */
+u64 dcf_next(const struct dcf *dcf);
+/* Give back every frame, as REFUSED, and silence the air: the radios go away. */
+void dcf_flush(struct dcf *dcf);
+
+/* Counters and trace cover what begins between the two. Times are the event's own. */
+void dcf_start(struct dcf *dcf, u64 now);
+void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records);
+bool dcf_measuring(const struct dcf *dcf);
+const struct dcf_counters *dcf_counters(const struct dcf *dcf, u16 station);
+/* Events played so far. */
+u64 dcf_events(const struct dcf *dcf);
+
+#endif

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The frame exchange: RTS, CTS, DATA, ACK, their timeouts and retries
+ * (10.3.2.9, 10.3.2.11, 10.3.4.4), and what a station does with what it hears.
+ */
+#include "state.h"
+
+static const struct dcf_stage *stage_of(const struct dcf_frame *f)
+{
+	return &f->stage[f->at_stage];
+}
+
+static bool wants_ack(const struct dcf_frame *f)
+{
+	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));
+}
+
+static u64 airtime(const struct dcf *dcf, u16 rate, u32 len, bool short_preamble)
+{
+	return dcf_airtime_ns(&dcf->config.phy, rate, len, short_preamble);
+}
+
+static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	return airtime(dcf, stage_of(f)->rate, f->len + FCS_LEN, stage_of(f)->short_preamble);
+}
+
+static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	return airtime(dcf, dcf_response_rate(&dcf->config.phy, stage_of(f)->rate), ACK_LEN, stage_of(f)->short_preamble);
+}
+
+/* Would one more failure be the last? */
+static bool last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
+{
+	if (dcf->config.retry_by_stages)
+		return f->stage_tries + 1 >= stage_of(f)->count &&
+		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].rate);
+	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
+	if (!rts && stage_of(f)->rts)
+		return f->lrc + 1 >= s->long_limit;
+	return f->src + 1 >= s->short_limit;
+}
+
+/* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
+u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
+{
+	return s->phase == CLEARED ? data_airtime(dcf, s->head) :
+				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
+}
+
+/* The same, after access. */
+u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
+{
+	const struct dcf_frame *f = s->head;
+	const struct dcf_phy *phy = &dcf->config.phy;
+	u64 response = response_airtime(dcf, f), data = data_airtime(dcf, f);
+
+	if (!wants_ack(f))
+		return data;
+	if (stage_of(f)->rts)
+		/* to the end of the CTS timeout, or of DATA */
+		return last_try(dcf, s, f, true) ? response + phy->sifs_ns : 2 * response + 2 * phy->sifs_ns + data;
+	return data;
+}
+
+static void send_data(struct dcf *dcf, struct dcf_station *s)
+{
+	struct transmission *tx = medium_next_tx(s);
+	struct dcf_frame *f = s->head;
+
+	dcf_set_duration(f->bytes, wants_ack(f) ? dcf_duration_us(dcf->config.phy.sifs_ns + response_airtime(dcf, f)) : 0);
+	if (f->tries)
+		dcf_set_retry(f->bytes);
+	if (f->tries < 255)
+		f->tries++;
+	tx->frame = f;
+	tx->bytes = f->bytes;
+	tx->len = f->len;
+	tx->kind = f->kind;
+	tx->receiver = f->receiver;
+	tx->rate = stage_of(f)->rate;
+	tx->short_preamble = stage_of(f)->short_preamble;
+	s->phase = SENDING_DATA;
+	medium_send(dcf, s, tx);
+	f->last_tx = tx->id;
+}
+
+static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind kind, const u8 *ra, const u8 *ta,
+			 u16 receiver, u16 duration, u16 rate, bool short_preamble, struct dcf_frame *f)
+{
+	struct transmission *tx = medium_next_tx(s);
+
+	tx->frame = f;
+	tx->bytes = tx->control;
+	tx->kind = kind;
+	tx->receiver = receiver;
+	tx->rate = rate;
+	tx->short_preamble = short_preamble;
+	tx->len = kind == DCF_RTS ? dcf_make_rts(tx->control, ra, ta, duration) :
+		  kind == DCF_CTS ? dcf_make_cts(tx->control, ra, duration) :
+				    dcf_make_ack(tx->control, ra, duration);
+	medium_send(dcf, s, tx);
+	if (f)
+		f->last_tx = tx->id;
+}
+
+void exchange_begin(struct dcf *dcf, struct dcf_station *s)
+{
+	struct dcf_frame *f = s->head;
+	const struct dcf_stage *stage = stage_of(f);
+	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
+	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
+	const u8 *ta = f->bytes + 10;
+
+	s->backoff = false;
+	if (f->used[f->at_stage] < 255)
+		f->used[f->at_stage]++;
+	if (!wants_ack(f) || (!stage->rts && !stage->cts_to_self))
+		return send_data(dcf, s);
+	after = data_airtime(dcf, f) + sifs + response;
+	s->phase = SENDING_RTS;
+	if (stage->rts) {
+		f->rts_tries++;
+		send_control(dcf, s, DCF_RTS, dcf_addr1(f->bytes), ta, f->receiver,
+			     dcf_duration_us(sifs + response + sifs + after), rate, stage->short_preamble, f);
+	} else {
+		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after), rate,
+			     stage->short_preamble, f);
+	}
+}
+
+static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)
+{
+	struct dcf_frame *f = s->head;
+
+	s->head = f->next;
+	if (!s->head)
+		s->tail = NULL;
+	f->next = NULL;
+	s->queued--;
+	s->phase = CONTENDING;
+	s->cw = dcf->config.phy.cw_min;
+	access_backoff(dcf, s); /* post-backoff (10.3.4.3) */
+	record_end(dcf, s, f, why);
+	if (why == DCF_GROUP && timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
+		s->tx[s->slot].give_back = true; /* its bytes are still on their way */
+	else
+		dcf->ops->done(dcf->edge, s->index, f, why);
+	access_update(dcf, s);
+}
+
+/* No CTS (@rts), or no ACK. */
+static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
+{
+	struct dcf_frame *f = s->head;
+	bool is_long = !rts && stage_of(f)->rts, last = last_try(dcf, s, f, rts);
+
+	timeline_cancel(dcf, s->index, EV_TIMEOUT);
+	if (is_long)
+		f->lrc++;
+	else
+		f->src++;
+	if (dcf->measuring && f->queued_ns >= dcf->started) {
+		s->counters.long_retries += is_long;
+		s->counters.short_retries += !is_long;
+	}
+	if (last)
+		return next_frame(dcf, s, dcf->config.retry_by_stages ? DCF_STAGES_USED :
+					  rts ? DCF_RTS_LIMIT : is_long ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
+	if (++f->stage_tries >= stage_of(f)->count && dcf->config.retry_by_stages) {
+		f->at_stage++;
+		f->stage_tries = 0;
+	}
+	s->phase = CONTENDING;
+	s->cw = dcf_min(2 * s->cw + 1, dcf->config.phy.cw_max);
+	access_backoff(dcf, s);
+	access_update(dcf, s);
+}
+
+void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	const struct dcf_phy *phy = &dcf->config.phy;
+	const struct dcf_frame *f = s->head;
+	u16 rate;
+
+	if (tx->frame != f || (s->phase != SENDING_RTS && s->phase != SENDING_DATA))
+		return; /* a CTS or an ACK for somebody else's exchange */
+	if (s->phase == SENDING_DATA && !wants_ack(f))
+		return next_frame(dcf, s, DCF_GROUP);
+	if (tx->kind == DCF_CTS) { /* to itself: nobody answers */
+		s->phase = CLEARED;
+		return timeline_set(dcf, s->index, EV_SIFS, dcf->now + phy->sifs_ns);
+	}
+	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
+	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.9, 10.3.2.11) */
+	rate = dcf_response_rate(phy, stage_of(f)->rate);
+	timeline_set(dcf, s->index, EV_TIMEOUT,
+		     dcf->now + phy->sifs_ns + phy->slot_ns + dcf_plcp_ns(rate, stage_of(f)->short_preamble));
+}
+
+void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
+{
+	fail(dcf, s, s->phase == AWAITING_CTS);
+}
+
+void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
+{
+	if (s->phase == CLEARED)
+		return send_data(dcf, s);
+	s->owes = false;
+	send_control(dcf, s, s->owed_kind, s->owed_ra, NULL, s->owed_to, s->owed_duration, s->owed_rate,
+		     s->owed_short_preamble, NULL);
+}
+
+static void owe(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_kind kind, u16 duration)
+{
+	s->owes = true;
+	s->owed_kind = kind;
+	memcpy(s->owed_ra, tx->bytes + 10, DCF_ALEN); /* its transmitter address */
+	s->owed_to = tx->from;
+	s->owed_duration = duration;
+	s->owed_rate = dcf_response_rate(&dcf->config.phy, tx->rate);
+	s->owed_short_preamble = tx->short_preamble;
+	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+	access_update(dcf, s);
+}
+
+static void hear_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	u64 sifs = dcf->config.phy.sifs_ns, duration = dcf_get_duration(tx->bytes);
+	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate);
+	u64 cts = dcf_duration_us(sifs + airtime(dcf, rate, CTS_LEN, tx->short_preamble));
+
+	if (s->nav_end <= dcf->now) /* else silent (10.3.2.7) */
+		owe(dcf, s, tx, DCF_CTS, duration > cts ? duration - cts : 0);
+}
+
+/* 10.3.2.4: forget the NAV of an RTS if nothing follows it. */
+static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	const struct dcf_phy *phy = &dcf->config.phy;
+	u64 cts = airtime(dcf, dcf_response_rate(phy, tx->rate), CTS_LEN, tx->short_preamble);
+
+	timeline_set(dcf, s->index, EV_NAV_RESET,
+		     dcf->now + 2 * phy->sifs_ns + cts + dcf_plcp_ns(tx->rate, tx->short_preamble) + 2 * phy->slot_ns);
+}
+
+static void update_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	u64 end = dcf->now + dcf_get_duration(tx->bytes) * US;
+
+	if (end <= s->nav_end || end == dcf->now)
+		return;
+	timeline_cancel(dcf, s->index, EV_NAV_RESET);
+	access_set_nav(dcf, s, end);
+	if (tx->kind == DCF_RTS && dcf->config.nav_reset)
+		watch_rts(dcf, s, tx);
+}
+
+/* The answer to what this station sent, or anything else in its place, which is a failure. */
+static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	bool cts = s->phase == AWAITING_CTS;
+	struct dcf_frame *f = s->head;
+
+	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index) {
+		fail(dcf, s, cts);
+		return false;
+	}
+	timeline_cancel(dcf, s->index, EV_TIMEOUT);
+	if (!cts) {
+		next_frame(dcf, s, DCF_ACKED);
+		return true;
+	}
+	f->src = 0; /* a frame not above the threshold, the RTS, has succeeded (10.3.4.4) */
+	f->rts_tries = 0;
+	s->phase = CLEARED;
+	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+	return true;
+}
+
+void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
+{
+	const struct transmission *tx = rx->tx;
+	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK;
+
+	if (outcome != DCF_OK) {
+		if (outcome != DCF_OWN_TX && (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF :
+							     dcf->config.eifs == DCF_EIFS_ENERGY))
+			s->eifs = true;
+		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
+			fail(dcf, s, s->phase == AWAITING_CTS);
+		return access_update(dcf, s);
+	}
+	s->eifs = false;
+	if (waiting && take_answer(dcf, s, tx))
+		return access_update(dcf, s);
+	if (!mine)
+		update_nav(dcf, s, tx);
+	if (tx->kind == DCF_RTS && mine)
+		hear_rts(dcf, s, tx);
+	if (tx->kind > DCF_ACK && (mine || s->promiscuous || dcf_is_group(dcf_addr1(tx->bytes)))) {
+		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
+		if (mine && wants_ack(tx->frame))
+			owe(dcf, s, tx, DCF_ACK, 0);
+	}
+	access_update(dcf, s);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "frame.h"
+
+#define FC_TYPE 0x0c
+#define FC_MANAGEMENT 0x00
+#define FC_DATA 0x08
+#define FC_QOS 0x80
+#define FC_NULL 0x40
+#define FC1_TO_DS 0x01
+#define FC1_FROM_DS 0x02
+#define FC1_PROTECTED 0x40
+#define FC1_ORDER 0x80
+
+enum { IPPROTO_IS_TCP = 6, IPPROTO_IS_UDP = 17, IPPROTO_IS_DSR = 48, IPPROTO_IS_MANET = 138 };
+
+static u16 be16(const u8 *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+/* A TCP segment: with payload, a pure ACK, or one that opens or ends a connection. */
+static enum dcf_kind classify_tcp(const u8 *p, u32 len, u32 segment_len)
+{
+	u32 header;
+
+	if (len < 14 || segment_len < 20)
+		return DCF_OTHER;
+	header = (p[12] >> 4) * 4;
+	if (header < 20 || header > segment_len)
+		return DCF_OTHER;
+	if (p[13] & 0x07) /* FIN, SYN, RST */
+		return segment_len > header ? DCF_TCP_DATA : DCF_OTHER;
+	if (segment_len > header)
+		return DCF_TCP_DATA;
+	return p[13] & 0x10 ? DCF_TCP_ACK : DCF_OTHER;
+}
+
+/* Ports of manet protocols, AODV, OLSR and Babel (IANA). */
+static bool is_routing_port(u16 port)
+{
+	return port == 269 || port == 654 || port == 698 || port == 6696;
+}
+
+static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 payload)
+{
+	switch (protocol) {
+	case IPPROTO_IS_TCP:
+		return classify_tcp(p, len, payload);
+	case IPPROTO_IS_UDP:
+		return len >= 4 && is_routing_port(be16(p + 2)) ? DCF_ROUTING : DCF_OTHER;
+	case IPPROTO_IS_DSR:
+	case IPPROTO_IS_MANET:
+		return DCF_ROUTING;
+	default:
+		return DCF_OTHER;
+	}
+}
+
+static enum dcf_kind classify_ipv4(const u8 *p, u32 len)
+{
+	u32 header, total;
+
+	if (len < 20 || p[0] >> 4 != 4)
+		return DCF_OTHER;
+	header = (p[0] & 0x0f) * 4;
+	total = be16(p + 2);
+	if (header < 20 || total < header || len < header)
+		return DCF_OTHER;
+	if (be16(p + 6) & 0x1fff) /* a later fragment has no transport header */
+		return DCF_OTHER;
+	return classify_transport(p[9], p + header, len - header, total - header);
+}
+
+/* Extension headers are not followed: what hides behind them counts as OTHER. */
+static enum dcf_kind classify_ipv6(const u8 *p, u32 len)
+{
+	if (len < 40 || p[0] >> 4 != 6)
+		return DCF_OTHER;
+	return classify_transport(p[6], p + 40, len - 40, be16(p + 4));
+}
+
+enum dcf_kind dcf_classify(const u8 *frame, u32 len)
+{
+	static const u8 snap[6] = { 0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 };
+	u32 at = DCF_HDR_LEN;
+
+	if (len < DCF_HDR_LEN)
+		return DCF_OTHER;
+	if ((frame[0] & FC_TYPE) == FC_MANAGEMENT)
+		return DCF_MANAGEMENT;
+	if ((frame[0] & FC_TYPE) != FC_DATA || frame[0] & FC_NULL || frame[1] & FC1_PROTECTED)
+		return DCF_OTHER;
+	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
+		at += DCF_ALEN;
+	if (frame[0] & FC_QOS) {
+		bool mesh = at + 2 <= len && frame[at + 1] & 0x01; /* Mesh Control Present (9.2.4.5.9) */
+
+		at += 2;
+		if (frame[1] & FC1_ORDER)
+			at += 4; /* HT Control */
+		if (mesh && at < len)
+			at += 6 + (frame[at] & 0x03) * DCF_ALEN; /* 9.2.4.7.3 */
+	}
+	if (at + 8 > len || memcmp(frame + at, snap, sizeof(snap)))
+		return DCF_OTHER;
+	switch (be16(frame + at + 6)) {
+	case 0x0800:
+		return classify_ipv4(frame + at + 8, len - at - 8);
+	case 0x86dd:
+		return classify_ipv6(frame + at + 8, len - at - 8);
+	case 0x4305: /* batman-adv */
+		return DCF_ROUTING;
+	default:
+		return DCF_OTHER;
+	}
+}
+
+static u32 make_control(u8 *out, u8 subtype, const u8 *ra, u16 duration_us)
+{
+	out[0] = subtype;
+	out[1] = 0;
+	dcf_set_duration(out, duration_us);
+	memcpy(out + 4, ra, DCF_ALEN);
+	return 10;
+}
+
+u32 dcf_make_rts(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us)
+{
+	u32 len = make_control(out, 0xb4, ra, duration_us);
+
+	memcpy(out + len, ta, DCF_ALEN);
+	return len + DCF_ALEN;
+}
+
+u32 dcf_make_cts(u8 *out, const u8 *ra, u16 duration_us)
+{
+	return make_control(out, 0xc4, ra, duration_us);
+}
+
+u32 dcf_make_ack(u8 *out, const u8 *ra, u16 duration_us)
+{
+	return make_control(out, 0xd4, ra, duration_us);
+}

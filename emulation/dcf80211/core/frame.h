@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The bytes of 802.11 frames: what the DCF reads and writes in a header, the
+ * control frames it makes, and which payload a data frame carries.
+ * IEEE 802.11-2016, 9.2 and 9.3. Every access is bounds-checked: the bytes
+ * come from anywhere.
+ */
+#ifndef DCF_FRAME_H
+#define DCF_FRAME_H
+
+#include "types.h"
+
+#define DCF_ALEN 6
+#define DCF_HDR_LEN 24 /* the shortest frame that hwsim hands over */
+#define DCF_MAX_LEN 2400
+
+/* What a frame is to the counters. One table of them all: docs/interfaces.md, 3. */
+enum dcf_kind {
+	DCF_RTS,
+	DCF_CTS,
+	DCF_ACK,
+	DCF_TCP_DATA,
+	DCF_TCP_ACK,
+	DCF_ROUTING,
+	DCF_MANAGEMENT,
+	DCF_OTHER,
+	DCF_KINDS
+};
+
+enum dcf_kind dcf_classify(const u8 *frame, u32 len);
+
+static inline const u8 *dcf_addr1(const u8 *frame)
+{
+	return frame + 4;
+}
+
+static inline bool dcf_is_group(const u8 *addr)
+{
+	return addr[0] & 1;
+}
+
+static inline bool dcf_same_addr(const u8 *a, const u8 *b)
+{
+	return !memcmp(a, b, DCF_ALEN);
+}
+
+static inline void dcf_set_retry(u8 *frame)
+{
+	frame[1] |= 0x08; /* Frame Control, Retry (9.2.4.1.6) */
+}
+
+static inline void dcf_set_duration(u8 *frame, u16 us)
+{
+	frame[2] = us & 0xff;
+	frame[3] = us >> 8;
+}
+
+static inline u16 dcf_get_duration(const u8 *frame)
+{
+	u16 us = frame[2] | frame[3] << 8;
+
+	return us & 0x8000 ? 0 : us; /* else it is an AID, not a time */
+}
+
+/* Make a control frame, without FCS, in @out (at least 16 bytes); returns its length. */
+u32 dcf_make_rts(u8 *out, const u8 *ra, const u8 *ta, u16 duration_us);
+u32 dcf_make_cts(u8 *out, const u8 *ra, u16 duration_us);
+u32 dcf_make_ack(u8 *out, const u8 *ra, u16 duration_us);
+
+#endif

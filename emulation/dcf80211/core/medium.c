@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The medium: what each transmission does at every station that can sense it.
+ * Energy adds up and is physical carrier sense; one signal at a time can be
+ * locked on to and becomes a reception. Work is proportional to those who hear,
+ * not to all stations: each transmitter has a list of them, nearest first, and
+ * one event that walks it.
+ */
+#include "state.h"
+
+static bool senses(const struct dcf *dcf, const struct dcf_link *link)
+{
+	return link->power_aw >= dcf->config.cs_threshold_aw;
+}
+
+static bool is_frame(const struct dcf *dcf, const struct dcf_link *link)
+{
+	return link->power_aw >= dcf->config.rx_threshold_aw;
+}
+
+/* Those who hear @s, nearest first: an insertion into a list that hardly ever changes. */
+static void find_neighbours(struct dcf *dcf, struct dcf_station *s)
+{
+	u16 n = dcf->config.stations, to, at;
+
+	s->n_neighbours = 0;
+	for (to = 0; to < n; to++) {
+		const struct dcf_link *link = &dcf->link[s->index * n + to];
+
+		if (to == s->index || !link->power_aw ||
+		    (dcf->config.reception == DCF_CAPTURE && !senses(dcf, link)))
+			continue;
+		for (at = s->n_neighbours++; at && s->neighbours[at - 1].link.delay_ns > link->delay_ns; at--)
+			s->neighbours[at] = s->neighbours[at - 1];
+		s->neighbours[at] = (struct neighbour){ .link = *link, .station = to };
+	}
+	s->neighbours_stale = false;
+}
+
+static void update_busy(struct dcf *dcf, struct dcf_station *s)
+{
+	bool energy = dcf->config.reception == DCF_CAPTURE ? s->sensed > 0 :
+							     s->energy_aw >= dcf->config.cs_threshold_aw;
+	bool busy = s->sending || s->rx.tx || energy;
+
+	if (busy == s->busy)
+		return;
+	s->busy = busy;
+	if (busy) {
+		access_medium_busy(dcf, s);
+		s->busy_since = dcf->now;
+		return;
+	}
+	if (dcf->measuring)
+		s->counters.busy_ns += dcf->now - dcf_max(s->busy_since, dcf->started);
+	s->idle_since = dcf->now;
+	access_medium_idle(dcf, s);
+}
+
+/* Bits of the locked frame since the last change, at the SINR that they had. */
+static void close_chunk(struct dcf *dcf, struct dcf_station *s)
+{
+	struct reception *rx = &s->rx;
+	u64 plcp_end = rx->start + dcf_plcp_ns(rx->tx->rate, rx->tx->short_preamble);
+	u64 interference = s->energy_aw - rx->link.power_aw;
+	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, dcf->config.noise_aw + interference);
+	u64 from = rx->chunk_start, edge;
+
+	/* The preamble and header go at the lowest rate of the frame's modulation. */
+	for (; from < dcf->now; from = edge) {
+		bool plcp = from < plcp_end;
+		u16 rate = !plcp ? rx->tx->rate : dcf_rate_is_ofdm(rx->tx->rate) ? 60 : 10;
+		u64 bits_q8;
+
+		edge = plcp ? dcf_min(dcf->now, plcp_end) : dcf->now;
+		bits_q8 = (edge - from) * rate * 256 / 10000;
+		rx->spent_q40 += dcf_lambda_q40(&dcf->errors[dcf_rate_index(rate)], sinr) * bits_q8 >> 8;
+	}
+	rx->chunk_start = dcf->now;
+}
+
+static void spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind)
+{
+	a->outcome = outcome;
+	a->other = other;
+	a->other_kind = kind;
+}
+
+static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		 struct arrival *arrival)
+{
+	struct reception *rx = &s->rx;
+	u64 start;
+
+	*rx = (struct reception){
+		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
+		.is_frame = is_frame(dcf, &nb->link), .chunk_start = dcf->now,
+	};
+	if (dcf->config.reception == DCF_SINR) {
+		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
+		rx->worst_aw = s->energy_aw - nb->link.power_aw;
+		if (rx->worst_aw)
+			spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
+	}
+	if (!rx->is_frame)
+		return;
+	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.9, 10.3.2.4). */
+	start = dcf->now + dcf_plcp_ns(tx->rate, tx->short_preamble);
+	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT))
+		timeline_cancel(dcf, s->index, EV_TIMEOUT);
+	if (timeline_has(dcf, s->index, EV_NAV_RESET) && start <= timeline_time(dcf, s->index, EV_NAV_RESET))
+		timeline_cancel(dcf, s->index, EV_NAV_RESET);
+}
+
+/* The signal survives everything else here if it is capture_ratio above it. */
+static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
+{
+	return (unsigned __int128)signal_aw * 1000 >= (unsigned __int128)others_aw * dcf->config.capture_ratio_milli;
+}
+
+/*
+ * ns-2's rule: the receiver follows the first signal that it senses. A later
+ * one spoils it unless the first is capture_ratio above it, and is itself lost
+ * in either case; of two spoilt signals the longer is followed.
+ */
+static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+			   struct arrival *arrival)
+{
+	struct reception *rx = &s->rx;
+
+	if (!rx->tx) {
+		lock(dcf, s, tx, nb, arrival);
+		if (!captures(dcf, nb->link.power_aw, s->energy_aw - nb->link.power_aw))
+			spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
+		return;
+	}
+	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	if (rx->arrival->outcome == DCF_OK) {
+		if (captures(dcf, rx->link.power_aw, s->energy_aw - rx->link.power_aw))
+			return;
+		spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
+	}
+	if (tx->end + nb->link.delay_ns > rx->tx->end + rx->link.delay_ns)
+		lock(dcf, s, tx, nb, arrival);
+}
+
+static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+			struct arrival *arrival)
+{
+	struct reception *rx = &s->rx;
+
+	if (!is_frame(dcf, &nb->link))
+		arrival->outcome = DCF_BELOW_THRESHOLD;
+	else if (rx->tx)
+		spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	else
+		return lock(dcf, s, tx, nb, arrival);
+	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
+		rx->worst_aw = nb->link.power_aw;
+		spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
+	}
+}
+
+static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
+{
+	struct dcf_station *s = &dcf->station[nb->station];
+
+	if (s->freq != tx->freq)
+		return;
+	*arrival = (struct arrival){ .here = true, .outcome = DCF_OK, .other = DCF_NOBODY };
+	if (s->rx.tx && dcf->config.reception == DCF_SINR)
+		close_chunk(dcf, s);
+	s->energy_aw += nb->link.power_aw;
+	s->sensed += senses(dcf, &nb->link);
+	if (s->sending)
+		spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
+	else if (dcf->config.reception == DCF_CAPTURE)
+		arrive_capture(dcf, s, tx, nb, arrival);
+	else
+		arrive_sinr(dcf, s, tx, nb, arrival);
+	s->latest_other = tx->from;
+	s->latest_kind = tx->kind;
+	update_busy(dcf, s);
+}
+
+static enum dcf_outcome outcome_of(const struct dcf *dcf, const struct reception *rx)
+{
+	if (rx->arrival->outcome != DCF_OK)
+		return rx->arrival->outcome;
+	if (!rx->is_frame)
+		return DCF_BELOW_THRESHOLD;
+	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
+		return DCF_OK;
+	/* Lost: to the others, if any were there. */
+	return rx->worst_aw ? DCF_COLLISION : DCF_NOISE;
+}
+
+static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
+			  const struct neighbour *nb, const struct arrival *arrival, enum dcf_outcome outcome)
+{
+	bool addressed = tx->receiver == s->index, frame = is_frame(dcf, &nb->link);
+
+	if (!dcf->measuring || !tx->counted || (!addressed && !frame))
+		return;
+	if (frame)
+		s->counters.rx[tx->kind][outcome]++;
+	if (addressed)
+		s->counters.addressed[tx->kind][outcome]++;
+	record_rx(dcf, s, tx, arrival, &nb->link, outcome);
+}
+
+static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
+{
+	struct dcf_station *s = &dcf->station[nb->station];
+	enum dcf_outcome outcome = arrival->outcome;
+	struct reception rx = s->rx;
+	bool locked = rx.tx == tx;
+
+	if (!arrival->here)
+		return;
+	if (rx.tx && dcf->config.reception == DCF_SINR)
+		close_chunk(dcf, s);
+	if (locked) {
+		rx = s->rx;
+		outcome = outcome_of(dcf, &rx);
+		s->rx.tx = NULL;
+	} else if (!is_frame(dcf, &nb->link) && outcome == DCF_OK) {
+		outcome = DCF_BELOW_THRESHOLD;
+	}
+	arrival->here = false;
+	s->energy_aw -= nb->link.power_aw;
+	s->sensed -= senses(dcf, &nb->link);
+	count_arrival(dcf, s, tx, nb, arrival, outcome);
+	update_busy(dcf, s);
+	if (locked)
+		exchange_received(dcf, s, &rx, outcome);
+}
+
+static void walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, u16 *at, enum dcf_event event,
+		 void (*visit)(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival))
+{
+	struct transmission *tx = &from->tx[slot];
+
+	while (*at < from->n_neighbours && base + from->neighbours[*at].link.delay_ns <= dcf->now) {
+		struct neighbour *nb = &from->neighbours[(*at)++];
+
+		visit(dcf, tx, nb, &nb->arrival[slot]);
+	}
+	if (*at < from->n_neighbours)
+		timeline_set(dcf, from->index, event, base + from->neighbours[*at].link.delay_ns);
+}
+
+void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)
+{
+	struct transmission *tx = &from->tx[slot];
+
+	walk(dcf, from, slot, tx->start, &tx->heard, EV_HEARD_0 + slot, arrive);
+}
+
+void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
+{
+	struct transmission *tx = &from->tx[slot];
+
+	walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, leave);
+	if (tx->give_back && !timeline_has(dcf, from->index, EV_GONE_0 + slot))
+		dcf->ops->done(dcf->edge, from->index, tx->frame, DCF_GROUP);
+}
+
+struct transmission *medium_next_tx(struct dcf_station *s)
+{
+	return &s->tx[!s->slot];
+}
+
+void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
+{
+	u32 duration = dcf_airtime_ns(&dcf->config.phy, tx->rate, tx->len + FCS_LEN, tx->short_preamble);
+	u16 i;
+
+	/* A new list only when no earlier signal is still walking the old one. */
+	if (s->neighbours_stale && !timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
+		find_neighbours(dcf, s);
+	s->slot = !s->slot;
+	tx->id = ++dcf->transmissions;
+	tx->from = s->index;
+	tx->freq = s->freq;
+	tx->start = dcf->now;
+	tx->end = dcf->now + duration;
+	tx->heard = tx->gone = 0;
+	tx->counted = dcf->measuring;
+	tx->give_back = false;
+	tx->visible_at = DCF_NEVER;
+	s->sending = true;
+	if (s->rx.tx) { /* half duplex */
+		if (s->rx.arrival->outcome == DCF_OK)
+			spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
+		s->rx.tx = NULL;
+	}
+	update_busy(dcf, s);
+	timeline_set(dcf, s->index, EV_SENT, tx->end);
+	for (i = 0; i < s->n_neighbours; i++)
+		if (s->neighbours[i].station == tx->receiver)
+			tx->visible_at = tx->end + s->neighbours[i].link.delay_ns;
+	if (s->n_neighbours) {
+		timeline_set(dcf, s->index, EV_HEARD_0 + s->slot, tx->start + s->neighbours[0].link.delay_ns);
+		timeline_set(dcf, s->index, EV_GONE_0 + s->slot, tx->end + s->neighbours[0].link.delay_ns);
+	}
+	if (!dcf->measuring)
+		return;
+	s->counters.tx[tx->kind]++;
+	s->counters.airtime_ns[tx->kind] += duration;
+	s->counters.tx_ns += duration;
+	record_tx(dcf, tx, duration);
+}
+
+void medium_sent(struct dcf *dcf, struct dcf_station *s)
+{
+	s->sending = false;
+	update_busy(dcf, s);
+	exchange_sent(dcf, s, &s->tx[s->slot]);
+}
+
+/* Another channel: what is in the air there now goes unheard, and what is here is gone. */
+void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
+{
+	u16 i, j;
+
+	if (s->freq == freq)
+		return;
+	s->freq = freq;
+	for (i = 0; i < dcf->config.stations; i++)
+		for (j = 0; j < dcf->station[i].n_neighbours; j++)
+			if (dcf->station[i].neighbours[j].station == s->index)
+				memset(dcf->station[i].neighbours[j].arrival, 0,
+				       sizeof(dcf->station[i].neighbours[j].arrival));
+	s->rx.tx = NULL;
+	s->energy_aw = 0;
+	s->sensed = 0;
+	if (s->phase == AWAITING_CTS || s->phase == AWAITING_ACK)
+		timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now);
+	update_busy(dcf, s);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "phy.h"
+
+const u16 dcf_rates[DCF_RATES] = { 10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540 };
+
+int dcf_rate_index(u16 rate)
+{
+	int i;
+
+	for (i = 0; i < DCF_RATES; i++)
+		if (dcf_rates[i] == rate)
+			return i;
+	return -1;
+}
+
+bool dcf_rate_is_ofdm(u16 rate)
+{
+	return dcf_rate_index(rate) >= 4;
+}
+
+u32 dcf_plcp_ns(u16 rate, bool short_preamble)
+{
+	if (dcf_rate_is_ofdm(rate))
+		return 20 * US;
+	/* 1 Mb/s knows the long preamble only (16.2.2.3). */
+	return short_preamble && rate != 10 ? 96 * US : 192 * US;
+}
+
+u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_preamble)
+{
+	u32 plcp = dcf_plcp_ns(rate, short_preamble);
+
+	if (dcf_rate_index(rate) < 0)
+		return 0;
+	if (dcf_rate_is_ofdm(rate)) {
+		/* SERVICE 16 bits, tail 6 bits; a symbol of 4 us carries rate * 4 us (17.4.3) */
+		u32 bits = 16 + 8 * len + 6, per_symbol = rate * 4 / 10;
+
+		return plcp + (bits + per_symbol - 1) / per_symbol * 4 * US + phy->signal_extension_ns;
+	}
+	return plcp + (80 * len + rate - 1) / rate * US;
+}
+
+u16 dcf_lowest_basic_rate(const struct dcf_phy *phy)
+{
+	u16 lowest = 0xffff;
+	int i;
+
+	for (i = 0; i < DCF_RATES; i++)
+		if (phy->basic_rates & (1U << i) && dcf_rates[i] < lowest)
+			lowest = dcf_rates[i];
+	return lowest;
+}
+
+u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate)
+{
+	bool ofdm = dcf_rate_is_ofdm(rate);
+	u16 best = 0;
+	int i;
+
+	for (i = 0; i < DCF_RATES; i++)
+		if (phy->basic_rates & (1U << i) && dcf_rate_is_ofdm(dcf_rates[i]) == ofdm &&
+		    dcf_rates[i] <= rate && dcf_rates[i] > best)
+			best = dcf_rates[i];
+	if (best)
+		return best;
+	/* None: the highest mandatory rate not above the frame's. */
+	if (!ofdm)
+		return rate;
+	return rate >= 240 ? 240 : rate >= 120 ? 120 : 60;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The PHY's clock: how long a frame is on the air, and the intervals between
+ * frames. IEEE 802.11-2016: 15.4 (DSSS), 16.3.4 (HR/DSSS), 17.4.3 (OFDM),
+ * 18.5.3 (ERP). All times are nanoseconds; rates are in units of 100 kb/s.
+ */
+#ifndef DCF_PHY_H
+#define DCF_PHY_H
+
+#include "types.h"
+
+#define US 1000ULL
+
+/* Lengths of the control frames with their FCS (9.3.1). */
+#define RTS_LEN 20
+#define CTS_LEN 14
+#define ACK_LEN 14
+#define FCS_LEN 4
+
+/* What a PHY fixes once for all stations of one air. */
+struct dcf_phy {
+	u32 slot_ns, sifs_ns;
+	u32 cw_min, cw_max;
+	/* 6 us after each OFDM frame in the 2.4 GHz band (18.3.2.4) */
+	u32 signal_extension_ns;
+	u32 basic_rates; /* bit i: dcf_rates[i] is in the basic rate set */
+};
+
+/* All legacy rates, in hwsim's order: its index at 2.4 GHz; less 4 at 5 GHz. */
+#define DCF_RATES 12
+extern const u16 dcf_rates[DCF_RATES];
+
+int dcf_rate_index(u16 rate);
+bool dcf_rate_is_ofdm(u16 rate);
+/* The PLCP preamble and header, sent before the MPDU (RXSTART comes at its end). */
+u32 dcf_plcp_ns(u16 rate, bool short_preamble);
+/* TXTIME of an MPDU of @len bytes, FCS included, or 0 for a rate there is not. */
+u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_preamble);
+/*
+ * The rate of the RTS, CTS or ACK that goes with a frame at @rate: the highest
+ * basic rate of its modulation not above it, else a mandatory one (10.7.6.5.2).
+ */
+u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate);
+u16 dcf_lowest_basic_rate(const struct dcf_phy *phy);
+
+static inline u32 dcf_difs_ns(const struct dcf_phy *phy)
+{
+	return phy->sifs_ns + 2 * phy->slot_ns; /* 10.3.2.3.5 */
+}
+
+/* EIFS = SIFS + an ACK at the lowest basic rate + DIFS (10.3.2.3.7). */
+static inline u32 dcf_eifs_ns(const struct dcf_phy *phy)
+{
+	return phy->sifs_ns + dcf_difs_ns(phy) +
+	       dcf_airtime_ns(phy, dcf_lowest_basic_rate(phy), ACK_LEN, false);
+}
+
+/* Duration/ID counts whole microseconds (9.2.4.2). */
+static inline u16 dcf_duration_us(u64 ns)
+{
+	u64 us = (ns + US - 1) / US;
+
+	return us > 32767 ? 32767 : us;
+}
+
+#endif

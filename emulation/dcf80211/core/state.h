@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state behind dcf.h, shared by the core's files: stations, what each
+ * transmits, and what arrives where.
+ */
+#ifndef DCF_STATE_H
+#define DCF_STATE_H
+
+#include "dcf.h"
+
+/*
+ * Events of a station. Their order is the order within one nanosecond: what
+ * ends, ends before anything begins, so that frames back to back do not
+ * overlap; and a station whose slot comes sends before it hears what begins in
+ * the same instant, so that equal slots collide.
+ */
+enum dcf_event {
+	EV_GONE_0, /* transmission 0 has passed the next neighbour */
+	EV_GONE_1,
+	EV_SENT, /* the own transmission ends */
+	EV_TIMEOUT, /* no CTS, no ACK */
+	EV_NAV_RESET,
+	EV_SIFS, /* a SIFS has passed: respond, or go on after the CTS */
+	EV_ACCESS, /* the backoff is over */
+	EV_HEARD_0, /* transmission 0 reaches the next neighbour */
+	EV_HEARD_1,
+	EVENTS
+};
+
+struct timeline {
+	u32 count;
+	u32 *heap; /* event numbers: station * EVENTS + kind */
+	u32 *place; /* where in the heap, + 1; 0: not there */
+	u64 *time;
+};
+
+/* One signal on its way into one station. */
+struct arrival {
+	bool here;
+	u8 outcome; /* so far */
+	u8 other_kind;
+	u16 other; /* who spoilt it */
+};
+
+/* One entry of a transmitter's list of those who hear it, nearest first. */
+struct neighbour {
+	struct dcf_link link;
+	u16 station;
+	struct arrival arrival[2]; /* of the transmitter's two transmissions */
+};
+
+struct transmission {
+	u64 id, start, end;
+	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for; else NULL */
+	const u8 *bytes;
+	u8 control[16];
+	u32 len; /* without FCS */
+	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
+	u16 rate, freq;
+	u8 kind;
+	bool short_preamble, counted;
+	bool give_back; /* the frame is done with once its signal has passed everyone */
+	u16 heard, gone; /* how far in the list of neighbours */
+	u64 visible_at; /* when the kernel first learns of it; DCF_NEVER */
+};
+
+/* The signal that a station has locked on to. */
+struct reception {
+	struct transmission *tx; /* NULL: none */
+	struct arrival *arrival;
+	struct dcf_link link;
+	u64 start; /* of the arrival */
+	bool is_frame; /* PHY-RXSTART: strong enough to be seen as a frame */
+	/* SINR */
+	u64 chunk_start, spent_q40, budget_q40;
+	u64 worst_aw; /* of the interferers */
+};
+
+enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, AWAITING_ACK };
+
+struct dcf_station {
+	u16 index, freq;
+	u8 short_limit, long_limit;
+	bool promiscuous;
+	u64 random;
+
+	/* The medium as heard here. */
+	struct transmission tx[2];
+	u8 slot; /* of the latest transmission */
+	bool sending, busy; /* busy: physical carrier sense, own transmission included */
+	u16 sensed; /* arrivals above the carrier sense threshold */
+	u64 energy_aw, idle_since, busy_since;
+	u16 latest_other; /* whose signal came last: names the culprit of a collision */
+	u8 latest_kind;
+	struct reception rx;
+	struct neighbour *neighbours;
+	u16 n_neighbours;
+	bool neighbours_stale;
+
+	/* Access. */
+	u64 nav_end;
+	bool eifs;
+	bool backoff; /* one is drawn and not over */
+	u32 slots, cw;
+	u64 invoked; /* when it was drawn */
+	u64 exchange_ns; /* from access until the kernel can learn of anything */
+
+	/* The exchange that this station began, and what it owes others. */
+	u8 phase; /* enum dcf_phase */
+	bool owes; /* a CTS or an ACK, at EV_SIFS */
+	u8 owed_kind;
+	u8 owed_ra[DCF_ALEN];
+	u16 owed_duration, owed_rate, owed_to;
+	bool owed_short_preamble;
+	struct dcf_frame *head, *tail;
+	u16 queued, queue_limit;
+	u32 msdus;
+
+	struct dcf_counters counters;
+};
+
+struct dcf_address {
+	u8 addr[DCF_ALEN];
+	u16 station; /* DCF_NOBODY: free */
+};
+
+struct dcf {
+	struct dcf_config config;
+	const struct dcf_ops *ops;
+	void *edge;
+	u64 now, started, transmissions, first_counted, events;
+	bool measuring;
+	struct timeline timeline;
+	struct dcf_station *station;
+	struct dcf_link *link; /* [from * stations + to] */
+	u32 addresses; /* slots of the table below, a power of two */
+	struct dcf_address *address; /* open addressing */
+	struct dcf_errors errors[DCF_RATES];
+};
+
+/* timeline.c */
+void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
+void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind);
+bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind);
+u64 timeline_time(const struct dcf *dcf, u16 station, enum dcf_event kind);
+/* The first event not after @until, taken out; false: there is none. */
+bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind);
+
+/* medium.c */
+/* @tx->kind, rate, len, bytes, frame, receiver, short_preamble are filled in. */
+void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx);
+struct transmission *medium_next_tx(struct dcf_station *s);
+void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
+void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
+void medium_sent(struct dcf *dcf, struct dcf_station *s);
+void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
+
+/* draw.c: randomness and logarithms, in integers */
+u64 dcf_random(u64 *state);
+u32 dcf_draw_backoff(u64 *state, u32 cw);
+u64 dcf_draw_budget_q40(u64 *state); /* exponential, mean 1 */
+s32 dcf_ratio_mdb(u64 a, u64 b); /* 10000 log10(a / b) */
+u64 dcf_lambda_q40(const struct dcf_errors *errors, s32 sinr_mdb);
+
+/* access.c */
+void access_medium_busy(struct dcf *dcf, struct dcf_station *s);
+void access_medium_idle(struct dcf *dcf, struct dcf_station *s);
+/* Draw a backoff that begins now. */
+void access_backoff(struct dcf *dcf, struct dcf_station *s);
+/* There is a new frame at the head of an empty queue. */
+void access_request(struct dcf *dcf, struct dcf_station *s);
+/* Anything that access depends on has changed: compute its time again. */
+void access_update(struct dcf *dcf, struct dcf_station *s);
+void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
+void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
+
+/* exchange.c */
+void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
+void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
+void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
+void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
+/* What @s locked on to is over. */
+void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
+u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
+u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
+
+/* record.c */
+void record_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
+void record_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
+	       const struct dcf_link *link, enum dcf_outcome outcome);
+void record_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
+void record_mark(struct dcf *dcf, bool stop, u32 lost);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The timeline: every station's events in the order in which they happen. A
+ * binary heap that knows where each event is, so that one can be moved or
+ * cancelled. Equal times are ordered by kind, then by station: nothing is left
+ * to chance.
+ */
+#include "state.h"
+
+static bool before(const struct dcf *dcf, u32 a, u32 b)
+{
+	const struct timeline *t = &dcf->timeline;
+	u32 kind_a = a % EVENTS, kind_b = b % EVENTS;
+
+	if (t->time[a] != t->time[b])
+		return t->time[a] < t->time[b];
+	if (kind_a != kind_b)
+		return kind_a < kind_b;
+	return a < b;
+}
+
+static void put(struct timeline *t, u32 at, u32 event)
+{
+	t->heap[at] = event;
+	t->place[event] = at + 1;
+}
+
+static void sift(struct dcf *dcf, u32 at, u32 event)
+{
+	struct timeline *t = &dcf->timeline;
+	u32 child;
+
+	for (; at && before(dcf, event, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		put(t, at, t->heap[(at - 1) / 2]);
+	for (; (child = 2 * at + 1) < t->count; at = child) {
+		if (child + 1 < t->count && before(dcf, t->heap[child + 1], t->heap[child]))
+			child++;
+		if (!before(dcf, t->heap[child], event))
+			break;
+		put(t, at, t->heap[child]);
+	}
+	put(t, at, event);
+}
+
+void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
+{
+	struct timeline *t = &dcf->timeline;
+	u32 event = station * EVENTS + kind;
+	u32 at = t->place[event] ? t->place[event] - 1 : t->count++;
+
+	t->time[event] = time;
+	sift(dcf, at, event);
+}
+
+void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind)
+{
+	struct timeline *t = &dcf->timeline;
+	u32 event = station * EVENTS + kind, at = t->place[event];
+
+	if (!at)
+		return;
+	t->place[event] = 0;
+	if (--t->count != at - 1)
+		sift(dcf, at - 1, t->heap[t->count]);
+}
+
+bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind)
+{
+	return dcf->timeline.place[station * EVENTS + kind];
+}
+
+u64 timeline_time(const struct dcf *dcf, u16 station, enum dcf_event kind)
+{
+	return dcf->timeline.time[station * EVENTS + kind];
+}
+
+bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind)
+{
+	struct timeline *t = &dcf->timeline;
+	u32 event;
+
+	if (!t->count || t->time[t->heap[0]] > until)
+		return false;
+	event = t->heap[0];
+	*station = event / EVENTS;
+	*kind = event % EVENTS;
+	dcf->now = t->time[event];
+	timeline_cancel(dcf, *station, *kind);
+	return true;
+}

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The air's core in user space, for tests and fuzzers.
+
+The same C files that make the kernel module are built as a shared library; this binding plays the kernel: it hands
+frames over, lets time pass, and keeps what comes out. Nothing runs by itself: time is what the test says it is.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
+OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
+REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
+NEVER = 2**64 - 1
+US = 1000
+SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211" / "core"
+
+
+class Phy(c.Structure):
+    _fields_ = [(n, c.c_uint32) for n in ("slot_ns", "sifs_ns", "cw_min", "cw_max", "signal_extension_ns", "basic_rates")]
+
+
+class Config(c.Structure):
+    _fields_ = [
+        ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8), ("nav_reset", c.c_bool),
+        ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("snap", c.c_uint16), ("capture_ratio_milli", c.c_uint32),
+        ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
+    ]  # fmt: skip
+
+
+class Link(c.Structure):
+    _fields_ = [("power_aw", c.c_uint64), ("power_mdbm", c.c_int32), ("delay_ns", c.c_uint32)]
+
+
+class Errors(c.Structure):
+    _fields_ = [("first_mdb", c.c_int32), ("step_mdb", c.c_uint32), ("points", c.c_uint32), ("lambda_q40", c.c_uint64 * 256)]
+
+
+class Stage(c.Structure):
+    _fields_ = [("rate", c.c_uint16), ("count", c.c_uint8), ("rts", c.c_bool), ("cts_to_self", c.c_bool),
+                ("short_preamble", c.c_bool)]  # fmt: skip
+
+
+class Frame(c.Structure):
+    pass
+
+
+Frame._fields_ = [
+    ("next", c.POINTER(Frame)), ("bytes", c.POINTER(c.c_uint8)), ("queued_ns", c.c_uint64), ("last_tx", c.c_uint64),
+    ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
+    ("kind", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
+    ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
+]  # fmt: skip
+
+DELIVER = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Frame), c.c_uint16, c.c_int32)
+DONE = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Frame), c.c_int)
+RECORD = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_uint32, c.c_void_p, c.c_uint32)
+
+
+class Ops(c.Structure):
+    _fields_ = [("deliver", DELIVER), ("done", DONE), ("record", RECORD)]
+
+
+class Counters(c.Structure):
+    _fields_ = [
+        ("tx", c.c_uint64 * 8), ("airtime_ns", c.c_uint64 * 8), ("rx", c.c_uint64 * 5 * 8),
+        ("addressed", c.c_uint64 * 5 * 8), ("end", c.c_uint64 * 8 * 8), ("short_retries", c.c_uint64),
+        ("long_retries", c.c_uint64), ("busy_ns", c.c_uint64), ("nav_ns", c.c_uint64), ("tx_ns", c.c_uint64),
+    ]  # fmt: skip
+
+
+@cache
+def library() -> c.CDLL:
+    """Build the core; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
+    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
+    out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
+    files = sorted(str(f) for f in SOURCE.glob("*.c"))
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror", "-shared", "-fPIC",
+                    *sanitize, "-o", str(out), *files], check=True)  # fmt: skip
+    lib = c.CDLL(str(out))
+    out.unlink()
+    out.parent.rmdir()
+    u16, u64, p = c.c_uint16, c.c_uint64, c.c_void_p
+    for name, result, arguments in (
+        ("dcf_size", c.c_size_t, [u16]),
+        ("dcf_init", c.c_char_p, [p, c.POINTER(Config), c.POINTER(Ops), p]),
+        ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
+        ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
+        ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
+        ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
+        ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
+        ("dcf_enqueue", None, [p, u16, c.POINTER(Frame), u64]),
+        ("dcf_run", None, [p, u64]),
+        ("dcf_next", u64, [p]),
+        ("dcf_flush", None, [p]),
+        ("dcf_start", None, [p, u64]),
+        ("dcf_stop", None, [p, u64, c.c_uint32]),
+        ("dcf_counters", c.POINTER(Counters), [p, u16]),
+        ("dcf_events", u64, [p]),
+        ("dcf_airtime_ns", c.c_uint32, [c.POINTER(Phy), u16, c.c_uint32, c.c_bool]),
+        ("dcf_response_rate", u16, [c.POINTER(Phy), u16]),
+        ("dcf_classify", c.c_int, [c.c_char_p, c.c_uint32]),
+        ("dcf_ratio_mdb", c.c_int32, [u64, u64]),
+        ("dcf_draw_budget_q40", u64, [c.POINTER(u64)]),
+        ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
+        ("dcf_lambda_q40", u64, [c.POINTER(Errors), c.c_int32]),
+    ):
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+def dsss(**changes: int) -> Phy:
+    """DSSS, long preamble, 1 Mb/s basic rate: the PHY of the seeds."""
+    values = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "cw_min": 31, "cw_max": 1023, "signal_extension_ns": 0, "basic_rates": 1}
+    return Phy(**(values | changes))
+
+
+def address(station: int) -> bytes:
+    return bytes((2, 0, 0, 0, station >> 8, station & 255))
+
+
+def tcp(payload: int, flags: int = 0x10) -> bytes:
+    """LLC/SNAP, IPv4 and TCP headers of a segment with so many bytes of payload."""
+    ip = b"\x45\x00" + (40 + payload).to_bytes(2, "big") + bytes(4) + b"\x40\x06" + bytes(10)
+    return b"\xaa\xaa\x03\x00\x00\x00\x08\x00" + ip + bytes(12) + bytes((0x50, flags)) + bytes(6) + bytes(payload)
+
+
+@dataclass(frozen=True)
+class Tx:
+    """A transmission, from its trace record. Times in ns."""
+
+    id: int
+    kind: str
+    station: int
+    receiver: int
+    start: int
+    end: int
+    rate: int
+    length: int
+    attempt: int
+    msdu: int
+    bytes: bytes
+
+
+@dataclass(frozen=True)
+class Rx:
+    """What became of a transmission at one station."""
+
+    id: int
+    station: int
+    outcome: str
+    other: int
+    start: int
+    addressed: bool
+
+
+@dataclass(frozen=True)
+class End:
+    """A station is done with a frame."""
+
+    station: int
+    kind: str
+    reason: str
+    time: int
+    msdu: int
+    short: int
+    long: int
+
+
+class Core:
+    """One air. `power[i][j]` in attowatts says how j hears i; delays in ns likewise."""
+
+    def __init__(self, power: list[list[int]], delay: list[list[int]] | None = None, *, phy: Phy | None = None,
+                 reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
+                 rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
+                 short: int = 7, long: int = 4, queue: int = 50) -> None:  # fmt: skip
+        self.lib, n = library(), len(power)
+        self.n = n
+        self.memory = c.create_string_buffer(self.lib.dcf_size(n))
+        self.frames: dict[int, tuple[Frame, c.Array[c.c_uint8]]] = {}
+        self.tx: list[Tx] = []
+        self.rx: list[Rx] = []
+        self.end: list[End] = []
+        self.marks: list[tuple[int, int]] = []
+        self.raw = bytearray()
+        self.delivered: list[tuple[int, int, bytes]] = []
+        self.finished: list[tuple[int, int, str, list[int]]] = []
+        self.on_done: Callable[[int, str], None] = lambda station, reason: None
+        self.now = 0
+        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000), rx, cs,
+                             noise, seed)  # fmt: skip
+        self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
+        why = self.lib.dcf_init(self.memory, self.config, self.ops, None)
+        if why:
+            raise ValueError(why.decode())
+        for i in range(n):
+            assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue, False)
+            assert self.lib.dcf_add_address(self.memory, i, address(i))
+            for j in range(n):
+                if i != j and power[i][j]:
+                    self.link(i, j, power[i][j], delay[i][j] if delay else 0)
+        self.lib.dcf_start(self.memory, 0)
+
+    def link(self, i: int, j: int, power: int, delay: int = 0) -> None:
+        assert self.lib.dcf_set_link(self.memory, i, j, Link(power, -60000, delay))
+
+    def send(self, station: int, to: int | bytes, body: bytes, at: int, *, rate: int = 20, rts: bool = False,
+             stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
+             no_ack: bool = False, cts_to_self: bool = False) -> None:  # fmt: skip
+        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns."""
+        ra = to if isinstance(to, bytes) else address(to)
+        content = b"\x08\x00\x00\x00" + ra + address(station) + b"\x02" * 6 + bytes(2) + body
+        buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
+        frame = Frame(bytes=buffer, len=len(content), freq=freq, no_ack=no_ack)
+        for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):
+            frame.stage[i] = Stage(stage_rate, count, rts, cts_to_self, short_preamble)
+        self.frames[c.addressof(frame)] = (frame, buffer)
+        self.run(at)
+        self.lib.dcf_enqueue(self.memory, station, frame, at)
+
+    def run(self, until: int) -> None:
+        """Let time pass, as the kernel would: from one dcf_next() to the next."""
+        while (at := self.lib.dcf_next(self.memory)) <= until:
+            assert at >= self.now, "dcf_next() lies in the past"
+            self.now = at
+            self.lib.dcf_run(self.memory, at)
+        self.now = max(self.now, until)
+        self.lib.dcf_run(self.memory, until)
+
+    def stop(self) -> None:
+        self.lib.dcf_stop(self.memory, self.now, 0)
+
+    def counters(self, station: int) -> Counters:
+        return self.lib.dcf_counters(self.memory, station).contents
+
+    def _deliver(self, edge: int, to: int, frame: c._Pointer[Frame], rate: int, power: int) -> None:
+        f = frame.contents
+        self.delivered.append((self.now, to, c.string_at(f.bytes, f.len)))
+
+    def _done(self, edge: int, station: int, frame: c._Pointer[Frame], why: int) -> None:
+        f = frame.contents
+        self.finished.append((self.now, station, REASONS[why], list(f.used)))
+        del self.frames[c.addressof(f)]
+        self.on_done(station, REASONS[why])
+
+    def _record(self, edge: int, head: int, head_len: int, body: int, body_len: int) -> None:
+        r = c.string_at(head, head_len) + (c.string_at(body, body_len) if body_len else b"")
+        r += bytes(-len(r) % 8)
+        self.raw += r
+        u = lambda at, size: int.from_bytes(r[at : at + size], "little")  # noqa: E731
+        assert u(0, 2) == len(r)
+        if r[2] == 1:
+            self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(40, 2),
+                              r[42], u(44, 4), r[56 : 56 + u(52, 2)]))  # fmt: skip
+        elif r[2] == 2:
+            self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29])))
+        elif r[2] == 3:
+            self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29]))
+        else:
+            self.marks.append((r[3], u(8, 8)))
+
+
+def mutual(n: int, pairs: dict[tuple[int, int], int], default: int = 0) -> list[list[int]]:
+    """A symmetric matrix of powers; pairs that are not named get the default."""
+    return [[0 if i == j else pairs.get((min(i, j), max(i, j)), default) for j in range(n)] for i in range(n)]

@@ -224,7 +224,8 @@ class Core:
         for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):
             frame.stage[i] = Stage(stage_rate, count, rts, cts_to_self, short_preamble)
         self.frames[c.addressof(frame)] = (frame, buffer)
-        self.run(at)
+        self.run(max(at - 1, 0))
+        self.now = at
         self.lib.dcf_enqueue(self.memory, station, frame, at)
 
     def run(self, until: int) -> None:

@@ -225,7 +225,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	struct dcf_station *s = &dcf->station[station];
 	enum dcf_reason why;
 
-	dcf_run(dcf, now);
+	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
 	dcf->now = now;
 	frame->next = NULL;
 	frame->queued_ns = now;

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What holds in every run: random networks, random traffic, both reception models."""
+
+from collections import defaultdict
+
+from dcf import KINDS, REASONS, US, Core, dsss, tcp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+DIFS, SLOT, SIFS = 50 * US, 20 * US, 10 * US
+
+networks = st.integers(2, 7).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.lists(st.sampled_from([0, 5, 20, 50, 200, 1000, 20_000]), min_size=n, max_size=n), min_size=n, max_size=n),
+        st.lists(st.lists(st.integers(0, 3000), min_size=n, max_size=n), min_size=n, max_size=n),
+        st.lists(
+            st.tuples(st.integers(0, n - 1), st.integers(0, n), st.sampled_from([0, 100, 1460]), st.integers(0, 40_000),
+                      st.booleans(), st.sampled_from([10, 20, 110, 60, 540])),
+            min_size=1, max_size=25,
+        ),
+    )
+)  # fmt: skip
+
+
+@given(networks, st.integers(0, 2**64 - 1), st.integers(0, 1), st.integers(0, 2), st.booleans())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-untyped-def]
+    powers, delays, traffic = network
+    n = len(powers)
+    air = Core(powers, delays, seed=seed, reception=reception, eifs=eifs, stages=stages,
+               phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
+    for station, to, payload, at_us, rts, rate in sorted(traffic, key=lambda t: t[3]):
+        ra = b"\xff" * 6 if to in (n, station) else to
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, stages=[(rate, 2), (10, 2)] if stages else None)
+    air.run(60 * 10**9)
+    air.stop()
+
+    # Every frame handed over ends exactly once, for one reason, and comes back.
+    assert len(air.finished) == len(traffic) == len(air.end) and not air.frames
+    assert air.lib.dcf_next(air.memory) == 2**64 - 1
+
+    # A station sends one thing at a time.
+    mine = defaultdict(list)
+    for t in air.tx:
+        mine[t.station].append(t)
+    for sent in mine.values():
+        assert all(a.end < b.start for a, b in zip(sent, sent[1:], strict=False))
+
+    # Nobody begins a frame, SIFS responses aside, while it senses another or less than DIFS after.
+    by_id = {t.id: t for t in air.tx}
+    for t in air.tx:
+        answers = t.kind in ("cts", "ack") and t.receiver != t.station
+        cleared = [c for c in air.tx if c.receiver == t.station and c.kind == "cts"
+                   and c.end + delays[c.station][t.station] + SIFS == t.start]  # fmt: skip
+        if answers or cleared:
+            continue
+        for o in air.tx:
+            if o.station == t.station or powers[o.station][t.station] < 10:
+                continue
+            begin, end = (x + delays[o.station][t.station] for x in (o.start, o.end))
+            assert not begin < t.start < end + DIFS, (o, t)
+
+    # What is received well was at the threshold, and nothing is received twice.
+    assert len({(r.id, r.station) for r in air.rx}) == len(air.rx)
+    for r in air.rx:
+        t = by_id[r.id]
+        assert r.start == t.start + delays[t.station][r.station]
+        assert r.addressed == (t.receiver == r.station)
+        if r.outcome == "OK":
+            assert powers[t.station][r.station] >= 100
+        if r.outcome == "OWN_TX":
+            assert any(m.start < t.end + delays[t.station][r.station] and r.start < m.end for m in mine[r.station])
+
+    # An ACKED frame was received by its receiver, whose ACK was received by its sender.
+    good = {(r.id, r.station) for r in air.rx if r.outcome == "OK"}
+    for e in air.end:
+        if e.reason == "ACKED":
+            data = [t for t in mine[e.station] if t.msdu == e.msdu and t.kind == e.kind]
+            assert (data[-1].id, data[-1].receiver) in good
+
+    # The module's table is what the trace says.
+    for i in range(n):
+        counters = air.counters(i)
+        for k, kind in enumerate(KINDS):
+            assert counters.tx[k] == sum(t.kind == kind for t in mine[i])
+            assert counters.airtime_ns[k] == sum(t.end - t.start for t in mine[i] if t.kind == kind)
+            assert sum(counters.addressed[k]) == sum(r.addressed for r in air.rx if r.station == i and by_id[r.id].kind == kind)
+            for w, why in enumerate(REASONS):
+                assert counters.end[k][w] == sum((e.station, e.kind, e.reason) == (i, kind, why) for e in air.end)
+        assert counters.tx_ns == sum(t.end - t.start for t in mine[i]) <= counters.busy_ns <= air.now
+
+
+@given(networks, st.integers(0, 2**32), st.integers(0, 1))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_same_seed_same_bytes_however_often_it_is_called(network, seed, reception):  # type: ignore[no-untyped-def]
+    """The trace does not depend on when dcf_run() is called, only on what happened: that is what makes it lazy."""
+    powers, delays, traffic = network
+    traces = []
+    for step in (None, 137 * US):
+        air = Core(powers, delays, seed=seed, reception=reception)
+        for station, to, payload, at_us, rts, rate in sorted(traffic, key=lambda t: t[3]):
+            ra = b"\xff" * 6 if to in (len(powers), station) else to
+            while step and air.now + step < at_us * US:
+                air.run(air.now + step)
+            air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts)
+        while step and air.now < 300_000 * US:
+            air.run(air.now + step)
+        air.run(60 * 10**9)
+        air.stop()
+        traces.append(bytes(air.raw))
+    assert traces[0] == traces[1]
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_can_be_classified(frame: bytes) -> None:
+    from dcf import library
+
+    assert 3 <= library().dcf_classify(frame, len(frame)) < len(KINDS)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stations, radios, links, the air, and the lanes they run in."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The few system calls that a lane needs and Python 3.11 has no function for.
+
+Each raises OSError with what was attempted. Timers are timerfds because those fire at the exact nanosecond, while
+select and epoll round to milliseconds and add slack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+CLONE_NEWNET = 0x40000000
+MS_RDONLY, MS_BIND, MNT_DETACH = 0x1, 0x1000, 0x2
+POWER_OFF = 0x4321FEDC
+FINIT_MODULE = 313  # x86-64
+CLOCK_MONOTONIC, TFD_NONBLOCK, TFD_CLOEXEC, TFD_TIMER_ABSTIME = 1, 0o4000, 0o2000000, 1
+PR_SET_PDEATHSIG = 1
+ADDR_NO_RANDOMIZE = 0x0040000
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result: int, what: str) -> int:
+    """`result` if it is no error. Raises OSError."""
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+    return result
+
+
+def mount(kind: str, target: str, source: str = "none", flags: int = 0, data: str = "") -> None:
+    """Mount a file system of this kind (empty for a bind mount)."""
+    arguments = (source.encode(), target.encode(), kind.encode(), flags, data.encode() or None)
+    check(libc.mount(*arguments), f"mount {kind or source} on {target}")
+
+
+def unmount(target: str) -> None:
+    check(libc.umount2(target.encode(), MNT_DETACH), f"unmount {target}")
+
+
+def new_network_namespace() -> None:
+    """Put this thread into a network namespace of its own."""
+    check(libc.unshare(CLONE_NEWNET), "unshare")
+
+
+def enter_network_namespace(descriptor: int) -> None:
+    """Put this thread into the network namespace of an open file."""
+    check(libc.setns(descriptor, CLONE_NEWNET), "setns")
+
+
+def load_module(path: str, parameters: str = "") -> None:
+    """Load a kernel module; one that is already there is left alone."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        check(libc.syscall(FINIT_MODULE, descriptor, parameters.encode(), 0), f"load {path}")
+    except FileExistsError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def power_off() -> None:
+    libc.reboot(POWER_OFF)
+
+
+def timer() -> int:
+    """A new timer, as a file descriptor that becomes readable; see `set_timer`."""
+    return check(libc.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")
+
+
+def set_timer(descriptor: int, at_ns: int) -> None:
+    """Let a timer fire at this time of CLOCK_MONOTONIC, once; a time gone by fires at once."""
+    at = struct.pack("=qqqq", 0, 0, *divmod(max(at_ns, 1), 1_000_000_000))
+    check(libc.timerfd_settime(descriptor, TFD_TIMER_ABSTIME, at, None), "timerfd_settime")
+
+
+def die_with_parent(signal: int) -> None:
+    """Have this signal sent to this process when the thread that started it ends, however it ends."""
+    check(libc.prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
+
+
+def keep_addresses_fixed() -> None:
+    """Switch address-space randomisation off for the program that this process executes next."""
+    check(libc.personality(ADDR_NO_RANDOMIZE), "personality")

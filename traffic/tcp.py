@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a flow's TCP is set up: a study's word on the left, Linux's settings on the right. Pure data.
+
+Linux has one TCP with switches, not the agents of a simulator. The studies' TCP is NewReno of RFC 6582 (and 3782 before
+it) without what came later, so those words switch later additions off: SACK (RFC 2018) and D-SACK (RFC 2883), loss
+detection by time, RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own names
+leave all of that as the kernel has it. Reno without the partial-ACK rule does not exist in Linux: `reno` is NewReno's
+window with the kernel's own loss recovery.
+
+Two more things differ from a simulator and are not settings. Limited transmit (RFC 3042) is always on. And TCP small
+queues keep a sender from handing more than about two segments at a time to its own radio, so that the window waits in
+the socket, not in the interface queue as it does in ns-2.
+
+The variables are those of `net.ipv4` in a station's namespace: Documentation/networking/ip-sysctl.rst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A congestion control by its name in Linux, variables of both ends' namespaces, and module parameters."""
+
+    congestion: str
+    source: str
+    sysctl: dict[str, str] = field(default_factory=dict)
+    module_parameters: dict[str, str] = field(default_factory=dict)
+
+
+# A run must not inherit what an earlier connection learnt of the path.
+FRESH = {"net.ipv4.tcp_no_metrics_save": "1"}
+
+CLASSIC = {
+    **FRESH,
+    "net.ipv4.tcp_sack": "0",
+    "net.ipv4.tcp_dsack": "0",
+    "net.ipv4.tcp_recovery": "0",  # RACK
+    "net.ipv4.tcp_early_retrans": "0",  # TLP
+    "net.ipv4.tcp_frto": "0",
+    "net.ipv4.tcp_timestamps": "0",
+    "net.ipv4.tcp_ecn": "0",
+}
+
+VEGAS = {"tcp_vegas.alpha": "1", "tcp_vegas.beta": "3", "tcp_vegas.gamma": "1"}
+
+VARIANTS = {
+    "newreno": Variant("reno", "seed 003, tables 3.6, 4.1 and A.4; RFC 6582", CLASSIC),
+    "sack": Variant("reno", "seed 003, table 3.6: SACK on, D-SACK off", CLASSIC | {"net.ipv4.tcp_sack": "1"}),
+    "vegas": Variant("vegas", "seed 003, table 3.6: alpha 1, beta 3, gamma 1 segments", CLASSIC, VEGAS),
+    "dctcp": Variant("dctcp", "RFC 8257; it needs ECN", FRESH | {"net.ipv4.tcp_ecn": "1"}),
+} | {
+    name: Variant(name, f"Linux, net/ipv4/tcp_{file}.c", FRESH)
+    for name, file in (
+        *((name, name) for name in ("bbr", "bic", "cdg", "cubic", "htcp", "hybla", "illinois", "lp", "nv", "scalable")),
+        *(("reno", "cong"), ("veno", "veno"), ("westwood", "westwood"), ("yeah", "yeah"), ("highspeed", "highspeed")),
+    )
+}
+
+NAMES = tuple(VARIANTS)
+
+
+def find(name: str) -> Variant:
+    """The variant of this name. Raises ValueError with the names there are."""
+    try:
+        return VARIANTS[name]
+    except KeyError:
+        raise ValueError(f"there is no TCP {name!r}; there are: {', '.join(sorted(NAMES))}") from None

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import struct
 
+from emulation import syscalls
 from emulation.netlink import DUMP, Generic, NetlinkError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
+    from typing import Any, BinaryIO, Self
 
 FAMILY = "dcf80211"
 TRACE = "/sys/kernel/debug/dcf80211/trace0"
@@ -81,6 +82,13 @@ class Air:
         self.names: list[str] = []
         self.trace = -1
 
+    @classmethod
+    def load(cls, module: str) -> Self:
+        """Load the module from this file, unless it is loaded already. Raises OSError."""
+        if not os.path.exists(f"/sys/module/{FAMILY}"):
+            syscalls.load_module(module)
+        return cls()
+
     def __enter__(self) -> Self:
         return self
 
@@ -109,10 +117,9 @@ class Air:
         if air["trace"]:
             self.trace = os.open(TRACE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         for index, station in enumerate(stations):
-            radio = bytearray.fromhex(station["address"].replace(":", ""))
-            radio[0] |= 0x40  # hwsim's name of a transmitter
+            radio = bytes.fromhex(station["address"].replace(":", ""))  # hwsim names a radio by its PERM_ADDR
             self._ask(STATION, [
-                (STATION_INDEX, _u16(index)), (RADIO, bytes(radio)), (FREQ, _u16(station["freq"])),
+                (STATION_INDEX, _u16(index)), (RADIO, radio), (FREQ, _u16(station["freq"])),
                 (SHORT_RETRY, _u8(air["short_retry"])), (LONG_RETRY, _u8(air["long_retry"])), (QUEUE, _u16(air["queue"])),
                 (PROMISCUOUS, _u8(station.get("promiscuous", False))),
             ], f"station {station['name']}")  # fmt: skip
@@ -141,11 +148,10 @@ class Air:
         """End it; returns when. What is in the air then stays open."""
         return _number(self._ask(STOP, [], "stop")[TIME_NS])
 
-    def read_trace(self, into: int) -> None:
-        """Copy what the trace holds so far to the file descriptor `into`, as it is. `self.trace` can be polled."""
+    def copy_trace(self, file: BinaryIO) -> None:
+        """Append what the trace holds so far to a file. `self.trace` is readable whenever there is more."""
         while self.trace >= 0 and (data := _read(self.trace)):
-            while data:
-                data = data[os.write(into, data) :]
+            file.write(data)
 
     def report(self) -> dict[str, Any]:
         """The `air` part of lane.json (docs/interfaces.md, 2 and 4)."""

@@ -167,8 +167,11 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
 	entry = find_entry(dcf, addr, true);
 	if (!entry || (entry->station != DCF_NOBODY && entry->station != station))
 		return false;
+	if (entry->station == DCF_NOBODY)
+		entry->uses = 0;
 	memcpy(entry->addr, addr, DCF_ALEN);
 	entry->station = station;
+	entry->uses++;
 	return true;
 }
 
@@ -178,7 +181,8 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 
 	if (!entry || entry->station != station)
 		return false;
-	entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
+	if (--entry->uses == 0)
+		entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
 	return true;
 }
 

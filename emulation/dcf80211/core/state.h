@@ -122,6 +122,7 @@ struct dcf_station {
 struct dcf_address {
 	u8 addr[DCF_ALEN];
 	u16 station; /* DCF_NOBODY: free */
+	u32 uses;
 };
 
 struct dcf {

@@ -123,6 +123,7 @@ static int no_air(struct netlink_ext_ack *extack)
 
 /* Around every look at the core: bring it up to date before, arm its timer after. */
 static u64 begin(struct air *air, unsigned long *flags)
+	__acquires(&air->lock)
 {
 	u64 now;
 
@@ -133,6 +134,7 @@ static u64 begin(struct air *air, unsigned long *flags)
 }
 
 static void end(struct air *air, unsigned long flags)
+	__releases(&air->lock)
 {
 	hwsim_interrupt(air);
 	air_arm(air);

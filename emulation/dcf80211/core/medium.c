@@ -115,7 +115,7 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 /* The signal survives everything else here if it is capture_ratio above it. */
 static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 {
-	return (unsigned __int128)signal_aw * 1000 >= (unsigned __int128)others_aw * dcf->config.capture_ratio_milli;
+	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
 /*

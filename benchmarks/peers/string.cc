@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The string of the seeds in ns-3 (3.37): one NewReno flow end to end over stations 200 m apart, as a peer for dcflab.
+ * It prints one JSON object. Its scenario is that of seed 000, section 2, with static routes instead of AODV:
+ * 802.11b at 2 Mb/s, control frames at 1 Mb/s, two-ray ground with ns-2's ranges (250 m reception, 550 m carrier
+ * sense), retry limits 7 and 4, a drop-tail queue of 50, 1460 B segments, no SACK; neighbour caches are filled before.
+ *
+ * Build:  g++ -O2 -o string-ns3 string.cc -lns3-{wifi,applications,internet,traffic-control,propagation,mobility,network,core}
+ * Usage:  string-ns3 --stations=5 --rts=full|partial|none --ack=plain|delayed --seconds=120 --seed=1
+ *                    --tcp=newreno|sack --reception=ns2|ns3
+ *
+ * Reception decides the counts. ns3: ns-3's own error model, and a station ignores what is below the reception
+ * threshold, so it receives a strong frame that begins during a weak one. ns2: it locks onto whatever it senses, as
+ * ns-2 does, so that strong frame is lost, EIFS follows, and a frame survives what is 10 dB below it.
+ *
+ * Without SACK, ns-3's NewReno may never recover from a spurious timeout: it then sends every segment twice for the rest
+ * of the run. An initial window of 2 instead of 10 makes that rarer; tcp=sack leaves it out. See `sent_segments`.
+ *
+ * What ns-3 3.37 does not do: it never gives an RTS up, because its long frames are counted against MaxSlrc by failed
+ * data transmissions only (31 failed RTS in a row were seen), so FAIL_RTS/CTS is 0 here by construction.
+ */
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/error-rate-model.h"
+#include "ns3/internet-module.h"
+#include "ns3/mobility-module.h"
+#include "ns3/network-module.h"
+#include "ns3/propagation-module.h"
+#include "ns3/traffic-control-helper.h"
+#include "ns3/wifi-module.h"
+
+#include <chrono>
+#include <iostream>
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr uint32_t SEGMENT = 1460;
+constexpr double TX_DBM = 24.5;     // 0.28183815 W
+constexpr double RX_DBM = -64.375;  // two-ray ground at 250 m: 3.652e-10 W
+constexpr double CS_DBM = -78.072;  // at 550 m: 1.559e-11 W
+constexpr double CAPTURE = 10.0;    // 10 dB
+// Under reception=ns2 the noise is 13 dB below the reception threshold: a frame from 250 m has its 10 dB and one from
+// beyond 300 m has not, and at 200 m a single interferer at 400 m (12 dB) is survived, as in ns-2.
+constexpr double NOISE_FIGURE = RX_DBM - 13 - (-100.55); // over kTB of 22 MHz
+
+/// A frame survives while its SINR is at least the capture ratio, whatever its length and rate.
+class CaptureModel : public ErrorRateModel
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("CaptureModel").SetParent<ErrorRateModel>().AddConstructor<CaptureModel>();
+        return id;
+    }
+
+  private:
+    double DoGetChunkSuccessRate(WifiMode, const WifiTxVector&, double snr, uint64_t, uint8_t, WifiPpduField,
+                                 uint16_t) const override
+    {
+        return snr >= CAPTURE ? 1.0 : 0.0;
+    }
+};
+
+enum Kind
+{
+    RTSCTS,
+    DATA,
+    ACK,
+    OTHER
+};
+
+struct Counts
+{
+    uint64_t col[4] = {}, any[4] = {}, fail[4] = {}, sent[4] = {}, queueDrops = 0;
+} g_counts;
+
+Kind
+KindOf(const WifiMacHeader& header, uint32_t payload)
+{
+    if (header.IsRts() || header.IsCts())
+    {
+        return RTSCTS;
+    }
+    return !header.IsData() ? OTHER : payload > SEGMENT ? DATA : ACK;
+}
+
+/// A reception that a station began, or could have begun, and that came to nothing.
+void
+Spoilt(Ptr<WifiNetDevice> device, Ptr<const Packet> packet)
+{
+    WifiMacHeader header;
+    packet->PeekHeader(header);
+    const Kind kind = KindOf(header, packet->GetSize());
+    g_counts.any[kind]++;
+    g_counts.col[kind] += header.GetAddr1() == device->GetMac()->GetAddress();
+}
+
+void
+RxError(Ptr<WifiNetDevice> device, Ptr<const Packet> packet, double)
+{
+    Spoilt(device, packet);
+}
+
+void
+RxDrop(Ptr<WifiNetDevice> device, Ptr<const Packet> packet, WifiPhyRxfailureReason reason)
+{
+    // Below the reception threshold is no collision; a failed payload comes by RxError.
+    if (reason == RXING || reason == TXING || reason == BUSY_DECODING_PREAMBLE ||
+        reason == RECEPTION_ABORTED_BY_TX || reason == L_SIG_FAILURE || reason == PREAMBLE_DETECTION_PACKET_SWITCH)
+    {
+        Spoilt(device, packet);
+    }
+}
+
+/// Segments in flight: from the source's IP to the destination's, or to where the MAC gave the last copy up.
+class InFlight
+{
+  public:
+    void Sent(Kind kind, uint64_t uid)
+    {
+        if (m_where.count(uid))
+        {
+            return; // a retransmission keeps its uid: two copies under way are one segment
+        }
+        Advance();
+        m_where[uid] = {kind, 0};
+        m_now[kind]++;
+    }
+
+    void Forwarded(uint32_t station, uint64_t uid)
+    {
+        auto it = m_where.find(uid);
+        if (it != m_where.end())
+        {
+            it->second.second = station;
+        }
+    }
+
+    void Gone(uint64_t uid)
+    {
+        auto it = m_where.find(uid);
+        if (it != m_where.end())
+        {
+            Advance();
+            m_now[it->second.first]--;
+            m_where.erase(it);
+        }
+    }
+
+    void GivenUp(uint32_t station, uint64_t uid)
+    {
+        auto it = m_where.find(uid);
+        if (it != m_where.end() && (it->second.second == station || it->second.second == 0))
+        {
+            Gone(uid); // else only the MAC's acknowledgement was lost: the next station has it
+        }
+    }
+
+    double Mean(Kind kind)
+    {
+        Advance();
+        return m_area[kind] / Simulator::Now().GetSeconds();
+    }
+
+  private:
+    void Advance()
+    {
+        const double now = Simulator::Now().GetSeconds();
+        for (int kind = 0; kind < 4; kind++)
+        {
+            m_area[kind] += m_now[kind] * (now - m_last);
+        }
+        m_last = now;
+    }
+
+    std::map<uint64_t, std::pair<Kind, uint32_t>> m_where; // uid -> kind, the last station that has it (0: the source)
+    int m_now[4] = {};
+    double m_area[4] = {}, m_last = 0;
+} g_flight;
+
+void
+IpSent(const Ipv4Header&, Ptr<const Packet> packet, uint32_t)
+{
+    const Kind kind = packet->GetSize() > SEGMENT ? DATA : ACK;
+    g_counts.sent[kind]++;
+    g_flight.Sent(kind, packet->GetUid());
+}
+
+void
+IpForwarded(uint32_t station, const Ipv4Header&, Ptr<const Packet> packet, uint32_t)
+{
+    g_flight.Forwarded(station, packet->GetUid());
+}
+
+void
+IpDelivered(const Ipv4Header&, Ptr<const Packet> packet, uint32_t)
+{
+    g_flight.Gone(packet->GetUid());
+}
+
+void
+Dropped(uint32_t station, WifiMacDropReason reason, Ptr<const WifiMpdu> mpdu)
+{
+    if (!mpdu->GetHeader().IsData())
+    {
+        return;
+    }
+    if (reason == WIFI_MAC_DROP_FAILED_ENQUEUE)
+    {
+        g_counts.queueDrops++;
+    }
+    else if (reason == WIFI_MAC_DROP_REACHED_RETRY_LIMIT)
+    {
+        g_counts.fail[KindOf(mpdu->GetHeader(), mpdu->GetPacketSize())]++;
+    }
+    g_flight.GivenUp(station, mpdu->GetPacket()->GetUid());
+}
+
+void
+RtsGivenUp(Mac48Address)
+{
+    g_counts.fail[RTSCTS]++;
+}
+
+void
+PrintCounts(const char* name, const uint64_t (&of)[4])
+{
+    std::cout << "\"" << name << "\": {\"rtscts\": " << of[RTSCTS] << ", \"data\": " << of[DATA]
+              << ", \"ack\": " << of[ACK] << "}, ";
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t stations = 5, seed = 1;
+    double seconds = 120;
+    std::string rts = "full", ack = "plain", tcp = "newreno", reception = "ns2";
+    CommandLine command(__FILE__);
+    command.AddValue("stations", "stations on the string", stations);
+    command.AddValue("rts", "full, partial or none", rts);
+    command.AddValue("ack", "plain or delayed", ack);
+    command.AddValue("seconds", "simulated seconds", seconds);
+    command.AddValue("seed", "run number of the random streams", seed);
+    command.AddValue("tcp", "newreno, or sack: the same with SACK", tcp);
+    command.AddValue("reception", "ns2 or ns3", reception);
+    command.Parse(argc, argv);
+    NS_ABORT_MSG_IF(stations < 2 || stations > 250 || seconds <= 0 || seed < 1, "stations 2..250, seconds > 0, seed > 0");
+    NS_ABORT_MSG_IF(rts != "full" && rts != "partial" && rts != "none", "rts: full, partial or none");
+    NS_ABORT_MSG_IF(ack != "plain" && ack != "delayed", "ack: plain or delayed");
+    NS_ABORT_MSG_IF(tcp != "newreno" && tcp != "sack", "tcp: newreno or sack");
+    NS_ABORT_MSG_IF(reception != "ns2" && reception != "ns3", "reception: ns2 or ns3");
+    RngSeedManager::SetRun(seed);
+
+    Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
+                       UintegerValue(rts == "full" ? 0 : rts == "partial" ? 400 : 65535));
+    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
+    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("50p"));
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
+    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::MinimumRssi",
+                       DoubleValue(reception == "ns2" ? CS_DBM : RX_DBM));
+    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::Threshold", DoubleValue(reception == "ns2" ? -20 : 4));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
+    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(ack == "plain" ? 1 : 2));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(64 * SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(64 * SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(tcp == "sack"));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+
+    NodeContainer nodes(stations);
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(200), "GridWidth",
+                                  UintegerValue(stations));
+    mobility.Install(nodes);
+
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel", "Frequency", DoubleValue(914e6),
+                               "HeightAboveZ", DoubleValue(1.5));
+    YansWifiPhyHelper phy;
+    phy.SetChannel(channel.Create());
+    for (const char* power : {"TxPowerStart", "TxPowerEnd"})
+    {
+        phy.Set(power, DoubleValue(TX_DBM));
+    }
+    for (const char* threshold : {"RxSensitivity", "CcaEdThreshold", "CcaSensitivity"})
+    {
+        phy.Set(threshold, DoubleValue(CS_DBM));
+    }
+    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel");
+    if (reception == "ns2")
+    {
+        phy.Set("RxNoiseFigure", DoubleValue(NOISE_FIGURE));
+        CaptureModel::GetTypeId();
+        phy.SetErrorRateModel("CaptureModel");
+    }
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac");
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211b);
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),
+                                 "ControlMode", StringValue("DsssRate1Mbps"));
+    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
+    wifi.AssignStreams(devices, 0);
+
+    InternetStackHelper internet;
+    Ipv4StaticRoutingHelper routing;
+    internet.SetRoutingHelper(routing);
+    internet.Install(nodes);
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+    Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
+    TrafficControlHelper().Uninstall(devices);
+    NeighborCacheHelper().PopulateNeighborCache();
+    const uint32_t last = stations - 1;
+    for (uint32_t i = 0; i < stations; i++)
+    {
+        Ptr<Ipv4StaticRouting> table = routing.GetStaticRouting(nodes.Get(i)->GetObject<Ipv4>());
+        if (i + 1 < last)
+        {
+            table->AddHostRouteTo(interfaces.GetAddress(last), interfaces.GetAddress(i + 1), 1);
+        }
+        if (i > 1)
+        {
+            table->AddHostRouteTo(interfaces.GetAddress(0), interfaces.GetAddress(i - 1), 1);
+        }
+        Ptr<WifiNetDevice> device = DynamicCast<WifiNetDevice>(devices.Get(i));
+        device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeBoundCallback(&Dropped, i));
+        device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxFinalRtsFailed", MakeCallback(&RtsGivenUp));
+        device->GetPhy()->TraceConnectWithoutContext("PhyRxDrop", MakeBoundCallback(&RxDrop, device));
+        device->GetPhy()->GetState()->TraceConnectWithoutContext("RxError", MakeBoundCallback(&RxError, device));
+        Ptr<Ipv4L3Protocol> ip = nodes.Get(i)->GetObject<Ipv4L3Protocol>();
+        ip->TraceConnectWithoutContext("SendOutgoing", MakeCallback(&IpSent));
+        ip->TraceConnectWithoutContext("UnicastForward", MakeBoundCallback(&IpForwarded, i));
+        ip->TraceConnectWithoutContext("LocalDeliver", MakeCallback(&IpDelivered));
+    }
+
+    PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5001));
+    ApplicationContainer sinks = sink.Install(nodes.Get(last));
+    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(last), 5001));
+    source.SetAttribute("SendSize", UintegerValue(SEGMENT));
+    source.Install(nodes.Get(0));
+
+    const auto start = std::chrono::steady_clock::now();
+    Simulator::Stop(Seconds(seconds));
+    Simulator::Run();
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    const uint64_t bytes = DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx();
+    const double data = g_flight.Mean(DATA), acks = g_flight.Mean(ACK);
+    std::cout << "{\"stations\": " << stations << ", \"rts\": \"" << rts << "\", \"ack\": \"" << ack
+              << "\", \"tcp\": \"" << tcp << "\", \"reception\": \"" << reception << "\", \"seed\": " << seed
+              << ", \"goodput_segments\": " << bytes / SEGMENT << ", \"goodput_kbps\": " << bytes * 8 / seconds / 1000
+              << ", \"sent_segments\": " << g_counts.sent[DATA] << ", ";
+    PrintCounts("col", g_counts.col);
+    PrintCounts("col_any", g_counts.any);
+    PrintCounts("fail", g_counts.fail);
+    std::cout << "\"in_flight\": {\"data\": " << data << ", \"ack\": " << acks << ", \"total\": " << data + acks
+              << "}, \"queue_drops\": " << g_counts.queueDrops << ", \"wall_s\": " << wall.count() << "}" << std::endl;
+    Simulator::Destroy();
+    return 0;
+}

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Propagation: from where stations are to the power that arrives, and when.
+
+The air knows no metre and no decibel formula: it is given the received power of every ordered pair of stations, and
+thresholds. Both come from a model here, so a new one needs no C: a frozen dataclass with one method, named by the
+decorator `model`. docs/medium.md has a complete example, and all equations with their sources.
+
+Distances are metres, powers dBm; `-inf` means that nothing arrives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an unknown parameter is an error
+
+SPEED_OF_LIGHT = 299_792_458.0  # m/s
+STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts: -140 dBm are 10 of them
+NS2_POWER_DBM = 10 * math.log10(0.28183815e3)  # ns-2's Pt_ of 0.28183815 W
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How far a frame can be received, sensed, and do harm, in metres; the defaults are ns-2's.
+
+    The first two become thresholds: the power that the model predicts at that distance. `interference_m` sets the
+    capture ratio such that a frame sent from `transmission_m` away is lost to any transmitter within `interference_m`;
+    without it the capture ratio is what the specification says.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+
+    transmission_m: float = 250.0
+    carrier_sense_m: float = 550.0
+    interference_m: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.transmission_m <= self.carrier_sense_m < math.inf:
+            raise ValueError(
+                f"transmission_m ({self.transmission_m:g}) must be above 0 and at most carrier_sense_m "
+                f"({self.carrier_sense_m:g})"
+            )
+        if self.interference_m is not None and not self.transmission_m <= self.interference_m < math.inf:
+            raise ValueError(
+                f"interference_m ({self.interference_m:g}) must be at least transmission_m ({self.transmission_m:g})"
+            )
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The powers, in dBm, from which a frame can be received and the medium is busy; and the capture ratio, in dB."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+
+    receive_dbm: float
+    sense_dbm: float
+    capture_db: float | None = None
+
+    def __post_init__(self) -> None:
+        if not FAINTEST_DBM <= self.sense_dbm <= self.receive_dbm <= STRONGEST_DBM:
+            raise ValueError(
+                f"thresholds of {self.receive_dbm:g} dBm to receive, {self.sense_dbm:g} dBm to sense: the first must "
+                f"not be below the second, and both must be from {FAINTEST_DBM} to {STRONGEST_DBM} dBm"
+            )
+        if self.capture_db is not None and not 0 <= self.capture_db <= 100:
+            raise ValueError("the capture ratio must be between 0 and 100 dB")
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """What all models share. A parameter out of its domain raises ValueError when the model is made."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    name: ClassVar[str]
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        """Received power in dBm, in the shape of `distance` (m)."""
+        raise NotImplementedError
+
+    def thresholds(self, ranges: Ranges | None) -> Thresholds:
+        """The thresholds that give these ranges under this model; None: the model's own, or ns-2's ranges."""
+        ranges = ranges or Ranges()
+        reach = (ranges.transmission_m, ranges.carrier_sense_m, ranges.interference_m or ranges.transmission_m)
+        receive, sense, harm = (float(power) for power in self.received_dbm(np.array(reach)))
+        return Thresholds(receive, sense, receive - harm if ranges.interference_m else None)
+
+    def reach_m(self, power_dbm: float) -> int | None:
+        """The last whole metre, up to 20 km, at which this power arrives; None where the model has no metres."""
+        arrives = self.received_dbm(np.arange(1.0, 20_001.0)) >= power_dbm
+        return int(np.flatnonzero(arrives)[-1]) + 1 if arrives.any() else 0
+
+
+M = TypeVar("M", bound=type[Propagation])
+MODELS: dict[str, type[Propagation]] = {}
+
+
+def model(name: str) -> Callable[[M], M]:
+    """Make a model known to specifications by this name."""
+
+    def register(cls: M) -> M:
+        cls.name = name
+        MODELS[name] = cls
+        return cls
+
+    return register
+
+
+def _within(low: float, high: float, **values: float) -> None:
+    for name, value in values.items():
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be from {low:g} to {high:g}")
+
+
+def _log10(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log10(values)
+
+
+@model("free-space")
+@dataclass(frozen=True)
+class FreeSpace(Propagation):
+    """Friis: P = P_t + 20 log10(lambda / (4 pi d)), at most P_t.
+
+    H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34(5), 1946.
+    """
+
+    frequency_mhz: float = 2412.0
+    tx_power_dbm: float = 20.0
+
+    def __post_init__(self) -> None:
+        _within(1, 1e6, frequency_mhz=self.frequency_mhz)
+        _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
+
+    @property
+    def wavelength(self) -> float:
+        return SPEED_OF_LIGHT / (self.frequency_mhz * 1e6)
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        loss = 20 * _log10(4 * np.pi * distance / self.wavelength)
+        return self.tx_power_dbm - np.maximum(loss, 0)
+
+
+@model("two-ray")
+@dataclass(frozen=True)
+class TwoRayGround(FreeSpace):
+    """Two-ray ground: P = P_t + 10 log10(h_t^2 h_r^2 / d^4) from the cross-over distance 4 pi h_t h_r / lambda on.
+
+    Below it, Friis. The defaults are ns-2's WaveLAN (914 MHz, 0.28183815 W, antennas 1.5 m above ground), with which
+    its thresholds of 3.652e-10 W and 1.559e-11 W are 250 m and 550 m.
+    T. S. Rappaport, "Wireless Communications", 1996, section 3.6; the ns Manual, section 18.2.
+    """
+
+    frequency_mhz: float = 914.0
+    tx_power_dbm: float = NS2_POWER_DBM
+    height_m: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _within(0.01, 1000, height_m=self.height_m)
+
+    @property
+    def crossover(self) -> float:
+        return 4 * math.pi * self.height_m**2 / self.wavelength
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        ground = self.tx_power_dbm + 40 * (math.log10(self.height_m) - _log10(distance))
+        return np.where(distance < self.crossover, super().received_dbm(distance), ground)
+
+
+@model("log-distance")
+@dataclass(frozen=True)
+class LogDistance(Propagation):
+    """Log-distance: P = P_t - L_0 - 10 n log10(d / d_0), where d_0 is 1 m; at most P_t - L_0.
+
+    The default L_0 is Friis at 1 m and 2412 MHz. T. S. Rappaport, "Wireless Communications", 1996, section 3.9.1.
+    """
+
+    exponent: float = 3.0
+    reference_loss_db: float = 40.1
+    tx_power_dbm: float = 20.0
+
+    def __post_init__(self) -> None:
+        _within(0.1, 20, exponent=self.exponent)
+        _within(0, 200, reference_loss_db=self.reference_loss_db)
+        _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        return self.tx_power_dbm - self.reference_loss_db - 10 * self.exponent * np.maximum(_log10(distance), 0)
+
+
+@model("disc")
+@dataclass(frozen=True)
+class Disc(Propagation):
+    """The ideal disc: the full power within the radius, nothing beyond, so no interference (seed 003, section 3.2)."""
+
+    radius_m: float = 250.0
+    tx_power_dbm: float = 20.0
+
+    def __post_init__(self) -> None:
+        _within(0.01, 1e6, radius_m=self.radius_m)
+        _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        return np.where(distance <= self.radius_m, self.tx_power_dbm, -np.inf)
+
+    def thresholds(self, ranges: Ranges | None) -> Thresholds:
+        if ranges is not None:
+            raise ValueError("a disc has one range, its radius_m: leave the ranges out")
+        return Thresholds(self.tx_power_dbm, self.tx_power_dbm)
+
+
+@model("snr")
+@dataclass(frozen=True)
+class SnrMatrix(Propagation):
+    """wmediumd's SNR matrix: P = noise + snr_db[transmitter][receiver], wherever the stations are; null: nothing.
+
+    A frame is received, and the medium is busy, from wmediumd's CCA_THRESHOLD of -90 dBm on.
+    """
+
+    snr_db: tuple[tuple[float | None, ...], ...]
+    noise_dbm: float = -91.0
+    cca_dbm: float = -90.0
+
+    def __post_init__(self) -> None:
+        if not self.snr_db or any(len(row) != len(self.snr_db) for row in self.snr_db):
+            raise ValueError("snr_db must be a square matrix, a row for each transmitter")
+        _within(FAINTEST_DBM, STRONGEST_DBM, noise_dbm=self.noise_dbm, cca_dbm=self.cca_dbm)
+        for snr in itertools.chain(*self.snr_db):
+            _within(-200, STRONGEST_DBM - self.noise_dbm, snr_db=0 if snr is None else snr)
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        if len(distance) != len(self.snr_db):
+            raise ValueError(f"snr_db is for {len(self.snr_db)} stations; there are {len(distance)}")
+        return self.noise_dbm + np.array(
+            [[-np.inf if snr is None else snr for snr in row] for row in self.snr_db], dtype=np.float64
+        )
+
+    def thresholds(self, ranges: Ranges | None) -> Thresholds:
+        if ranges is not None:
+            raise ValueError("an SNR matrix knows no metres: leave the ranges out")
+        return Thresholds(self.cca_dbm, self.cca_dbm)
+
+    def reach_m(self, power_dbm: float) -> int | None:
+        return None
+
+
+def distances(positions: ArrayLike) -> Floats:
+    """(N, N) distances in metres between N positions of shape (N, 3)."""
+    at = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
+    return np.asarray(np.linalg.norm(at[:, None, :] - at[None, :, :], axis=2))
+
+
+def delay_ns(distance: Floats) -> NDArray[np.int64]:
+    """Propagation delays: distance / c, rounded to nanoseconds."""
+    return np.rint(distance / SPEED_OF_LIGHT * 1e9).astype(np.int64)
+
+
+def mdbm(power_dbm: float) -> int:
+    """A power or ratio as the air takes it: in thousandths, rounded, so that none is off by more than 0.0005 dB."""
+    return round(power_dbm * 1000)
+
+
+def power_mdbm(power_dbm: Floats, floor_dbm: float) -> np.ma.MaskedArray[Any, Any]:
+    """Powers [transmitter][receiver] as the air takes them; masked, None in a list, below the floor and to oneself."""
+    silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
+    return np.ma.array(np.rint(np.where(silent, 0, power_dbm) * 1000).astype(np.int64), mask=silent)

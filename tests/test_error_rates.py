@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Error tables: their form, the constants behind them derived anew, and known points of their curves."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from emulation import error_rates
+
+RATES = sorted(error_rates.BIT_ERROR_RATES)
+# Which of the two output bits of each step are sent (17.3.5.6, figures 17-9 and 17-10).
+PUNCTURING = {1: [(1, 1)], 2: [(1, 1), (1, 0)], 3: [(1, 1), (1, 0), (0, 1)]}
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_tables_are_integers_that_never_rise(rate):
+    table = error_rates.lambda_q40(rate)
+    assert len(table) == error_rates.POINTS <= 256
+    assert all(isinstance(value, int) and 0 <= value < 2**63 for value in table)
+    assert table == sorted(table, reverse=True)
+    assert table[0] > 2**40 * 0.05  # at -10 dB no frame survives
+    assert table[-1] == 0  # at 40 dB every frame does
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_bit_error_rates_stay_between_zero_and_a_half(rate):
+    rates = error_rates.bit_error_rate(rate, np.linspace(-100, 100, 2001))
+    assert np.isfinite(rates).all()
+    assert (rates >= 0).all()
+    assert (rates <= 0.5).all()
+
+
+def test_faster_rates_of_one_modulation_need_more():
+    for rates in ((10, 20), (55, 110), (60, 90, 120, 180, 240, 360, 480, 540)):
+        needed = [np.argmax(np.array(error_rates.lambda_q40(rate)) * 8000 < 0.1 * 2**40) for rate in rates]
+        assert needed == sorted(set(needed))
+
+
+def test_dbpsk_is_its_closed_form():
+    assert error_rates.bit_error_rate(10, np.array([-10.0]))[0] == pytest.approx(0.5 * math.exp(-2.2))
+
+
+def test_dqpsk_is_what_a_differential_receiver_gets():
+    """Against the receiver itself: the phase between two noisy symbols, decided by the nearest quarter turn."""
+    noise = np.random.default_rng(1).normal(size=(4, 2_000_000))
+    for g in (1.0, 3.0):  # Eb/N0; a symbol has two bits, and N0 / 2 in each component
+        deviation = math.sqrt(1 / (4 * g))
+        before, after = (1 + deviation * (noise[i] + 1j * noise[i + 1]) for i in (0, 2))
+        turn = after * before.conj() * np.exp(0.25j * np.pi)  # Gray: one bit is the sign of each component
+        wrong = ((turn.real < 0).mean() + (turn.imag < 0).mean()) / 2
+        assert error_rates.dqpsk(np.array(g * 2e6 / 22e6)) == pytest.approx(wrong, rel=0.02)
+
+
+def test_dqpsk_approaches_its_asymptote():
+    """G. Ferrari and G. E. Corazza, Electronics Letters 40(20), 2004."""
+    g, root = 80.0, math.sqrt(2)
+    asymptote = (1 + root) / math.sqrt(8 * math.pi * root * g) * math.exp(-(2 - root) * g)
+    assert error_rates.dqpsk(np.array(g * 2e6 / 22e6)) == pytest.approx(asymptote, rel=0.01, abs=0)
+
+
+@pytest.mark.parametrize("period", PUNCTURING)
+def test_weight_spectra_follow_from_the_code(period):
+    free, step, weights = error_rates.SPECTRA[period]
+    distances = [free + step * i for i in range(5)]
+    spectrum = wrong_bits(PUNCTURING[period], distances[-1])
+    assert np.flatnonzero(spectrum)[0] == free
+    assert [int(spectrum[d]) for d in distances] == list(weights[:5])
+
+
+def wrong_bits(pattern, most):
+    """Wrong bits on all paths that leave the code's zero state at any step of the pattern and return, by distance."""
+    total = np.zeros(most + 1)
+    for start in range(len(pattern)):
+        paths, bits = np.zeros((64, most + 1)), np.zeros((64, most + 1))
+        for step in itertools.count():
+            new_paths, new_bits = np.zeros_like(paths), np.zeros_like(bits)
+            for state, bit in [(0, 1)] if step == 0 else itertools.product(range(1, 64), (0, 1)):
+                register = bit << 6 | state
+                out = [(register & generator).bit_count() & 1 for generator in (0o133, 0o171)]
+                d = sum(o for o, sent in zip(out, pattern[(start + step) % len(pattern)], strict=True) if sent)
+                old = (np.eye(1, most + 1)[0], np.zeros(most + 1)) if step == 0 else (paths[state], bits[state])
+                new_paths[register >> 1, d:] += old[0][: most + 1 - d]
+                new_bits[register >> 1, d:] += (old[1] + bit * old[0])[: most + 1 - d]
+            paths, bits = new_paths, new_bits
+            total += bits[0]
+            paths[0] = bits[0] = 0
+            if not paths.any():
+                break
+    return total
+
+
+@pytest.mark.parametrize(("bits", "words"), [(4, 16), (8, 256)])
+def test_cck_words_are_many_and_far_apart(bits, words):
+    spectrum = dict(error_rates.cck_spectrum(bits))
+    assert min(spectrum) == {4: 16, 8: 8}[bits]
+    assert spectrum[32] == 2  # the word turned by half a turn: both bits of the first phase
+    assert sum(spectrum.values()) == pytest.approx(words * bits / 2)  # half of all bits differ on average
+
+
+def test_the_plans_table_names_its_grid():
+    table = error_rates.error_table([10, 540])
+    assert (table["first_mdb"], table["step_mdb"]) == (-10_000, 250)
+    assert set(table["lambda_q40"]) == {"10", "540"}

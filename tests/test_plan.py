@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans: plain numbers, the same every time, and routes that arrive."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emulation.plan import PARTIAL_RTS, PlanError, plan
+from emulation.specification import specify
+
+
+def made(topology="string", **options):
+    return plan(specify(topology, options))
+
+
+def walk(stations, source, destination):
+    """The stations that a packet visits from one address to another, by routes and neighbours alone."""
+    by_ip = {station["ip"].split("/")[0]: station for station in stations}
+    here, path = source, [source]
+    while here != destination:
+        station = by_ip[here]
+        route = next((route for route in station["routes"] if route["to"] == destination), None)
+        here = (route and route["via"]) or destination
+        assert station["neighbours"][here] == by_ip[here]["address"]
+        path.append(here)
+        assert len(path) <= len(stations)
+    return path
+
+
+def hops(links, source):
+    """Hop counts by an independent search."""
+    found, front = {source: 0}, [source]
+    for at in front:
+        for other in sorted(links[at]):
+            if other not in found:
+                found[other] = found[at] + 1
+                front.append(other)
+    return found
+
+
+@st.composite
+def connected_graphs(draw):
+    """An adjacency of 2 to 25 stations: a random tree, and some more links."""
+    count = draw(st.integers(2, 25))
+    links = {i: set() for i in range(count)}
+    pairs = [(i, draw(st.integers(0, i - 1))) for i in range(1, count)]
+    pairs += draw(st.lists(st.tuples(*[st.integers(0, count - 1)] * 2), max_size=2 * count))
+    for a, b in pairs:
+        if a != b:
+            links[a].add(b)
+            links[b].add(a)
+    return links
+
+
+@given(connected_graphs())
+@settings(deadline=None)
+def test_routes_are_shortest_paths_without_loops(links):
+    snr = [[20 if b in links[a] else None for b in links] for a in links]
+    stations = made(stations=len(links), propagation={"model": "snr", "snr_db": snr})["stations"]
+    for a in links:
+        for b, distance in hops(links, a).items():
+            assert len(walk(stations, f"10.0.0.{a + 1}", f"10.0.0.{b + 1}")) == distance + 1
+
+
+def test_ties_go_to_the_lowest_station():
+    stations = made("mesh", size="2x2", flows=1)["stations"]
+    assert walk(stations, "10.0.0.1", "10.0.0.4") == ["10.0.0.1", "10.0.0.2", "10.0.0.4"]
+    assert walk(stations, "10.0.0.4", "10.0.0.1") == ["10.0.0.4", "10.0.0.2", "10.0.0.1"]
+
+
+def test_one_way_links_are_no_links():
+    snr = [[None, 20, 20], [None, None, 20], [20, 20, None]]  # sta1 reaches sta2, but not back
+    stations = made(stations=3, propagation={"model": "snr", "snr_db": snr})["stations"]
+    assert walk(stations, "10.0.0.1", "10.0.0.2") == ["10.0.0.1", "10.0.0.3", "10.0.0.2"]
+
+
+def test_a_large_network_has_the_routes_of_its_flows_only():
+    stations = made(stations=100)["stations"]
+    assert len(walk(stations, "10.0.0.1", "10.0.0.100")) == len(walk(stations, "10.0.0.100", "10.0.0.1")) == 100
+    assert max(len(station["routes"]) for station in stations) == 2
+
+
+def numbers(value):
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from numbers(inner)
+    elif isinstance(value, float):
+        yield value
+
+
+@pytest.mark.parametrize("reception", ["capture", "sinr"])
+def test_a_plan_is_plain_json_and_the_same_every_time(reception):
+    first, again = made("mesh", reception=reception, flows=6), made("mesh", reception=reception, flows=6)
+    text = json.dumps(first, allow_nan=False)
+    assert json.loads(text) == first == again
+    assert text == json.dumps(again)
+    assert list(numbers({**first["air"], "capture_db": 0})) == []  # the air counts in integers
+
+
+def test_the_string_of_the_seeds_in_numbers():
+    air = made()["air"]
+    assert air["power_mdbm"][0] == [None, -60498, -72539, -79582, -84580]
+    assert air["delay_ns"][0] == [0, 667, 1334, 2001, 2669]
+    assert (air["rx_threshold_mdbm"], air["cs_threshold_mdbm"]) == (-64374, -78071)
+    assert (air["phy"], air["slot_ns"], air["cw_min"], air["basic_rates"]) == ("dsss", 20000, 31, [10])
+    assert air["error_table"] is None
+
+
+def test_stations_exactly_at_the_reception_range_reach_each_other():
+    made(spacing=250)
+    with pytest.raises(PlanError, match=r"sta1 and sta2, 250.1 m apart.*-64.4 dBm are needed, the power at 250 m"):
+        made(spacing=250.1)
+
+
+def test_no_path_is_refused_unless_asked_for():
+    with pytest.raises(PlanError, match="nothing arrives"):
+        made(propagation="disc", spacing=300)
+    lone = made(propagation="disc", spacing=300, unreachable=True)["stations"]
+    assert all(station["routes"] == [] and station["neighbours"] == {} for station in lone)
+
+
+@pytest.mark.parametrize(
+    ("rate", "phy", "slot", "cw_min", "extension"),
+    [(1, "dsss", 20000, 31, 0), (2, "dsss", 20000, 31, 0), (11, "hr", 20000, 31, 0), (54, "erp", 9000, 15, 6000)],
+)
+def test_the_rate_decides_the_phy(rate, phy, slot, cw_min, extension):
+    made_plan = made(rate=rate)
+    air = made_plan["air"]
+    assert (air["phy"], air["slot_ns"], air["cw_min"], air["signal_extension_ns"]) == (phy, slot, cw_min, extension)
+    assert made_plan["stations"][0]["rates"] == [rate * 10]
+
+
+def test_rts_modes_are_thresholds():
+    assert [made(rts=mode)["stations"][0]["rts_threshold"] for mode in ("full", "partial", "none")] == [0, 400, None]
+    header, snap, ip, tcp, options, fcs = 26, 8, 20, 20, 40, 4
+    assert header + snap + ip + tcp + options + fcs < PARTIAL_RTS < 24 + snap + ip + 536 + fcs
+
+
+def test_plain_acks_are_the_receivers_routes():
+    def prompt(ack, **options):
+        return [
+            (s["name"], r["to"]) for s in made(ack=ack, **options)["stations"] for r in s["routes"] if r["quickack"]
+        ]
+
+    assert prompt("plain") == [("sta5", "10.0.0.1")]
+    assert prompt("delayed") == []
+    two = made(ack="plain", stations=2)["stations"][1]["routes"]  # a neighbour, and yet it has a route, for its metric
+    assert [(route["to"], route["via"], route["quickack"]) for route in two] == [("10.0.0.1", None, True)]
+
+
+def test_tcp_is_set_at_the_ends_of_a_flow_only():
+    vegas = made(tcp="vegas")
+    assert vegas["module_parameters"]["tcp_vegas.beta"] == "3"
+    assert [("net.ipv4.tcp_sack" in station["sysctl"]) for station in vegas["stations"]] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert vegas["flows"][0]["congestion"] == "vegas"
+
+
+def test_flows_that_disagree_about_a_station_are_refused():
+    with pytest.raises(PlanError, match=r"sack and newreno cannot both be at sta1.*net\.ipv4\.tcp_sack"):
+        made(flows=2, tcp="newreno,sack")
+    with pytest.raises(PlanError, match="cubic and newreno"):  # what one leaves to the kernel counts, too
+        made(flows=2, tcp="newreno,cubic")
+    assert [flow["congestion"] for flow in made(flows=2, tcp="newreno,vegas")["flows"]] == ["reno", "vegas"]
+
+
+def test_a_model_that_does_not_fit_is_refused():
+    with pytest.raises(PlanError, match="2 stations; there are 3"):
+        made(stations=3, propagation={"model": "snr", "snr_db": [[0, 9], [9, 0]]})
+
+
+def test_the_airs_limit_of_delay_is_said_in_kilometres():
+    with pytest.raises(PlanError, match=r"sta1 and sta60 hear each other over 11.8 km"):
+        made(stations=60, propagation="free-space")
+
+
+def test_links_below_the_threshold_carry_no_route():
+    rng = random.Random(1)
+    snr = [[rng.choice([0, 0.999, 1, 30]) for _ in range(8)] for _ in range(8)]
+    stations = made(stations=8, propagation={"model": "snr", "snr_db": snr}, unreachable=True)["stations"]
+    for a, station in enumerate(stations):
+        for ip in station["neighbours"]:
+            b = int(ip.rpartition(".")[2]) - 1
+            assert min(snr[a][b], snr[b][a]) >= 1  # -91 dBm + 1 dB is the clear channel assessment's -90

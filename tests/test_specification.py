@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Specifications: whatever comes in, it is an experiment or a sentence for people."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from emulation.propagation import MODELS, Disc, TwoRayGround
+from emulation.specification import Specification, explain, specify
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+fields = sorted(Specification.model_fields)
+plausible = st.sampled_from(
+    [*MODELS, "string", "mesh", "full", "plain", "sinr", "newreno", "vegas,cubic", 1, 2, 5.5, 54, 1e9]
+)
+models = st.fixed_dictionaries(
+    {"model": st.sampled_from(sorted(MODELS))},
+    optional={"radius_m": anything, "exponent": anything, "snr_db": anything, "tx_power_dbm": st.floats()},
+)
+
+
+@given(st.dictionaries(st.sampled_from(fields) | st.text(), anything | plausible | models, max_size=5) | anything)
+def test_any_json_is_a_specification_or_is_explained(value):
+    try:
+        specification = Specification.model_validate(value)
+    except ValidationError as error:
+        lines = explain(error)
+        assert lines
+        assert all(line and "\n" not in line for line in lines)
+    else:
+        assert Specification.model_validate_json(specification.model_dump_json()) == specification
+
+
+def said(topology, **options):
+    with pytest.raises(ValueError) as caught:
+        specify(topology, options)
+    return explain(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"stations": 0}, "parameters.stations: must be at least 2, not 0"),
+        ({"stations": 500}, "parameters.stations: must be at most 100, not 500"),
+        ({"rate": 3}, "rate: 3 Mb/s is not possible; there are: 1, 2, 5.5, 11, 6, 9, 12, 18, 24, 36, 48, 54"),
+        ({"spacing": -200}, "parameters.spacing: must be above 0, not -200"),
+        ({"rts": "often"}, "rts: must be 'full', 'partial' or 'none', not 'often'"),
+        ({"seconds": 0}, "seconds: must be above 0, not 0"),
+        ({"seed": -1}, "seed: must be at least 0, not -1"),
+        ({"colour": "red"}, "colour: there is no such option"),
+        ({"flows": 2, "tcp": "newreno,sack,vegas"}, "tcp: one for all flows, or one for each of the 2; not 3"),
+        ({"propagation": {"model": "disc", "radius": 1}}, "propagation.radius: there is no such option"),
+        ({"propagation": "disc", "ranges": {}}, "a disc has one range, its radius_m: leave the ranges out"),
+        ({"basic_rates": "1,6"}, "basic_rates: stations at 2 Mb/s know only 1, 2, 5.5, 11"),
+        ({"freq": 2413}, None),
+        ({"topology": "mesh"}, None),
+    ],
+)
+def test_mistakes_are_answered_in_one_line(options, line):
+    lines = said("string", **options) if "topology" not in options else said("torus")
+    assert len(lines) == 1
+    assert line is None or lines == [line]
+
+
+def test_every_mistake_gets_its_line():
+    assert len(said("string", rate=3, seconds=-1, stations=1)) == 3
+
+
+def test_options_go_to_the_topology_or_to_the_experiment():
+    specification = specify("string", {"stations": 3, "rate": "5.5", "tcp": "newreno,vegas", "flows": 2})
+    assert specification.parameters == {"stations": 3, "spacing": 200.0, "flows": 2}
+    assert (specification.rate, specification.tcp) == (5.5, ("newreno", "vegas"))
+
+
+def test_the_defaults_are_the_seeds_scenario():
+    specification = Specification()
+    assert specification.propagation == TwoRayGround()
+    found = specification.effective_thresholds()
+    assert (round(found.receive_dbm, 3), round(found.sense_dbm, 3), found.capture_db) == (-64.374, -78.071, 10.0)
+
+
+def test_a_propagation_model_is_a_name_an_object_or_a_model():
+    for way in ("disc", {"model": "disc"}, Disc()):
+        assert Specification(propagation=way).propagation == Disc()
+    dumped = json.loads(Specification(propagation="disc").model_dump_json())["propagation"]
+    assert dumped == {"model": "disc", "radius_m": 250.0, "tx_power_dbm": 20.0}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Topologies: what the seeds' layouts look like, and how a wrong one is refused."""
+
+import math
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import topologies
+
+
+def layout(name, **parameters):
+    topology = topologies.find(name)
+    return topology.layout(topology.Parameters(**parameters))
+
+
+@pytest.mark.parametrize("name", topologies.names())
+def test_every_topology_works_by_default_and_says_what_it_is(name):
+    topology = topologies.find(name)
+    assert topology.summary
+    assert all(field.description for field in topology.Parameters.model_fields.values())
+    assert layout(name).flows
+
+
+def test_string_is_a_line():
+    five = layout("string", flows=2)
+    assert list(five.stations) == ["sta1", "sta2", "sta3", "sta4", "sta5"]
+    assert [x for x, _, _ in five.stations.values()] == [0, 200, 400, 600, 800]
+    assert five.flows == [("sta1", "sta5")] * 2
+
+
+def test_mesh_has_the_seeds_flows():
+    rows = [("sta1", "sta5"), ("sta11", "sta15"), ("sta21", "sta25")]
+    columns = [("sta1", "sta21"), ("sta3", "sta23"), ("sta5", "sta25")]
+    assert layout("mesh", flows=3).flows == rows
+    assert layout("mesh", flows=6).flows == rows + columns
+    assert layout("mesh").stations["sta9"] == (600.0, 200.0, 0.0)
+
+
+def test_mesh_may_be_oblong():
+    assert layout("mesh", size="3x2", flows=1).stations["sta4"] == (0.0, 200.0, 0.0)
+    assert layout("mesh", size="3x2", flows=3).flows == [("sta1", "sta3"), ("sta1", "sta4"), ("sta3", "sta6")]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("string", {"stations": 1}),
+        ("string", {"stations": 101}),
+        ("string", {"spacing": 0}),
+        ("string", {"spacing": math.nan}),
+        ("string", {"flows": 7}),
+        ("string", {"size": "5x5"}),
+        ("mesh", {"size": "1x5"}),
+        ("mesh", {"size": "11x10"}),
+        ("mesh", {"size": "5by5"}),
+        ("mesh", {"size": "3x3", "flows": 5}),
+    ],
+)
+def test_parameters_out_of_their_domain_are_refused(name, parameters):
+    with pytest.raises(ValidationError):
+        layout(name, **parameters)
+
+
+def test_an_unknown_topology_is_answered_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"no topology 'ring'; there are: .*mesh, .*string"):
+        topologies.find("ring")
+
+
+@pytest.mark.parametrize(
+    ("stations", "flows", "says"),
+    [
+        ({}, [], "1 to 250 stations, not 0"),
+        ({f"sta{i}": (0, 0, 0) for i in range(251)}, [], "not 251"),
+        ({"a": (0, 0, math.inf)}, [], "a: a position"),
+        ({"a": (0, 0)}, [], "a: a position"),
+        ({"a": (0, 0, 0)}, [("a", "b")], "there is no station b"),
+        ({"a": (0, 0, 0)}, [("a", "a")], "same station"),
+    ],
+)
+def test_a_layout_that_makes_no_sense_is_refused(stations, flows, says):
+    with pytest.raises(ValueError, match=says):
+        topologies.Layout(stations, flows)
+
+
+def test_the_documentations_example_is_a_topology():
+    text = (Path(__file__).parent.parent / "docs" / "topologies.md").read_text()
+    ring = {}
+    exec(text.split("```python\n")[1].split("```")[0], ring)
+    six = ring["layout"](ring["Parameters"]())
+    assert math.dist(six.stations["sta1"], six.stations["sta2"]) == pytest.approx(200)
+    assert six.flows == [("sta1", "sta4")]

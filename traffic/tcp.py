@@ -3,9 +3,9 @@
 
 Linux has one TCP with switches, not the agents of a simulator. The studies' TCP is NewReno of RFC 6582 (and 3782 before
 it) without what came later, so those words switch later additions off: SACK (RFC 2018) and D-SACK (RFC 2883), loss
-detection by time, RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own names
-leave all of that as the kernel has it. Reno without the partial-ACK rule does not exist in Linux: `reno` is NewReno's
-window with the kernel's own loss recovery.
+detection by time, RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 7323) and ECN (RFC 3168). Linux's own
+names leave all of that as the kernel has it. Reno without the partial-ACK rule does not exist in Linux: `reno` is
+NewReno's window with the kernel's own loss recovery.
 
 Two more things differ from a simulator and are not settings. Limited transmit (RFC 3042) is always on. And TCP small
 queues keep a sender from handing more than about two segments at a time to its own radio, so that the window waits in

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which program a User-Mode Linux guest is running, read from outside: for the message when a run hangs.
+
+A guest that spins cannot answer questions. But its kernel is a process of ours with a symbol table: `cpu_tasks[0]`
+points to the running task, and a task holds its program's name at the place where `init_task` holds "swapper".
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+SYMBOL_TABLE = 2
+IDLE = b"swapper\0"
+
+
+def running_program(pid: int, kernel: Path) -> str | None:
+    """The name of the program that runs now in the guest with this process id.
+
+    Empty if the guest is idle, None if it cannot be told (the process has ended, the kernel has no symbols).
+    """
+    try:
+        symbols = elf_symbols(kernel.read_bytes(), (b"cpu_tasks", b"init_task"))
+        (running, _), (idle, size) = symbols[b"cpu_tasks"], symbols[b"init_task"]
+        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+
+            def read(address: int, length: int) -> bytes:
+                memory.seek(address)
+                return memory.read(length)
+
+            name_at = read(idle, size).index(IDLE)
+            task = int.from_bytes(read(running, 8), "little")
+            name = read(task + name_at, 16)
+    except (OSError, KeyError, ValueError, struct.error):
+        return None
+    return "" if name.startswith(IDLE) else name.split(b"\0")[0].decode(errors="replace")
+
+
+def elf_symbols(image: bytes, wanted: tuple[bytes, ...]) -> dict[bytes, tuple[int, int]]:
+    """Address and size of symbols of a 64-bit little-endian ELF file. Raises struct.error if it is none."""
+    (table,) = struct.unpack_from("<Q", image, 40)
+    (count,) = struct.unpack_from("<H", image, 60)
+    sections = [SECTION.unpack_from(image, table + i * SECTION.size) for i in range(count)]
+    found = {}
+    for _, kind, _, _, offset, size, link, *_ in sections:
+        if kind != SYMBOL_TABLE:
+            continue
+        names = sections[link][4]
+        for name, _, _, _, address, length in SYMBOL.iter_unpack(image[offset : offset + size]):
+            start = names + name
+            for want in wanted:
+                if image.startswith(want + b"\0", start):
+                    found[want] = address, length
+    return found

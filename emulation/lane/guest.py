@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside the lane: the first process. It makes the kernel a place where programs can run, runs one, and powers off.
+
+The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. Three
+consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the reports (tty2), which are read by
+`emulation.lane.virtual`, one JSON object a line:
+
+    {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "dcflab> "}   {"error": "...", "errno": 28}   {"exit": 0}
+
+Everything imported here is paid for in every run, as each system call costs microseconds in User-Mode Linux: the
+standard library only, and as little of it as possible.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import termios
+
+if __name__ == "__main__":  # the kernel starts this file by its path
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from emulation import syscalls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+AIR_MODULE = "dcf80211"
+reports = -1
+
+
+def report(**what: object) -> None:
+    """Tell the host something; without effect outside a lane."""
+    if reports >= 0:
+        os.write(reports, json.dumps(what).encode() + b"\n")
+
+
+def mount_all(run_folder: str, needed: list[str]) -> None:
+    """Mount what programs expect, and the run folder; what is `needed` and lies under /run stays visible."""
+    syscalls.mount("proc", "/proc")
+    syscalls.mount("sysfs", "/sys")
+    syscalls.mount("debugfs", "/sys/kernel/debug")
+    syscalls.mount("devtmpfs", "/dev")
+    for folder, kind in (("/dev/pts", "devpts"), ("/dev/shm", "tmpfs")):
+        os.mkdir(folder)
+        syscalls.mount(kind, folder)
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink("/proc/self/fd" + target, "/dev/" + name)
+    syscalls.mount("tmpfs", "/run")
+    for folder in needed:
+        if folder.startswith("/run/") and not os.path.exists(folder):
+            os.makedirs(folder)
+            syscalls.mount("hostfs", folder, flags=syscalls.MS_RDONLY, data=folder)
+    os.makedirs(run_folder, exist_ok=True)
+    syscalls.mount("hostfs", run_folder, data=run_folder)
+
+
+def execute(folder: str, modules: dict[str, str]) -> int:
+    """Run the plan of a run folder (docs/interfaces.md, sections 1 and 2). Returns the exit status."""
+    from emulation.net import Net
+
+    with open(folder + "/plan.json") as file:
+        plan = json.load(file)
+
+    def write(**result: object) -> None:
+        with open(folder + "/lane.json", "w") as file:
+            json.dump({"version": 1, **result}, file, indent=1)
+
+    try:
+        with Net.from_plan(plan, modules.get(AIR_MODULE, ""), folder) as net:
+            net.start()
+            result = net.run(plan["seconds"], lambda done, air_s: report(progress=done, air_s=air_s))
+        write(ok=True, error=None, **result)
+    except OSError as error:
+        said = error.strerror or str(error)
+        report(error=said, errno=error.errno)
+        with contextlib.suppress(OSError):
+            write(ok=False, error=said)
+        return 1
+    return 0
+
+
+def script(path: str, *arguments: str) -> int:
+    """Run a user's own Python script, with the packages of its environment."""
+    import runpy
+    import site
+
+    site.main()
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    runpy.run_path(path, run_name="__main__")
+    return 0
+
+
+def shell(folder: str, modules: dict[str, str]) -> int:
+    """Run the prompt in the network of the run folder's plan."""
+    from emulation.net import Net
+    from emulation.shell import Shell
+
+    with open(folder + "/plan.json") as file:
+        plan = json.load(file)
+    with Net.from_plan(plan, modules.get(AIR_MODULE, ""), folder) as net:
+        net.start()
+        Shell(net, read_line).run()
+    return 0
+
+
+def read_line(prompt: str) -> str | None:
+    """The user's next line, None at the end of the input.
+
+    Virtual time leaps whenever all programs wait, so this one does not wait: it asks again and again, which takes no
+    virtual time, and no real time either, because the host stops the whole kernel until the user has typed.
+    """
+    sys.stdout.flush()
+    report(prompt=prompt)
+    keyboard = os.open("/dev/tty1", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        while True:
+            try:
+                typed = os.read(keyboard, 4096)
+            except BlockingIOError:
+                continue
+            return typed.decode(errors="replace") if typed else None
+    finally:
+        os.close(keyboard)
+
+
+def program(boot: dict[str, Any]) -> int:
+    """Do what the host asked for, in a session with the program's console. Returns the exit status."""
+    os.setsid()
+    console = os.open("/dev/tty1", os.O_RDWR)  # the first one opened becomes the session's terminal
+    for descriptor in range(3):
+        os.dup2(console, descriptor)
+    modes = termios.tcgetattr(console)
+    modes[3] &= ~termios.ECHO  # the user's own terminal does that
+    termios.tcsetattr(console, termios.TCSANOW, modes)
+    os.environ.update(boot["environment"])
+    os.environ.update(TMPDIR="/run", DCFLAB_AIR=boot["modules"].get(AIR_MODULE, ""), DCFLAB_RUN=boot["folder"])
+    os.chdir(boot["directory"])
+    for name, path in boot["modules"].items():
+        if name != AIR_MODULE:
+            syscalls.load_module(path)
+    verb, *arguments = boot["command"]
+    verbs: dict[str, Callable[[], int]] = {
+        "plan": lambda: execute(boot["folder"], boot["modules"]),
+        "script": lambda: script(*arguments),
+        "shell": lambda: shell(boot["folder"], boot["modules"]),
+    }
+    return verbs[verb]()
+
+
+def status_of(run: Callable[[], int]) -> int:
+    """Run a program in this process and return its exit status; what went wrong is reported."""
+    try:
+        return run()
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        report(error=str(stop.code))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BaseException as error:
+        import traceback
+
+        traceback.print_exc()
+        report(error=f"{type(error).__name__}: {error}", errno=getattr(error, "errno", None))
+    return 1
+
+
+def main() -> None:
+    """Be the first process."""
+    global reports
+    with open(sys.argv[1]) as file:
+        boot = json.load(file)
+    mount_all(boot["folder"], boot["needed"])
+    reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
+    report(boot="done")
+    child = os.fork()
+    if child == 0:
+        status = status_of(lambda: program(boot))
+        sys.stdout.flush()
+        os._exit(status)
+    status = 0
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == child:
+            break
+    report(exit=os.waitstatus_to_exitcode(status))
+    syscalls.power_off()
+
+
+if __name__ == "__main__":
+    main()

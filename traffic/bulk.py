@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bulk flow: as many bytes as TCP takes, or a given number of them.
+
+The sender writes 64 kB at a time whenever the socket has room; the receiver is woken when a low-water mark of bytes is
+there and throws them away inside the kernel (MSG_TRUNC). So a 120 s run at 2 Mb/s costs some hundred system calls, and
+TCP never waits for either end.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+
+from traffic import tcp_info
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.net import Station
+    from traffic import Loop
+
+CHUNK = memoryview(bytes(1 << 16))
+LOW_WATER = 1 << 17  # bytes; must stay well below the receive window, or it would close
+NOWHERE = bytearray(1 << 20)  # never written to, so it takes no memory
+
+
+class Bulk:
+    """One flow; a fragment of `traffic.Traffic`, which calls these in turn."""
+
+    def __init__(self, plan: dict[str, Any], source: Station, destination: Station, loop: Loop) -> None:
+        self.plan, self.source, self.destination, self.loop = plan, source, destination, loop
+        self.bytes: int | None = plan["bytes"]
+        self.unsent = self.bytes
+        self.delivered = 0
+        self.started_ns = 0
+        self.finished_ns: int | None = None
+        self.sender: socket.socket | None = None
+        self.receiver: socket.socket | None = None
+        self.listener: socket.socket | None = None
+
+    def socket_at(self, station: Station) -> socket.socket:
+        """A socket in a station's namespace, with what has to be set before it connects or listens."""
+        with station:
+            new = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
+        if self.plan["mss"]:
+            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self.plan["mss"])
+        for option, size in ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer")):
+            if self.plan[size]:
+                new.setsockopt(socket.SOL_SOCKET, option, self.plan[size])
+        return new
+
+    def prepare(self) -> None:
+        """Listen. Raises OSError if the kernel lacks the congestion control, or the port is taken."""
+        self.listener = self.socket_at(self.destination)
+        self.listener.bind(("", self.plan["port"]))
+        self.listener.listen(1)
+        self.loop.watch(self.listener.fileno(), select.EPOLLIN, self.accept)
+
+    def start(self) -> None:
+        self.started_ns = time.monotonic_ns()
+        self.sender = self.socket_at(self.source)
+        self.sender.connect_ex((self.destination.IP(), self.plan["port"]))
+        self.loop.watch(self.sender.fileno(), select.EPOLLOUT, self.send)
+
+    def accept(self) -> None:
+        assert self.listener
+        self.receiver, _ = self.listener.accept()
+        self.receiver.setblocking(False)
+        self.set_low_water()
+        self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
+
+    def set_low_water(self) -> None:
+        assert self.receiver
+        wanted = LOW_WATER if self.bytes is None else min(LOW_WATER, max(self.bytes - self.delivered, 1))
+        self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
+
+    def send(self) -> None:
+        """Write until there is no room, or nothing left. A connection that fails leaves its errno in the result."""
+        assert self.sender
+        try:
+            while self.unsent is None or self.unsent > 0:
+                sent = self.sender.send(CHUNK[: self.unsent])
+                if self.unsent is not None:
+                    self.unsent -= sent
+            self.sender.shutdown(socket.SHUT_WR)
+        except BlockingIOError:
+            return
+        except OSError:
+            pass  # reset or timed out: TCP_INFO and the missing bytes tell
+        self.loop.forget(self.sender.fileno())
+
+    def receive(self) -> None:
+        """Take and drop what is there."""
+        assert self.receiver
+        try:
+            taken = self.receiver.recv_into(NOWHERE, 0, socket.MSG_TRUNC)
+        except BlockingIOError:
+            return
+        except OSError:
+            taken = 0  # reset
+        self.delivered += taken
+        if self.bytes is not None:
+            if self.delivered >= self.bytes and self.finished_ns is None:
+                self.finished_ns = time.monotonic_ns()
+            self.set_low_water()
+        if not taken:
+            self.loop.forget(self.receiver.fileno())
+
+    def finish(self) -> dict[str, Any]:
+        """The result so far: `delivered_bytes` to the application, `acked_bytes` to the sender's TCP."""
+        if self.receiver and self.finished_ns is None:
+            self.receive()  # what is below the low-water mark
+        sender = tcp_info.of_socket(self.sender) if self.sender else {}
+        acked = max(sender.get("bytes_acked", 0) - 1, 0)  # Linux counts the SYN
+        return {
+            "congestion": self.congestion() if self.sender else "",
+            "delivered_bytes": self.delivered,
+            "acked_bytes": acked if self.bytes is None else min(acked, self.bytes),
+            "retransmits": sender.get("total_retrans", 0),
+            "tcp_info": {"sender": sender, "receiver": tcp_info.of_socket(self.receiver) if self.receiver else {}},
+            "finished_s": None if self.finished_ns is None else (self.finished_ns - self.started_ns) / 1e9,
+        }
+
+    def congestion(self) -> str:
+        """The congestion control in use, read back."""
+        assert self.sender
+        return self.sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+
+    def close(self) -> None:
+        for each in (self.sender, self.receiver, self.listener):
+            if each:
+                self.loop.forget(each.fileno())
+                each.close()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The iperf3 flow: the program everybody knows, one process at each end.
+
+The client starts when the server has said that it listens. Its socket buffers are bounded (-w), because with a window
+far larger than the path holds its sender spins; and it asks for the time 180 times a second in any case, so that a run
+with it takes several times as long as one with `traffic.bulk`. What was delivered is read from the kernel by sock_diag
+when time is up; iperf3's own report is kept beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+from operator import itemgetter
+
+from traffic import tcp_info
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from typing import Any
+
+    from emulation.net import Station
+
+COOKIE = 37  # bytes that each iperf3 connection begins with
+GOODBYE_S = 10  # iperf3 exchanges results at the end; how long it may take over a busy path, in the lane's time
+
+
+class Iperf3:
+    """One flow; a fragment of `traffic.Traffic`, which calls these in turn."""
+
+    def __init__(self, plan: dict[str, Any], source: Station, destination: Station, folder: str) -> None:
+        self.plan, self.source, self.destination = plan, source, destination
+        self.report = f"{folder}/iperf3-{plan['name']}.json"
+        self.server: subprocess.Popen[bytes] | None = None
+        self.client: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Start the server and wait for its word. Raises OSError if there is no iperf3, or it does not listen."""
+        from subprocess import DEVNULL, PIPE, STDOUT
+
+        server = ["iperf3", "--server", "--version4", "--one-off", "--forceflush", "--port", str(self.plan["port"])]
+        self.server = self.destination.popen(server, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
+        assert self.server.stdout
+        said = b""
+        for line in self.server.stdout:
+            said += line
+            if b"Server listening" in line:
+                return
+        raise OSError(f"{self.plan['name']}: iperf3's server did not start: {said.decode(errors='replace').strip()}")
+
+    def start(self) -> None:
+        from subprocess import DEVNULL, STDOUT
+
+        plan = self.plan
+        amount = ["--bytes", str(plan["bytes"])] if plan["bytes"] else ["--time", str(math.ceil(plan["seconds"]))]
+        client = ["iperf3", "--client", self.destination.IP(), "--port", str(plan["port"]), "--json", *amount]
+        client += ["--congestion", plan["congestion"]]
+        client += ["--set-mss", str(plan["mss"])] if plan["mss"] else []
+        client += ["--window", str(plan["send_buffer"])] if plan["send_buffer"] else []
+        with open(self.report, "wb") as report:
+            self.client = self.source.popen(client, stdin=DEVNULL, stdout=report, stderr=STDOUT)
+
+    def finish(self) -> dict[str, Any]:
+        """The result so far, from the kernel: the busier of the two connections carries the data."""
+        with self.source:
+            sender = max(tcp_info.in_namespace(self.plan["port"]), key=itemgetter("bytes_acked"), default={})
+        with self.destination:
+            receiver = max(tcp_info.in_namespace(self.plan["port"]), key=itemgetter("bytes_received"), default={})
+        return {
+            "congestion": sender.get("congestion", ""),
+            "delivered_bytes": max(receiver.get("bytes_received", 0) - COOKIE, 0),
+            "acked_bytes": max(sender.get("bytes_acked", 0) - COOKIE - 1, 0),  # Linux counts the SYN
+            "retransmits": sender.get("total_retrans", 0),
+            "tcp_info": {"sender": sender, "receiver": receiver},
+            "finished_s": None,
+        }
+
+    def close(self) -> None:
+        """Let both ends say goodbye, but not for ever."""
+        for process in (self.client, self.server):
+            if process is None:
+                continue
+            ended = os.pidfd_open(process.pid)
+            waiter = select.poll()
+            waiter.register(ended, select.POLLIN)
+            if not waiter.poll(GOODBYE_S * 1000):
+                process.kill()
+            process.wait()
+            os.close(ended)
+            if process.stdout:
+                process.stdout.close()

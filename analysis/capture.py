@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read the pcapng files of `analysis.pcapng` back into numpy columns.
+
+One pass follows the chain of blocks; then all packets are looked at together. Only files of our own layout are read
+(a packet's radiotap is 28 bytes, and its first options are epb_flags and epb_packetid): any other pcapng is refused
+with a text that says where it differs. Scapy and tshark read these files too, and far more; this reader is for speed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import numpy as np
+
+from analysis import pcapng
+from analysis.trace import Array
+
+
+class CaptureError(ValueError):
+    """The file is truncated, corrupt or not written by dcflab; the text says at which byte."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of the file: `air`, or a station's. `ip` is empty where the file names none."""
+
+    name: str
+    address: bytes
+    ip: str
+
+
+@dataclass(frozen=True)
+class Capture:
+    """All packets of a file, as columns in file order.
+
+    `time_ns` is the start of the transmission or arrival; `frame` the offset in `data` of the 802.11 header, followed
+    by `caplen` captured bytes, FCS included where `has_fcs`; `length` the MPDU's full length, FCS included; `rate` in
+    100 kb/s; `freq` in MHz; `dbm` the signal (0 on `air`); `bad` the bad-FCS flag.
+    """
+
+    data: Array
+    interfaces: list[Interface]
+    start_ns: int
+    stop_ns: int
+    interface: Array
+    time_ns: Array
+    packet_id: Array
+    frame: Array
+    caplen: Array
+    length: Array
+    rate: Array
+    freq: Array
+    dbm: Array
+    short_preamble: Array
+    has_fcs: Array
+    bad: Array
+    options: Array  # offset in `data` of what follows epb_packetid: the comment, or the end of options
+
+    def comment(self, packet: int) -> str:
+        """The comment of a packet, by its row; empty if it has none."""
+        at = int(self.options[packet])
+        code, length = self.data[at : at + 4].view("<u2").tolist()
+        return self.data[at + 4 : at + 4 + length].tobytes().decode() if code == pcapng.OPT_COMMENT else ""
+
+    def queued_ns(self, packets: Array) -> Array:
+        """When the kernel handed over the frames that were first sent as `packets` (rows): from the comment
+        `queued N ns before`; -1 where there is none."""
+        words = self.data.view("<u4")
+        size = self.options[packets] // 4
+        has = words[size] & 0xFFFF == pcapng.OPT_COMMENT
+        text = self.data.tobytes() if has.sum() * 64 > self.data.size else None
+        queued = np.full(packets.size, -1)
+        starts, lengths = self.options[packets[has]] + 4, words[size[has]] >> 16
+        found = []
+        for at, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+            comment = text[at : at + length] if text else self.data[at : at + length].tobytes()
+            _, mark, rest = comment.partition(b"queued ")
+            number = rest.split(b" ", 1)[0]
+            found.append(int(number) if mark and number.isdigit() else -1)
+        waited = np.array(found, np.int64)
+        queued[has] = np.where(waited >= 0, self.time_ns[packets[has]] - waited, -1)
+        return queued
+
+
+def read(path: Path) -> Capture:
+    """Read a pcapng file that dcflab wrote. Raises CaptureError, or OSError."""
+    data = np.fromfile(path, np.uint8)
+    if data.size < 28 or data.size % 4 or int(data[:4].view("<u4")[0]) != pcapng.SECTION:
+        raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
+    words = data.view("<u4")
+    blocks = _follow(words, path)
+    kinds = words[blocks]
+
+    def check(at: Array, good: Array, what: str) -> None:
+        if not good.all():
+            raise CaptureError(f"{path}: at byte {4 * int(at[~good][0])}: {what}")
+
+    check(blocks, words[blocks + words[blocks + 1] // 4 - 1] == words[blocks + 1], "a block of two different lengths")
+    interfaces = [_interface(data, 4 * int(at), path) for at in blocks[kinds == pcapng.INTERFACE]]
+    times = [_statistics(data, 4 * int(at)) for at in blocks[kinds == pcapng.STATISTICS]]
+    if not interfaces or len(times) != len(interfaces):
+        raise CaptureError(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
+
+    at = blocks[kinds == pcapng.PACKET]
+    ours = "a packet that dcflab did not write"
+    check(at, words[at + 1] >= 4 * (pcapng.HEAD_WORDS + pcapng.TAIL_WORDS + 2), ours)
+    captured = words[at + 5].astype(np.int64)
+    options = at + 7 + (captured + 3) // 4
+    check(at, options + pcapng.TAIL_WORDS + 2 <= at + words[at + 1] // 4, "a packet longer than its block")
+    check(at, words[at + 7] == pcapng.RADIOTAP_LEN << 16, ours)
+    check(at, words[options] == (pcapng.OPT_FLAGS | 4 << 16), ours)
+    check(at, words[options + 2] == (pcapng.OPT_PACKETID | 8 << 16), ours)
+    check(at, words[at + 2] < len(interfaces), "a packet of an interface that there is not")
+    rate_channel, signal = words[at + 9], words[at + 10]
+    return Capture(
+        data=data,
+        interfaces=interfaces,
+        start_ns=min(start for start, _ in times),
+        stop_ns=max(stop for _, stop in times),
+        interface=words[at + 2].astype(np.int64),
+        time_ns=_wide(words[at + 3], words[at + 4]),
+        packet_id=_wide(words[options + 4], words[options + 3]),
+        frame=4 * (at + pcapng.HEAD_WORDS),
+        caplen=captured - pcapng.RADIOTAP_LEN,
+        length=words[at + 6].astype(np.int64) - pcapng.RADIOTAP_LEN,
+        rate=(rate_channel >> 8 & 0xFF).astype(np.int64) * 5,
+        freq=(rate_channel >> 16).astype(np.int64),
+        dbm=(signal >> 16 & 0xFF).astype(np.uint8).view(np.int8),
+        short_preamble=rate_channel & pcapng.RT_SHORT_PREAMBLE != 0,
+        has_fcs=rate_channel & pcapng.RT_FCS != 0,
+        bad=rate_channel & pcapng.RT_BAD_FCS != 0,
+        options=4 * (options + pcapng.TAIL_WORDS),
+    )
+
+
+def _wide(high: Array, low: Array) -> Array:
+    return high.astype(np.int64) << 32 | low.astype(np.int64)
+
+
+def _follow(words: Array, path: Path) -> Array:
+    """The offsets, in words, of all blocks: each block's length leads to the next."""
+    steps = (words >> 2).data
+    offsets: list[int] = []
+    add, at, end = offsets.append, 0, len(steps)
+    while at < end - 2:
+        step = steps[at + 1]
+        if step < 3:
+            raise CaptureError(f"{path}: at byte {4 * at}: a block of {4 * step} bytes")
+        add(at)
+        at += step
+    if at != end:
+        raise CaptureError(f"{path}: cut short: at byte {4 * offsets[-1]}: the last block is not whole")
+    return np.array(offsets, np.int64)
+
+
+def _options(data: Array, at: int, end: int) -> Iterator[tuple[int, bytes]]:
+    while at + 4 <= end:
+        code, length = data[at : at + 4].view("<u2").tolist()
+        if code == 0:
+            return
+        yield code, data[at + 4 : at + 4 + length].tobytes()
+        at += 4 + (length + 3) // 4 * 4
+
+
+def _interface(data: Array, at: int, path: Path) -> Interface:
+    end = at + int(data[at + 4 : at + 8].view("<u4")[0]) - 4
+    options = dict(_options(data, at + 16, end))
+    if options.get(9) != b"\x09":
+        raise CaptureError(f"{path}: at byte {at}: an interface whose times are not in ns")
+    ip = options[4][:4] if 4 in options else options[5][:16] if 5 in options else b""
+    try:
+        return Interface(options.get(2, b"").decode(), options.get(6, b""), str(ip_address(ip)) if ip else "")
+    except ValueError:
+        raise CaptureError(f"{path}: at byte {at}: an interface whose name or address is none") from None
+
+
+def _statistics(data: Array, at: int) -> tuple[int, int]:
+    end = at + int(data[at + 4 : at + 8].view("<u4")[0]) - 4
+    options = dict(_options(data, at + 20, end))
+
+    def time(value: bytes) -> int:
+        return int.from_bytes(value[:4], "little") << 32 | int.from_bytes(value[4:8], "little")
+
+    return time(options.get(2, bytes(8))), time(options.get(3, bytes(8)))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Look into many 802.11 frames at once: what each is, who sends it to whom, and which TCP segment it carries.
+
+Frames are given as one byte array and the offset and captured length of each. Every field is read for all frames
+that can have it, and a frame too short to have it reads as zero there, so no byte outside a frame is ever believed.
+IEEE 802.11-2016, 9.2 and 9.3; RFC 1042 (LLC/SNAP), 791, 8200, 9293.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.trace import Array, Kind
+
+HEADER = 24
+ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
+ROUTING_PROTOCOLS = (48, 138)  # DSR, manet
+FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
+
+
+class Frames:
+    """The bytes of many frames; `field` reads the same place in all of them."""
+
+    def __init__(self, data: Array, at: Array, caplen: Array):
+        self.data, self.at, self.caplen = data, at, caplen
+
+    def __len__(self) -> int:
+        return int(self.at.size)
+
+    def pick(self, rows: Array) -> "Frames":
+        return Frames(self.data, self.at[rows], self.caplen[rows])
+
+    def field(self, offset: Array | int, size: int = 1) -> Array:
+        """`size` bytes, big-endian, at `offset` of each frame; 0 where the frame is too short."""
+        inside = offset + size <= self.caplen
+        at = np.where(inside, self.at + offset, 0)
+        value = self.data[at].astype(np.int64)
+        for byte in range(1, size):
+            value = value << 8 | self.data[at + byte]
+        return np.where(inside, value, 0)
+
+    def address(self, number: int) -> Array:
+        """Address 1, 2 or 3 as a 48-bit integer."""
+        return self.field(4 + 6 * (number - 1), 6)
+
+    def duration(self) -> Array:
+        """The Duration/ID field."""
+        duration: Array = self.field(2) | self.field(3) << 8
+        return duration
+
+    def wants_ack(self) -> Array:
+        """Whether an answer is due: the receiver is no group, and Ack Policy is not No Ack (9.2.4.5.4)."""
+        fc0, fc1 = self.field(0), self.field(1)
+        policy = self.field(np.where(fc1 & 3 == 3, HEADER + 6, HEADER)) >> 5 & 3
+        wanted: Array = (self.field(4) & 1 == 0) & ~((fc0 & 0x8C == 0x88) & (policy == 1))
+        return wanted
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """TCP segments among some frames: `row` says which frame; `network` and `transport` are offsets in it."""
+
+    row: Array
+    version: Array
+    network: Array
+    transport: Array
+    payload: Array  # bytes of TCP payload
+
+
+def classify(frames: Frames) -> tuple[Array, Tcp]:
+    """The `Kind` of each frame, and where the TCP segments among them are."""
+    fc0 = frames.field(0)
+    kind = np.full(len(frames), Kind.OTHER, np.uint8)
+    for octet, control in ((0xB4, Kind.RTS), (0xC4, Kind.CTS), (0xD4, Kind.ACK)):
+        kind[fc0 == octet] = control
+    kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
+    rows, network, ethertype = _ether_types(frames, fc0)
+    kind[rows[ethertype == 0x4305]] = Kind.ROUTING  # batman-adv
+    rows, network, ethertype = (column[np.isin(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
+    rows, version, network, protocol, transport, segment = _packets(frames, rows, network, ethertype == 0x86DD)
+    kind[rows[np.isin(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING
+    udp = protocol == 17
+    kind[rows[udp][np.isin(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)]] = Kind.ROUTING
+
+    rows, version, network, transport, segment = (
+        column[protocol == 6] for column in (rows, version, network, transport, segment)
+    )
+    tcp = frames.pick(rows)
+    header = (tcp.field(transport + 12) >> 4) * 4
+    flags = tcp.field(transport + 13)
+    sound = (transport + 14 <= tcp.caplen) & (header >= 20) & (header <= segment)
+    data = sound & (segment > header)
+    pure = sound & ~data & (flags & (FIN_SYN_RST | TCP_FLAG_ACK) == TCP_FLAG_ACK)
+    kind[rows[data]] = Kind.TCP_DATA
+    kind[rows[pure]] = Kind.TCP_ACK
+    return kind, Tcp(rows[sound], version[sound], network[sound], transport[sound], (segment - header)[sound])
+
+
+def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
+    """Of the data frames with LLC/SNAP in clear: row, offset of the payload, ethertype."""
+    fc1 = frames.field(1)
+    rows = np.flatnonzero((fc0 & 0x4C == 0x08) & (fc1 & 0x40 == 0))  # data, not Null, not protected
+    fc0, fc1, frames = fc0[rows], fc1[rows], frames.pick(rows)
+    at = np.where(fc1 & 3 == 3, HEADER + 6, HEADER)  # Address 4
+    qos = fc0 & 0x80 != 0
+    mesh = qos & (frames.field(at + 1) & 1 != 0)  # Mesh Control Present (9.2.4.5.9)
+    at = at + np.where(qos, 2, 0) + np.where(qos & (fc1 & 0x80 != 0), 4, 0)  # QoS Control, HT Control
+    at = at + np.where(mesh, 6 + 6 * (frames.field(at) & 3), 0)  # Mesh Address Extension (9.2.4.7.3)
+    snap = frames.field(at, 6) == 0xAAAA03000000
+    return rows[snap], at[snap] + 8, frames.field(at + 6, 2)[snap]
+
+
+def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Array, ...]:
+    """Of the IP packets that are no later fragments: row, version, offset, protocol, offset and length of the payload.
+
+    IPv6 extension headers are not followed.
+    """
+    frames = frames.pick(rows)
+    first = frames.field(network)
+    header = np.where(v6, 40, (first & 15) * 4)
+    length = np.where(v6, 40 + frames.field(network + 4, 2), frames.field(network + 2, 2))
+    protocol = np.where(v6, frames.field(network + 6), frames.field(network + 9))
+    sound = (first >> 4 == np.where(v6, 6, 4)) & (header >= 20) & (length >= header)
+    sound &= (network + header <= frames.caplen) & (v6 | (frames.field(network + 6, 2) & 0x1FFF == 0))
+    columns = (rows, np.where(v6, 6, 4), network, protocol, network + header, length - header)
+    return tuple(column[sound] for column in columns)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`result.json`: what an experiment found, in one versioned schema (docs/file-formats.md).
+
+A `Run` is made from what the lane left behind, and says only what was measured or read back. The formulas of the
+counters (docs/interfaces.md, section 4) are here and nowhere else; the taps use them too, on counters of their own.
+How long it took and on what machine is no result: `comparable()` leaves that out, and then two results of one
+specification and seed are equal.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
+COLLIDED = ("COLLISION", "OWN_TX")
+GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
+HOST_FACTS = {"wall_s", "late_ns_max", "host"}  # at any depth
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def count(
+    stations: Iterable[Mapping[str, Any]], table: str, kinds: Sequence[str] | None, columns: Sequence[str]
+) -> int:
+    """Sum some columns of one table over stations. `kinds` of None: all. What is not in a table is zero."""
+    return sum(
+        row.get(column, 0)
+        for station in stations
+        for kind, row in station[table].items()
+        if kinds is None or kind in kinds
+        for column in columns
+    )
+
+
+class Counts(Model):
+    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs."""
+
+    rtscts: int
+    data: int
+    ack: int
+
+    @property
+    def total(self) -> int:
+        return self.rtscts + self.data + self.ack
+
+
+class Collisions(Counts):
+    """Frames that failed at their addressed receiver because other transmissions overlapped them. `any`: the same
+    at every station within reception range, whoever they were for."""
+
+    any: Counts
+
+    @classmethod
+    def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Collisions":
+        """From the `counters` of all stations."""
+        stations = list(stations)
+
+        def table(name: str) -> dict[str, int]:
+            return {
+                key: count(stations, name, kinds, COLLIDED)
+                for key, kinds in (("rtscts", RTSCTS), ("data", DATA), ("ack", ACK))
+            }
+
+        return cls(**table("addressed"), any=Counts(**table("rx")))
+
+
+class Failures(Counts):
+    """RTS procedures given up; TCP segments the MAC gave up, whatever the reason, failed RTS procedures included."""
+
+    @classmethod
+    def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
+        """From the `counters` of all stations."""
+        stations = list(stations)
+        return cls(
+            rtscts=count(stations, "end", None, ("RTS_LIMIT",)),
+            data=count(stations, "end", DATA, GIVEN_UP),
+            ack=count(stations, "end", ACK, GIVEN_UP),
+        )
+
+
+class InFlight(Model):
+    """TCP segments on the path, mean over the air time."""
+
+    data: float
+    ack: float
+    total: float
+
+
+class FlowResult(Model):
+    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS."""
+
+    name: str
+    source: str
+    destination: str
+    congestion: str
+    delivered_bytes: int
+    goodput_segments: int
+    goodput_kbps: float
+    retransmits: int
+    finished_s: float | None
+
+
+class Setting(Model):
+    """A setting that differs from the kernel's default, as it was read back after it was set."""
+
+    where: str
+    what: str
+    value: JsonValue
+    default: JsonValue = None
+
+
+class StationResult(Model):
+    """A station's counters, as docs/interfaces.md, section 4, has them."""
+
+    name: str
+    counters: dict[str, Any]
+
+
+class Run(Model):
+    """One run. Rates are in kb/s, times in seconds. `trace` is the pcapng's path in the run folder, None without one;
+    `in_flight` is None then too. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a
+    timer of the air fired at worst, which matters in real time only."""
+
+    rts: str
+    seed: int
+    goodput_segments: int
+    goodput_kbps: float
+    col: Collisions
+    fail: Failures
+    in_flight: InFlight | None
+    queue_drops: int
+    trace: str | None
+    trace_sha256: str | None
+    air_s: float
+    wall_s: float
+    flows: list[FlowResult]
+    settings: list[Setting]
+    stations: list[StationResult]
+    lost_records: int
+    refused_frames: int
+    late_ns_max: int
+
+
+class Host(Model):
+    """What it ran on: lane, kernel release, and the versions of programs that took part."""
+
+    lane: str
+    kernel: str
+    tools: dict[str, str] = {}
+
+
+class Result(Model):
+    """The whole of `result.json`."""
+
+    version: Literal[1] = 1
+    experiment: str
+    specification: dict[str, Any]
+    runs: list[Run]
+    host: Host
+
+    def comparable(self) -> dict[str, Any]:
+        """The result without wall times and host facts."""
+        return {key: _comparable(value) for key, value in self.model_dump().items() if key not in HOST_FACTS}
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _comparable(v) for key, v in value.items() if key not in HOST_FACTS}
+    return [_comparable(v) for v in value] if isinstance(value, list) else value
+
+
+def from_lane(
+    plan: Mapping[str, Any],
+    lane: Mapping[str, Any],
+    *,
+    rts: str,
+    wall_s: float,
+    in_flight: InFlight | None = None,
+    trace: str | None = None,
+    trace_sha256: str | None = None,
+) -> Run:
+    """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
+
+    `rts` is the strategy's name, `wall_s` what the run took, `trace` the pcapng's path in the run folder. Raises
+    ValueError if the run failed in the lane.
+    """
+    if not lane["ok"] or lane.get("air") is None:
+        raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
+    air_s = float(lane["air_s"])
+    of_plan = {flow["name"]: flow for flow in plan["flows"]}
+    flows = [_flow(of_plan[flow["name"]], flow, air_s) for flow in lane["flows"]]
+    stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
+    counters = [station.counters for station in stations]
+    return Run(
+        rts=rts,
+        seed=plan["seed"],
+        goodput_segments=sum(flow.goodput_segments for flow in flows),
+        goodput_kbps=sum(flow.goodput_kbps for flow in flows),
+        col=Collisions.of(counters),
+        fail=Failures.of(counters),
+        in_flight=in_flight,
+        queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),
+        trace=trace,
+        trace_sha256=trace_sha256,
+        air_s=air_s,
+        wall_s=wall_s,
+        flows=flows,
+        settings=[Setting.model_validate(setting) for setting in lane["settings"]],
+        stations=stations,
+        lost_records=lane["air"]["lost_records"],
+        refused_frames=lane["air"]["refused_frames"],
+        late_ns_max=lane["air"]["late_ns_max"],
+    )
+
+
+def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float) -> FlowResult:
+    """A flow's rate is over its own time: from its start until it finished, or the run did."""
+    active_s = air_s - plan["start_s"] if flow["finished_s"] is None else flow["finished_s"]
+    return FlowResult(
+        name=flow["name"],
+        source=plan["source"],
+        destination=plan["destination"],
+        congestion=plan["congestion"],
+        delivered_bytes=flow["delivered_bytes"],
+        goodput_segments=flow["delivered_bytes"] // plan["mss"],
+        goodput_kbps=flow["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
+        retransmits=flow["retransmits"],
+        finished_s=flow["finished_s"],
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of a made-up study, through the same door as real ones: a plan and a lane.json."""
+
+from typing import Any
+
+from emulation.result import InFlight, Run, from_lane
+
+
+def plan(seed: int = 1) -> dict[str, Any]:
+    flow = {"name": "flow1", "source": "sta1", "destination": "sta5", "congestion": "reno", "mss": 1460, "start_s": 0.0}
+    return {"seed": seed, "flows": [flow]}
+
+
+def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any]:
+    first = {
+        "tx": {"rts": 10}, "airtime_ns": {"rts": 3_520_000},
+        "rx": {"rts": {"OK": 5, "COLLISION": 2 * collisions}, "cts": {"OWN_TX": 3}, "ack": {"COLLISION": 99}},
+        "addressed": {
+            "rts": {"OK": 5, "COLLISION": collisions, "NOISE": 7, "BELOW_THRESHOLD": 9}, "cts": {"OWN_TX": 2},
+            "ack": {"COLLISION": 88},
+        },
+        "end": {
+            "tcp_data": {"ACKED": 4, "RTS_LIMIT": given_up, "LONG_LIMIT": 2, "QUEUE_FULL": 3},
+            "tcp_ack": {"SHORT_LIMIT": 1, "STAGES": 1}, "routing": {"RTS_LIMIT": 1, "QUEUE_FULL": 1},
+        },
+        "retries": {"short": 1, "long": 2},
+    }  # fmt: skip
+    second = {
+        "rx": {"tcp_data": {"COLLISION": 6}},
+        "addressed": {"tcp_data": {"COLLISION": 4, "OWN_TX": 1}, "tcp_ack": {"OWN_TX": 5}},
+        "end": {},
+    }  # fmt: skip
+    return {
+        "version": 1, "ok": True, "error": None, "air_s": 120.0,
+        "settings": [{"where": "sta1", "what": "net.ipv4.tcp_sack", "value": "0", "default": "1"}],
+        "flows": [{
+            "name": "flow1", "delivered_bytes": segments * 1460 + 700, "acked_bytes": segments * 1460,
+            "retransmits": 12, "tcp_info": {}, "finished_s": None,
+        }],
+        "air": {
+            "version": 1, "lost_records": 0, "refused_frames": 0, "late_ns_max": 480,
+            "stations": [{"name": "sta1", "counters": first}, {"name": "sta2", "counters": second}],
+        },
+    }  # fmt: skip
+
+
+def run(
+    rts: str = "full", seed: int = 1, segments: int = 4500, collisions: int = 10, given_up: int = 5, **more: Any
+) -> Run:  # fmt: skip
+    usual: dict[str, Any] = {
+        "wall_s": 1.5, "in_flight": InFlight(data=3.25, ack=2.0, total=5.25), "trace": "full-1/air.pcapng",
+        "trace_sha256": "00" * 32,
+    }  # fmt: skip
+    return from_lane(plan(seed), lane(segments, collisions, given_up), rts=rts, **(usual | more))
+
+
+def study(seeds: int = 3) -> list[Run]:
+    return [
+        run(rts, seed, segments + 40 * seed * (1 + at % 2), 300 - 100 * at + seed, 9 - 4 * at)
+        for seed in range(1, seeds + 1)
+        for at, (rts, segments) in enumerate((("full", 4500), ("partial", 4800), ("none", 5400)))
+    ]

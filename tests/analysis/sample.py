@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run folder as a lane leaves it, made by the tiny air."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tiny_air import TinyAir
+
+from analysis import pcapng, trace
+from analysis.capture import Capture, read
+
+
+@dataclass(repr=False)
+class Sample:
+    """A tiny air that has run, its trace, and the folder with plan.json, lane.json and air.pcapng."""
+
+    air: TinyAir
+    raw: bytes
+    trace: trace.Trace
+    folder: Path
+    sha256: str
+
+    @property
+    def pcapng(self) -> Path:
+        return self.folder / "air.pcapng"
+
+    @property
+    def capture(self) -> Capture:
+        return read(self.pcapng)
+
+
+def make_sample(air: TinyAir, seconds: float, folder: Path) -> Sample:
+    """Let `air` run for so long, and write what a lane would into `folder`."""
+    raw = air.run(seconds)
+    records = trace.parse(np.frombuffer(raw, np.uint8))
+    plan = air.plan()
+    sha256 = pcapng.write(records, plan["stations"], folder / "air.pcapng")
+    stations = [
+        {"name": station["name"], "counters": counters}
+        for station, counters in zip(plan["stations"], air.counters, strict=True)
+    ]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "lane.json").write_text(json.dumps({"air": {"stations": stations}}))
+    return Sample(air, raw, records, folder, sha256)

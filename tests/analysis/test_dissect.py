@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a frame is: by hand, against Scapy's dissection, and against the air's own classification in C."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample import Sample
+from tiny_air import data_header, ip, ipv4, mac, tcp, udp
+
+from analysis import dissect
+from analysis.taps import frames
+from analysis.trace import Kind
+
+A, B, GROUP = mac(0), mac(1), b"\xff" * 6
+IPS = ip(0), ip(1)
+ACK, SYN, FIN = 0x10, 0x02, 0x01
+SNAP = b"\xaa\xaa\x03\0\0\0"
+PURE_ACK = ipv4(*IPS, 6, tcp(1, 2, 3, 4))
+MESH = b"\0\x1f" + bytes(4)  # flags, TTL, sequence number
+
+
+def header(fc0: int = 0x08, fc1: int = 0, extra: bytes = b"") -> bytes:
+    return bytes([fc0, fc1]) + data_header(B, A, 1)[2:] + extra
+
+
+def ipv6(next_header: int, payload: bytes) -> bytes:
+    return SNAP + b"\x86\xdd" + struct.pack("!IHBB", 6 << 28, len(payload), next_header, 64) + bytes(32) + payload
+
+
+CASES = {
+    "RTS": (b"\xb4\0\0\0" + B + A, Kind.RTS),
+    "CTS": (b"\xc4\0\0\0" + B, Kind.CTS),
+    "ACK of the MAC": (b"\xd4\0\0\0" + B, Kind.ACK),
+    "PS-Poll": (b"\xa4\0\0\0" + B + A, Kind.OTHER),
+    "beacon": (header(0x80) + bytes(12), Kind.MANAGEMENT),
+    "extension frame": (header(0x0C), Kind.OTHER),
+    "TCP with payload": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, ACK, b"x")), Kind.TCP_DATA),
+    "TCP with payload and FIN": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, ACK | FIN, b"x")), Kind.TCP_DATA),
+    "pure TCP ACK": (header() + PURE_ACK, Kind.TCP_ACK),
+    "SYN": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 0, SYN)), Kind.OTHER),
+    "FIN": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, ACK | FIN)), Kind.OTHER),
+    "RST": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, 0x14)), Kind.OTHER),
+    "TCP with no flag at all": (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, 0)), Kind.OTHER),
+    "TCP over IPv6": (header() + ipv6(6, tcp(1, 2, 3, 4, ACK, b"x")), Kind.TCP_DATA),
+    "pure ACK over IPv6": (header() + ipv6(6, tcp(1, 2, 3, 4)), Kind.TCP_ACK),
+    "OLSR": (header() + ipv4(*IPS, 17, udp(698, 698, bytes(20))), Kind.ROUTING),
+    "AODV": (header() + ipv4(*IPS, 17, udp(654, 654)), Kind.ROUTING),
+    "Babel over IPv6": (header() + ipv6(17, udp(6696, 6696)), Kind.ROUTING),
+    "manet protocols": (header() + ipv4(*IPS, 17, udp(5000, 269)), Kind.ROUTING),
+    "UDP from a routing port to another": (header() + ipv4(*IPS, 17, udp(698, 5000)), Kind.OTHER),
+    "DSR": (header() + ipv4(*IPS, 48, bytes(8)), Kind.ROUTING),
+    "IP protocol manet": (header() + ipv4(*IPS, 138, bytes(8)), Kind.ROUTING),
+    "batman-adv": (header() + SNAP + b"\x43\x05" + bytes(30), Kind.ROUTING),
+    "ARP": (header() + SNAP + b"\x08\x06" + bytes(28), Kind.OTHER),
+    "ICMP": (header() + ipv4(*IPS, 1, bytes(8)), Kind.OTHER),
+    "Null data": (header(0x48), Kind.OTHER),
+    "protected": (header(fc1=0x40) + PURE_ACK, Kind.OTHER),
+    "no SNAP": (header() + b"\xe0" + PURE_ACK[1:], Kind.OTHER),
+    "QoS": (header(0x88, extra=b"\0\0") + PURE_ACK, Kind.TCP_ACK),
+    "QoS with HT Control": (header(0x88, 0x80, b"\0\0" + bytes(4)) + PURE_ACK, Kind.TCP_ACK),
+    "four addresses": (header(0x08, 0x03, A) + PURE_ACK, Kind.TCP_ACK),
+    "mesh": (header(0x88, 0x03, A + b"\0\1" + MESH) + PURE_ACK, Kind.TCP_ACK),
+    "mesh with two more addresses": (header(0x88, 0x03, A + b"\0\1\2" + MESH[1:] + A + B) + PURE_ACK, Kind.TCP_ACK),
+    "mesh to a group, one more address": (header(0x88, 0x02, b"\0\1\1" + MESH[1:] + A) + PURE_ACK, Kind.TCP_ACK),
+    "a later fragment": (header() + PURE_ACK[:14] + b"\0\x10" + PURE_ACK[16:], Kind.OTHER),
+    "IP options": (header() + ipv4(*IPS, 6, b"\1" * 4 + tcp(1, 2, 3, 4)).replace(b"\x45", b"\x46", 1), Kind.TCP_ACK),
+    "padding after IP is no payload": (header() + PURE_ACK + bytes(6), Kind.TCP_ACK),
+    "payload cut off by the snap length": (
+        (header() + ipv4(*IPS, 6, tcp(1, 2, 3, 4, ACK, bytes(1460))))[:128], Kind.TCP_DATA),
+    "TCP header cut off": ((header() + PURE_ACK)[: 24 + 8 + 20 + 13], Kind.OTHER),
+    "TCP header longer than the segment": (header() + PURE_ACK[:-8] + b"\xf0" + PURE_ACK[-7:], Kind.OTHER),
+    "IP header cut off": ((header() + PURE_ACK)[: 24 + 8 + 10], Kind.OTHER),
+    "a header and no more": (header(), Kind.OTHER),
+    "nothing": (b"", Kind.OTHER),
+}  # fmt: skip
+
+
+def classify(octets: list[bytes]) -> list[Kind]:
+    sizes = np.array([len(o) for o in octets])
+    data = np.frombuffer(b"".join(octets) + b"\0", np.uint8)
+    kind, _ = dissect.classify(dissect.Frames(data, np.cumsum(sizes) - sizes, sizes))
+    return [Kind(k) for k in kind.tolist()]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kind(name: str) -> None:
+    """Each sort of frame is what it is."""
+    octets, kind = CASES[name]
+    assert classify([octets]) == [kind]
+
+
+def test_many_at_once() -> None:
+    """Frames beside each other are not mixed up: none is read beyond its end."""
+    assert classify([octets for octets, _ in CASES.values()]) == [kind for _, kind in CASES.values()]
+
+
+def test_acknowledged_or_not() -> None:
+    """No answer is due to a group's frame, nor to QoS data with No Ack; else it is."""
+    octets = [header(), data_header(GROUP, A, 1), header(0x88, extra=b"\x20\0"), header(0x88, extra=b"\0\0"),
+              header(0x88, 3, A + b"\x20\0")]  # fmt: skip
+    sizes = np.array([len(o) for o in octets])
+    data = np.frombuffer(b"".join(octets), np.uint8)
+    wants = dissect.Frames(data, np.cumsum(sizes) - sizes, sizes).wants_ack()
+    assert wants.tolist() == [True, False, False, True, False]
+
+
+def test_as_scapy_dissects(sample: Sample) -> None:
+    """Packet by packet, the fast classification is what Scapy's layers say."""
+    from scapy.layers.dot11 import Dot11
+    from scapy.layers.inet import IP, TCP, UDP
+
+    def by_scapy(packet) -> Kind:  # type: ignore[no-untyped-def]
+        dot11 = packet[Dot11]
+        if dot11.type == 1:
+            return {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}.get(dot11.subtype, Kind.OTHER)
+        if dot11.type == 0:
+            return Kind.MANAGEMENT
+        if TCP in packet:
+            if packet[IP].len - 4 * packet[IP].ihl - 4 * packet[TCP].dataofs > 0:
+                return Kind.TCP_DATA
+            return Kind.OTHER if packet[TCP].flags & "SFR" else Kind.TCP_ACK
+        return Kind.ROUTING if UDP in packet and packet[UDP].dport == 698 else Kind.OTHER
+
+    packets = list(frames(sample.pcapng))
+    kinds = sample.trace.tx["kind"].tolist()
+    assert len(packets) == len(kinds)
+    assert [by_scapy(p) for p in packets[::7]] == kinds[::7]
+    assert {Kind(k) for k in kinds[::7]} >= {Kind.RTS, Kind.CTS, Kind.ACK, Kind.TCP_DATA, Kind.TCP_ACK, Kind.ROUTING}
+
+
+@given(st.data())
+@settings(max_examples=2000, deadline=None)
+def test_as_the_air_does(data: st.DataObject) -> None:
+    """Whatever the bytes, the taps and the air's core call a frame the same."""
+    from dcf import library
+
+    octets = bytearray(data.draw(st.sampled_from([o for o, k in CASES.values() if len(o) >= 24])))
+    for _ in range(data.draw(st.integers(0, 3))):
+        octets[data.draw(st.integers(0, len(octets) - 1))] = data.draw(st.integers(0, 255))
+    frame = bytes(octets[: data.draw(st.integers(24, len(octets)))])
+    if frame[0] in (0xB4, 0xC4, 0xD4):
+        return  # the core makes these itself, and never classifies them
+    assert classify([frame])[0] == library().dcf_classify(frame, len(frame))

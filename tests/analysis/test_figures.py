@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures are drawn, are the same for the same result, and change with it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runs import study
+
+from analysis import figures
+from analysis.flight import Flight, Series
+
+
+def flight(seed: int) -> Flight:
+    r = np.random.default_rng(seed)
+    series = [
+        Series(np.sort(r.uniform(0, 120, 3000)), (6 + np.cumsum(r.integers(-1, 2, 3000))).clip(0, 15), 120.0)
+        for _ in range(3)
+    ]
+    return Flight(*series)
+
+
+DRAW: dict[str, Callable[[Path, int], None]] = {
+    "in_flight": lambda path, n: figures.in_flight(path, {"full": flight(n), "none": flight(n + 1)}),
+    "goodput": lambda path, n: figures.goodput(path, study(n), {"full": {"goodput_segments": 4476}}),
+    "collisions": lambda path, n: figures.collisions(path, study(n)),
+    "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
+}
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_figure(name: str, tmp_path: Path) -> None:
+    """A PNG; the same bytes again for the same result, others for another."""
+    for at, n in enumerate((1, 1, 3)):
+        DRAW[name](tmp_path / f"{at}.png", n)
+    first, again, other = ((tmp_path / f"{at}.png").read_bytes() for at in range(3))
+    assert first.startswith(b"\x89PNG") and first == again != other

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Segments in flight: journeys from the frames alone are those that the tiny air saw happen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sample import Sample, make_sample
+from tiny_air import busy_string
+
+from analysis.flight import NEVER, Flight, Series, in_flight, journeys
+from analysis.medium import Medium
+from analysis.observe import Observation, observe
+from analysis.trace import Kind
+
+S = 1_000_000_000
+
+
+def look(sample: Sample) -> Observation:
+    return observe(sample.capture, Medium.of_plan(sample.air.plan()))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("rts_above", [0, 100, 4000])
+def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
+    """Every segment comes and leaves when it did: delivered, given up (also after nothing but RTSs), or dropped from a
+    full queue. After four seconds of traffic there are six in which all of them settle."""
+    sample = make_sample(busy_string(4, seed, rts_above=rts_above), 10, tmp_path)
+    enter, leave, kind = journeys(look(sample))
+    air = sample.air
+    # A segment that its own station's queue refused was never on the air, nor on the path.
+    wanted = [(came, left, int(air.journey_kind[n])) for n, (came, left) in air.journeys.items() if came != left]
+    assert sorted(zip(enter.tolist(), leave.tolist(), kind.tolist(), strict=True)) == sorted(wanted)
+    assert len(wanted) > 60 and {k for *_, k in wanted} == {Kind.TCP_DATA, Kind.TCP_ACK}
+
+
+def test_still_there_at_the_stop(sample: Sample) -> None:
+    """What is on its way at the stop has not left."""
+    _, leave, _ = journeys(look(sample))
+    assert (leave == NEVER).any()
+    flight = in_flight(look(sample))
+    assert flight.total.count[-1] == (leave == NEVER).sum()
+
+
+def test_total_is_the_sum(sample: Sample) -> None:
+    """Time-weighted means of DATA and ACK add up, and no count is ever negative."""
+    flight = in_flight(look(sample))
+    means = flight.means()
+    assert means.total == pytest.approx(means.data + means.ack) and means.data > 0 and means.ack > 0
+    assert min(series.count.min() for series in (flight.data, flight.ack, flight.total)) >= 0
+
+
+def test_mean_is_weighted_with_time() -> None:
+    """Two segments, one there for 1 s and one for 3 s of 10: 0.4 on average. By hand."""
+    series = Series.of(np.array([2 * S, 4 * S]), np.array([3 * S, 7 * S]), 1 * S, 11 * S)
+    assert series.time_s.tolist() == [1, 2, 3, 6] and series.count.tolist() == [1, 0, 1, 0]
+    assert series.mean == pytest.approx(0.4)
+
+
+def test_before_the_start_and_after_the_stop() -> None:
+    """What was there before the start counts from the start; what leaves after the stop does not leave."""
+    series = Series.of(np.array([0, 2 * S]), np.array([2 * S, NEVER]), 1 * S, 3 * S)
+    assert series.time_s.tolist() == [0, 1, 1] and series.count.tolist() == [1, 2, 1]
+
+
+def test_running_average() -> None:
+    """Centred over 101 samples; the first and last 50 are raw, as in seed 000."""
+    values = np.arange(200) ** 2
+    series = Series(np.arange(200.0), values, 200.0)
+    average = series.running_average()
+    assert average.size == 200
+    assert average[:50].tolist() == values[:50].tolist() and average[-50:].tolist() == values[-50:].tolist()
+    assert average[50] == pytest.approx(values[:101].mean())
+    assert average[149] == pytest.approx(values[99:].mean())
+    assert Series(np.arange(3.0), np.arange(3), 3.0).running_average().tolist() == [0, 1, 2]
+
+
+def test_no_traffic(tmp_path: Path) -> None:
+    """A run without TCP has nothing in flight."""
+    air = busy_string(0)
+    flight: Flight = in_flight(look(make_sample(air, 1, tmp_path)))
+    assert flight.means().total == 0 and flight.total.running_average().size == 0

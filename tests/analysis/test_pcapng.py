@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pcapng: the same bytes for the same trace, read the same way by our reader, by Scapy and by tshark."""
+
+import hashlib
+import shutil
+import subprocess
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample import Sample
+
+from analysis import capture, pcapng
+from analysis.capture import CaptureError
+from analysis.trace import Kind, Outcome, Reason
+
+
+def test_deterministic(sample: Sample, tmp_path: Path) -> None:
+    """The bytes depend on the trace alone, and the hash returned is the file's."""
+    again = pcapng.write(sample.trace, sample.air.plan()["stations"], tmp_path / "again")
+    assert again == sample.sha256 == hashlib.sha256(sample.pcapng.read_bytes()).hexdigest()
+    assert (tmp_path / "again").read_bytes() == sample.pcapng.read_bytes()
+
+
+def test_too_few_stations(sample: Sample, tmp_path: Path) -> None:
+    """A plan with fewer stations than the trace is refused."""
+    with pytest.raises(ValueError, match="more stations than the 3"):
+        pcapng.write(sample.trace, sample.air.plan()["stations"][:3], tmp_path / "no")
+
+
+def test_fcs() -> None:
+    """The FCS is CRC-32, as zlib computes it."""
+    rows = np.random.default_rng(1).integers(0, 256, (20, 33), np.uint8)
+    assert pcapng.crc32(rows).tolist() == [zlib.crc32(row.tobytes()) for row in rows]
+
+
+def test_what_goes_in_comes_out(sample: Sample) -> None:
+    """Every transmission is on `air` once, and every arrival in range on its station's interface."""
+    file, t = sample.capture, sample.trace
+    assert [i.name for i in file.interfaces] == ["air", "sta1", "sta2", "sta3", "sta4"]
+    assert file.interfaces[2].address.hex(":") == "02:00:00:00:00:02" and file.interfaces[2].ip == "10.0.0.2"
+    assert (file.start_ns, file.stop_ns) == (t.start_ns, t.stop_ns)
+    air = file.interface == 0
+    assert file.packet_id[air].tolist() == t.tx["id"].tolist()
+    for ours, theirs in (("time_ns", "start_ns"), ("length", "length"), ("rate", "rate"), ("freq", "freq")):
+        assert getattr(file, ours)[air].tolist() == t.tx[theirs].tolist()
+    shown = t.rx[t.rx["outcome"] != Outcome.BELOW_THRESHOLD]
+    assert 0 < shown.size < t.rx.size
+    expected = Counter(
+        zip(shown["station"] + 1, shown["id"], shown["start_ns"], shown["outcome"] != 0, strict=True)
+    )
+    heard = (file.interface[~air], file.packet_id[~air], file.time_ns[~air], file.bad[~air])
+    assert Counter(zip(*heard, strict=True)) == expected
+    assert set(file.dbm[~air].tolist()) == {-60}
+    for row in range(0, file.frame.size, 97):
+        tx = int(np.searchsorted(t.tx["id"], file.packet_id[row]))
+        frame = t.data[t.frame[tx] : t.frame[tx] + t.tx["caplen"][tx]].tobytes()
+        at, caplen = int(file.frame[row]), int(file.caplen[row])
+        fcs = zlib.crc32(frame) ^ (0xFFFFFFFF if file.bad[row] else 0)
+        whole = len(frame) + 4 == file.length[row]
+        assert file.has_fcs[row] == whole
+        assert file.data[at : at + caplen].tobytes() == frame + (fcs.to_bytes(4, "little") if whole else b"")
+
+
+def test_comments(sample: Sample) -> None:
+    """Comments name outcomes at the addressed receiver, given-up frames and queueing times."""
+    file, t = sample.capture, sample.trace
+    air = np.flatnonzero(file.interface == 0)
+    comments = [file.comment(row) for row in air]
+    lost = t.rx[(t.rx["addressed"] == 1) & (t.rx["outcome"] == Outcome.OWN_TX)]
+    assert sum("receiver was sending" in c for c in comments) == lost.size > 0
+    assert sum("collision with sta" in c for c in comments) > 0
+    below = t.rx[(t.rx["addressed"] == 1) & (t.rx["outcome"] == Outcome.BELOW_THRESHOLD)]
+    assert sum("below threshold" in c for c in comments) == below.size > 0
+    limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT)
+    assert sum("retry limit" in c for c in comments) == np.isin(t.end["reason"], limits).sum() > 0
+    frames = ~np.isin(t.tx["kind"], (Kind.CTS, Kind.ACK))
+    queued = {(s, msdu): ns for s, msdu, ns in t.tx[frames][["station", "msdu", "queued_ns"]].tolist()}
+    found = file.queued_ns(air)
+    assert sorted(found[found >= 0].tolist()) == sorted(queued.values())
+
+
+def test_scapy_reads_it(sample: Sample) -> None:
+    """Scapy's own reader finds the same packets."""
+    from scapy.layers.dot11 import Dot11FCS, RadioTap
+    from scapy.utils import RawPcapNgReader
+
+    file = sample.capture
+    with RawPcapNgReader(str(sample.pcapng)) as reader:
+        packets = list(reader)
+    assert len(packets) == file.frame.size
+    for row in range(0, len(packets), 203):
+        octets, meta = packets[row]
+        assert (meta.tshigh << 32 | meta.tslow) == file.time_ns[row]
+        packet = RadioTap(octets)
+        assert packet.Rate * 10 == file.rate[row] and packet.ChannelFrequency == 2412
+        assert packet.timestamp == file.time_ns[row]
+        assert bool(packet.Flags.badFCS) == file.bad[row]
+        if file.has_fcs[row]:
+            good = packet[Dot11FCS].fcs == zlib.crc32(octets[28:-4])
+            assert good != file.bad[row]
+
+
+def test_tshark_counts_the_same(sample: Sample) -> None:
+    """Wireshark's usual filters give the trace's numbers, and nothing is malformed."""
+    if not shutil.which("tshark"):
+        pytest.skip("tshark is not installed")
+    t = sample.trace
+
+    def count(what: str, *options: str) -> int:
+        command = ["tshark", "-r", str(sample.pcapng), *options, "-Y", what, "-T", "fields", "-e", "frame.number"]
+        return len(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+    first = t.data[t.frame + 1]
+    assert count("_ws.malformed") == 0
+    assert count("frame.interface_name == air && wlan.fc.retry == 1") == (first & 8 != 0).sum() > 0
+    for kind, subtype in ((Kind.RTS, 0x1B), (Kind.CTS, 0x1C), (Kind.ACK, 0x1D), (Kind.MANAGEMENT, 0x08)):
+        found = count(f"frame.interface_name == air && wlan.fc.type_subtype == {subtype}")
+        assert found == (t.tx["kind"] == kind).sum() > 0
+    bad = np.isin(t.rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX, Outcome.NOISE))
+    assert count("radiotap.flags.badfcs == 1") == bad.sum() > 0
+    whole = t.tx["caplen"] + 4 == t.tx["length"]
+    checked = count('wlan.fcs.status == "Bad"', "-o", "wlan.check_checksum:TRUE")
+    assert checked == (bad & whole[t.rx_tx]).sum() > 0
+    assert count("frame.interface_name == air && tcp.len > 0") == (t.tx["kind"] == Kind.TCP_DATA).sum() > 0
+    assert count("frame.interface_name == air && tcp.len == 0") == (t.tx["kind"] == Kind.TCP_ACK).sum() > 0
+    assert count('frame.interface_name == air && frame.comment contains "retry limit"') > 0
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """A file that dcflab did not write is refused with a text, not misread."""
+    from scapy.layers.dot11 import Dot11, RadioTap
+    from scapy.utils import PcapNgWriter
+
+    with PcapNgWriter(str(tmp_path / "theirs")) as writer:
+        writer.write(RadioTap() / Dot11())
+    (tmp_path / "text").write_text("nothing of the kind, but long enough for a header")
+    (tmp_path / "empty").write_bytes(b"")
+    for name in ("theirs", "text", "empty"):
+        with pytest.raises(CaptureError, match=name):
+            capture.read(tmp_path / name)
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_byte_does_harm(sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Whatever is overwritten or cut off, the answer is a capture or a CaptureError."""
+    raw = bytearray(sample.pcapng.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(0, 8000))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged.pcapng"
+    path.write_bytes(raw[: data.draw(st.sampled_from([len(raw), len(raw) - 4, 8000, 1001]))])
+    try:
+        file = capture.read(path)
+        assert file.frame.size == 0 or (file.frame + file.caplen).max() <= file.data.size
+    except CaptureError as error:
+        assert "damaged" in str(error)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""result.json: the formulas of the counters, the schema, and what makes two results equal."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+from runs import lane, plan, run
+
+from emulation.result import Host, Result, Run, from_lane
+
+
+def result(**more: object) -> Result:
+    host = Host(lane="virtual", kernel="6.12.43", tools={"iperf3": "3.12"})
+    values = {"experiment": "rts-cts", "specification": {"seconds": 120}, "runs": [run()], "host": host}
+    return Result.model_validate(values | more)
+
+
+def test_collisions() -> None:
+    """COLLISION and OWN_TX of addressed frames, by payload; MAC ACKs, noise and weak signals are not mixed in."""
+    col = run(collisions=10).col
+    assert (col.rtscts, col.data, col.ack, col.total) == (10 + 2, 4 + 1, 5, 22)
+    assert (col.any.rtscts, col.any.data, col.any.ack, col.any.total) == (20 + 3, 6, 0, 29)
+
+
+def test_failures() -> None:
+    """RTS_LIMIT over all kinds; TCP segments whatever the limit, failed RTS procedures included; no queue drops."""
+    r = run(given_up=5)
+    assert (r.fail.rtscts, r.fail.data, r.fail.ack, r.fail.total) == (5 + 1, 5 + 2, 1 + 1, 15)
+    assert r.queue_drops == 4
+
+
+def test_goodput() -> None:
+    """Whole segments, and kb/s over the flow's own time."""
+    r = run(segments=4500)
+    assert r.goodput_segments == 4500
+    assert r.goodput_kbps == pytest.approx((4500 * 1460 + 700) * 8 / 120_000)
+    finished = lane(100)
+    finished["flows"][0]["finished_s"] = 2.0
+    assert from_lane(plan(), finished, rts="full", wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 2000)
+    late = plan()
+    late["flows"][0]["start_s"] = 100.0
+    assert from_lane(late, lane(100), rts="full", wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 20_000)
+
+
+def test_keys_that_others_rely_on() -> None:
+    """The keys of a run that programs read are where they are documented to be."""
+    r = json.loads(result().model_dump_json())["runs"][0]
+    assert r.keys() >= {
+        "rts", "seed", "goodput_segments", "goodput_kbps", "col", "fail", "in_flight", "queue_drops", "trace",
+        "trace_sha256", "air_s", "wall_s", "flows", "settings", "stations",
+    }  # fmt: skip
+    assert r["col"].keys() == {"rtscts", "data", "ack", "any"} and r["col"]["any"].keys() == {"rtscts", "data", "ack"}
+    assert r["fail"].keys() == {"rtscts", "data", "ack"} and r["in_flight"].keys() == {"data", "ack", "total"}
+
+
+def test_round_trip() -> None:
+    """What was written is read back the same; another version or an unknown key is refused."""
+    text = result().model_dump_json()
+    assert Result.model_validate_json(text) == result()
+    for wrong in ({"version": 2}, {"surprise": 1}):
+        with pytest.raises(ValidationError):
+            Result.model_validate(json.loads(text) | wrong)
+
+
+def test_comparable() -> None:
+    """Wall times, lateness and the host make no difference; anything else does."""
+    slow = result(runs=[run(wall_s=99.0)], host=Host(lane="virtual", kernel="6.12.99"))
+    assert slow != result() and slow.comparable() == result().comparable()
+    assert result(runs=[run(segments=4501)]).comparable() != result().comparable()
+    assert result(runs=[run(trace_sha256="11" * 32)]).comparable() != result().comparable()
+
+
+def test_a_failed_lane_is_no_result() -> None:
+    """A run that failed in its lane is an error, with the lane's own words."""
+    failed = {"version": 1, "ok": False, "error": "sta1: no such device"}
+    with pytest.raises(ValueError, match="sta1: no such device"):
+        from_lane(plan(), failed, rts="full", wall_s=1)
+    with pytest.raises(ValueError, match="no air"):
+        from_lane(plan(), lane(1) | {"air": None}, rts="full", wall_s=1)
+
+
+def test_without_a_trace() -> None:
+    """A run without a trace has no in-flight means, and says so by null."""
+    r = from_lane(plan(), lane(1), rts="full", wall_s=1)
+    assert isinstance(r, Run) and r.in_flight is None and r.trace is None

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench`: the seeds' string in dcflab, ns-2 and ns-3, in turn on one CPU, and the core alone.
+
+All run the same three RTS/CTS strategies for 120 s of air time, one process at a time, in turns, so that a slow moment
+of the machine hits all of them. What is timed is what a user waits for: for dcflab the lane from boot to power-off and
+its trace made into pcapng and counted; for ns-2 its trace and the count of it; ns-3 writes no trace. Medians, and ratios
+of medians; nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from emulation.commands import provide
+from emulation.options import specification_of
+from emulation.run import Lab, play
+
+HERE = Path(__file__).parent
+STRATEGIES = ("full", "partial", "none")
+STATIONS, SECONDS = 5, 120
+NS3 = ("wifi", "applications", "internet", "traffic-control", "propagation", "mobility", "network", "core")
+CORE = HERE.parent / "emulation/dcf80211/core"
+
+
+def timed(run: Callable[[], object]) -> float:
+    began = time.monotonic()
+    run()
+    return time.monotonic() - began
+
+
+def output(*command: object) -> str:
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+
+
+def dcflab(lab: Lab, folder: Path, trace: bool, hops: list[int]) -> float:
+    """All three strategies; notes how many frames crossed a hop."""
+
+    def run() -> None:
+        for rts in STRATEGIES:
+            given = {"stations": STATIONS, "seconds": SECONDS, "rts": rts, "trace": trace}
+            found = play(lab, specification_of("string", given), Path(tempfile.mkdtemp(dir=folder))).run
+            hops.append(sum(row.get("ACKED", 0) for s in found.stations for row in s.counters["end"].values()))
+
+    return timed(run)
+
+
+def ns2(folder: Path) -> float:
+    trace = folder / "ns2.tr"
+
+    def run() -> None:
+        for rts in STRATEGIES:
+            output("ns", HERE / "peers/string.tcl", STATIONS, rts, "plain", SECONDS, 1, trace)
+            output(sys.executable, HERE / "peers/count.py", trace, STATIONS, SECONDS)
+
+    return timed(run)
+
+
+def ns3(program: Path) -> float:
+    def run() -> None:
+        for rts in STRATEGIES:
+            output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1",
+                   "--reception=ns3")  # fmt: skip
+
+    return timed(run)
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """The ns-3 peer and the core's benchmark."""
+    peer, core = folder / "string-ns3", folder / "core"
+    output("g++", "-O2", "-o", peer, HERE / "peers/string.cc", *(f"-lns3-{name}" for name in NS3))
+    output("gcc", "-O2", f"-I{CORE}", "-o", core, HERE / "core.c", *CORE.glob("*.c"))
+    return peer, core
+
+
+def measure(repeats: int) -> dict[str, object]:
+    lab = provide()
+    with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as name:
+        folder = Path(name)
+        peer, core = build(folder)
+        times: dict[str, list[float]] = {"dcflab": [], "dcflab, no trace": [], "ns-2": [], "ns-3": []}
+        hops: list[int] = []
+        for _ in range(repeats):
+            times["dcflab"].append(dcflab(lab, folder, True, hops))
+            times["dcflab, no trace"].append(dcflab(lab, folder, False, hops))
+            times["ns-2"].append(ns2(folder))
+            times["ns-3"].append(ns3(peer))
+        events = {n: json.loads(output(core, n, 60))["events_per_s"] for n in (5, 25, 100)}
+    median = {name: statistics.median(values) for name, values in times.items()}
+    per_run = sum(hops) / len(hops) * len(STRATEGIES)
+    return {
+        "stations": STATIONS,
+        "air_s": SECONDS * len(STRATEGIES),
+        "repeats": repeats,
+        "wall_s": median,
+        "ratio_to_dcflab": {name: wall / median["dcflab"] for name, wall in median.items()},
+        "wall_us_per_frame_and_hop": {name: median[name] / per_run * 1e6 for name in ("dcflab", "dcflab, no trace")},
+        "wall_ms_per_air_s": {name: wall / (SECONDS * len(STRATEGIES)) * 1e3 for name, wall in median.items()},
+        "core_events_per_s": events,
+    }
+
+
+def main(as_json: bool, repeats: int) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    found = measure(repeats)
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return 0
+    title = f"String of {STATIONS}, three strategies of {SECONDS} s each, median of {repeats}"
+    table = Table("", "wall s", "ms a second of air", "times dcflab", "us a frame and hop", title=title, title_justify="left")
+    for name, wall in found["wall_s"].items():  # type: ignore[attr-defined]
+        per_hop = found["wall_us_per_frame_and_hop"].get(name)  # type: ignore[attr-defined]
+        table.add_row(name, f"{wall:.2f}", f"{found['wall_ms_per_air_s'][name]:.2f}",  # type: ignore[index]
+                      f"{found['ratio_to_dcflab'][name]:.2f}", f"{per_hop:.1f}" if per_hop else "")  # type: ignore[index]  # fmt: skip
+    console = Console()
+    console.print(table)
+    for stations, rate in found["core_events_per_s"].items():  # type: ignore[attr-defined]
+        console.print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
+    return 0

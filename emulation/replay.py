@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replay: run what a run folder says again, and compare. Wall times aside, one seed gives one result, to the byte."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from emulation.commands import play_with_progress, provide
+from emulation.result import Result
+from emulation.specification import Specification
+
+
+def replay(folder: Path) -> list[str]:
+    """The first differences between a run folder and the same run again; none: identical.
+
+    Raises Failure if the folder holds no result of this version.
+    """
+    from emulation.cli import Failure
+
+    try:
+        before = Result.model_validate_json((folder / "result.json").read_text())
+        specifications = [
+            Specification.model_validate({**before.specification, "rts": run.rts, "seed": run.seed}) for run in before.runs
+        ]
+    except OSError as error:
+        raise Failure(f"{folder}: no result.json there: {error.strerror}") from None
+    except ValidationError:
+        raise Failure(f"{folder}/result.json is not a result of this version of dcflab") from None
+    with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
+        outcomes = play_with_progress(provide(), specifications, Path(again), None)
+        after = before.model_copy(update={"runs": [outcome.run for outcome in outcomes]})
+        found = list(differences(before.comparable(), after.comparable()))
+        for run, outcome in zip(before.runs, outcomes, strict=True):
+            if run.trace and outcome.run.trace and (where := first_difference(folder / run.trace, Path(again) / outcome.run.trace)):
+                found.append(where)
+    return found[:20]
+
+
+def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:
+    """Where two JSON values differ, one line each."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in {**a, **b}:
+            yield from differences(a.get(key), b.get(key), f"{path}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for index, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from differences(x, y, f"{path}[{index}]")
+    elif a != b:
+        yield f"{path}: {a!r} before, {b!r} now"
+
+
+def first_difference(a: Path, b: Path) -> str | None:
+    """Where two files part, or None."""
+    with open(a, "rb") as x, open(b, "rb") as y:
+        at = 0
+        while True:
+            p, q = x.read(1 << 16), y.read(1 << 16)
+            if p != q:
+                at += next((i for i, (m, n) in enumerate(zip(p, q, strict=False)) if m != n), min(len(p), len(q)))
+                return f"{a}: the trace differs from byte {at} on"
+            if not p:
+                return None
+            at += len(p)

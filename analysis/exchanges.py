@@ -63,8 +63,9 @@ def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -
     columns = (attempts.station, attempts.rts, attempts.acked, attempts.answered, attempts.failed, attempts.retry)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for row, (at, is_rts, acked, answered, failed, retry) in enumerate(rows):
-        # A frame's first data transmission has no Retry bit: what came before it was another frame.
-        passed_over = not over and not is_rts and not retry and data[current] >= 0
+        # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
+        # another frame.
+        passed_over = not over and not is_rts and (not acked or (not retry and data[current] >= 0))
         if at != station or over or passed_over:
             if passed_over and at == station and short_limit is None:
                 reason[current] = Reason.STAGES

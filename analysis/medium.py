@@ -40,7 +40,7 @@ class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
     `senses[r, t]`: station r senses what station t sends; `receives[r, t]`: it can receive it. `delay_ns[t, r]`.
-    Limits of None: the kernel's rate stages.
+    `noise`: frames may fail without anybody else's. Limits of None: the kernel's rate stages.
     """
 
     senses: Array
@@ -50,6 +50,7 @@ class Medium:
     sifs_ns: int = 10_000
     slot_ns: int = 20_000
     signal_extension_ns: int = 0
+    noise: bool = False
     short_limit: int | None = 7
     long_limit: int | None = 4
 
@@ -70,6 +71,7 @@ class Medium:
             sifs_ns=air["sifs_ns"],
             slot_ns=air["slot_ns"],
             signal_extension_ns=air["signal_extension_ns"],
+            noise=air["reception"] == "sinr",
             short_limit=air["short_retry"] if limited else None,
             long_limit=air["long_retry"] if limited else None,
         )

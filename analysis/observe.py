@@ -18,6 +18,7 @@ from analysis.capture import Capture, CaptureError
 from analysis.medium import Medium, airtime_ns, plcp_ns
 from analysis.trace import Array, Kind, Outcome, Reason
 
+LONGEST_NS = 20_000_000  # no frame lasts longer: 2400 bytes at 1 Mb/s
 NAMES = [kind.name.lower() for kind in Kind]
 
 
@@ -136,7 +137,9 @@ def _sent(capture: Capture, medium: Medium) -> Sent:
     receiver = _stations_of(frames.address(1), capture)
     response = (kind == Kind.CTS) | (kind == Kind.ACK)
     station = np.where(response, -1, _stations_of(frames.address(2), capture))
-    station[response] = _responders(response, station, receiver, time, time + airtime, medium)
+    station[response] = _responders(kind, station, receiver, time, time + airtime, medium, capture.stop_ns)
+    for tx in np.flatnonzero(response & (station < 0)).tolist():
+        station[tx] = _by_ear(int(row[tx]), capture, medium)
     return Sent(row, time, airtime, rate, short, capture.freq[row], kind, station, receiver, frames, tcp)
 
 
@@ -148,20 +151,38 @@ def _stations_of(addresses: Array, capture: Capture) -> Array:
     return np.where(known[order][at] == addresses, order[at], -1)
 
 
-def _responders(response: Array, station: Array, receiver: Array, time: Array, end: Array, medium: Medium) -> Array:
-    """Who sent each CTS and ACK, which do not say: whom the latest attempt of their receiver was for, if it ended
-    just before; otherwise the receiver itself (CTS-to-self)."""
+def _responders(
+    kind: Array, station: Array, receiver: Array, time: Array, end: Array, medium: Medium, stop_ns: int
+) -> Array:  # fmt: skip
+    """Who sent each CTS and ACK, which do not say: whom the latest attempt of their receiver was for, if it ended just
+    before; of a CTS, its receiver itself, if its frame follows a SIFS later, or would have after the stop (CTS-to-self).
+    Otherwise -1: it answers what was before the start."""
+    response = (kind == Kind.CTS) | (kind == Kind.ACK)
     asked = receiver[response]
     rows = np.flatnonzero(~response & (station >= 0))
     if not rows.size:
-        return asked
+        return np.full(asked.size, -1)
     rows = rows[np.argsort(station[rows], kind="stable")]
     origin, span = int(time[0]), int(time[-1] - time[0]) + 1
-    latest = np.searchsorted(station[rows] * span + time[rows] - origin, asked * span + time[response] - origin) - 1
-    attempt = rows[latest.clip(min=0)]
+    following = np.searchsorted(station[rows] * span + time[rows] - origin, asked * span + time[response] - origin)
+    attempt, own = rows[(following - 1).clip(min=0)], rows[following.clip(max=rows.size - 1)]
     window = medium.sifs_ns + medium.slot_ns + int(medium.delay_ns.max(initial=0))
-    answers = (latest >= 0) & (station[attempt] == asked) & (time[response] - end[attempt] <= window)
-    return np.where(answers, receiver[attempt], asked)
+    answers = (following > 0) & (station[attempt] == asked) & (time[response] - end[attempt] <= window)
+    due = end[response] + medium.sifs_ns
+    follows = (station[own] == asked) & (time[own] == due) | (due > stop_ns)
+    to_self = (kind[response] == Kind.CTS) & follows
+    return np.where(answers, receiver[attempt], np.where(to_self, asked, -1))
+
+
+def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
+    """Who sent a packet of `air`, known by the stations that show it, and when: the one that all of them can receive,
+    from that far away, and no others. -1: nobody, or more than one."""
+    near = slice(row, row + 8 * len(capture.interfaces))  # a delay is short: its copies follow at once
+    copy = row + np.flatnonzero((capture.packet_id[near] == capture.packet_id[row]) & (capture.interface[near] > 0))
+    heard, delay = capture.interface[copy] - 1, capture.time_ns[copy] - capture.time_ns[row]
+    fits = medium.receives[heard].all(axis=0) & (medium.delay_ns[:, heard] == delay).all(axis=1)
+    fits &= medium.receives.sum(axis=0) == heard.size
+    return int(np.flatnonzero(fits)[0]) if fits.sum() == 1 else -1
 
 
 def _received(capture: Capture, medium: Medium, sent: Sent) -> Received:
@@ -173,7 +194,10 @@ def _received(capture: Capture, medium: Medium, sent: Sent) -> Received:
     time, station = capture.time_ns[row], capture.interface[row] - 1
     outcome = np.where(capture.bad[row], Outcome.NOISE, Outcome.OK)
     bad = np.flatnonzero(capture.bad[row])
-    outcome[bad[_overlapped(tx[bad], station[bad], time[bad], sent, medium)]] = Outcome.COLLISION
+    collided = _overlapped(tx[bad], station[bad], time[bad], sent, medium)
+    if not medium.noise:  # then what spoilt it was on the air before the start
+        collided |= time[bad] < capture.start_ns + LONGEST_NS
+    outcome[bad[collided]] = Outcome.COLLISION
     return Received(time, tx, station, sent.receiver[tx] == station, outcome)
 
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Set-up: what a run needs and a checkout does not hold.
+
+That is a Python environment, system packages, a User-Mode Linux kernel and the modules that are loaded into it. Each
+is built once and kept in a cache under a hash of what it is built from (`cache`), so set-up has no state of its own:
+asking for a thing either finds it or builds it. Only the standard library is imported, as the launcher calls this
+package to make the environment (`python -m emulation.setup`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.setup import bytecode, environment, kernel, modules, packages, uml
+from emulation.setup.errors import SetupError
+from emulation.setup.packages import Group
+
+__all__ = ["ROOT", "Group", "Prepared", "SetupError", "prepare"]
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK_FILE = ROOT / "requirements.lock"
+AIR = ROOT / "emulation" / "dcf80211"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a lane boots: its kernel, and the modules by name."""
+
+    kernel: kernel.Kernel
+    modules: dict[str, Path]
+
+
+def prepare(*groups: Group, configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Prepared:
+    """Make everything ready to run a lane, and besides the system packages of the given groups.
+
+    Takes milliseconds when all is there. `configuration` are the kernel's configuration fragments, later ones win.
+    Raises SetupError, which says what is missing and how to mend it.
+    """
+    lane = kernel.find(configuration)
+    air = modules.find(AIR, lane) if lane else {}
+    packages.ensure(Group.RUN, *groups, *(() if air else (Group.BUILD,)))
+    lane = lane or kernel.obtain(configuration)
+    air = air or modules.obtain(AIR, lane)
+    bytecode.refresh(ROOT)
+    return Prepared(lane, air)
+
+
+def prepare_environment() -> Path:
+    """The Python interpreter of the project's environment, which is made if it is not there. Raises SetupError."""
+    if packages.missing(Group.ENVIRONMENT):  # ask once for everything
+        packages.ensure(Group.ENVIRONMENT, Group.RUN, Group.BUILD)
+    return environment.obtain(LOCK_FILE)

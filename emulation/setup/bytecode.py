@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bytecode of the checkout. A lane's root file system is read-only, so what runs there cannot cache its own."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import py_compile
+import struct
+from pathlib import Path
+
+PACKAGES = ("emulation", "traffic")  # what lanes import (docs/interfaces.md)
+WORD = 0xFFFFFFFF
+
+
+def refresh(root: Path) -> None:
+    """Compile what changed. A checkout that belongs to somebody else stays as it is: it works, only slower."""
+    for package in PACKAGES:
+        for path, _, names in os.walk(root / package):
+            if not os.access(path, os.W_OK):
+                continue
+            for name in names:
+                if name.endswith(".py") and stale(file := os.path.join(path, name)):
+                    with contextlib.suppress(OSError):
+                        py_compile.compile(file, quiet=2)
+
+
+def stale(source: str) -> bool:
+    """Whether the bytecode of a source is missing, or of another version of it (PEP 552: time and size)."""
+    stat = os.stat(source)
+    expected = importlib.util.MAGIC_NUMBER + struct.pack("<3I", 0, int(stat.st_mtime) & WORD, stat.st_size & WORD)
+    try:
+        with open(importlib.util.cache_from_source(source), "rb") as cached:
+            return cached.read(16) != expected
+    except OSError:
+        return True

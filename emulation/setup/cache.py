@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cache: folders named `KIND-KEY`, where the key is a hash of what the folder was built from.
+
+A name says all, so nothing is ever out of date, and an entry is never changed: it is built in a folder beside, and
+renamed into place. What root built in /var/cache/dcflab serves everyone; what a user builds is the user's own. A
+manifest in each entry lists its key files. Comparing their sizes and times at each use costs microseconds and finds
+what was cut short or written to; `inspect(..., thoroughly=True)` reads everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from emulation.setup.errors import SetupError, say
+
+SYSTEM = Path("/var/cache/dcflab")
+MANIFEST = "manifest.json"
+LOCK = "lock"
+SCRATCH = ".building-"
+SPACE = 1 << 30  # bytes that the largest build needs, the kernel's
+
+Build = Callable[[Path], Iterable[str]]
+
+
+class State(enum.Enum):
+    """What became of an entry."""
+
+    SOUND = "sound"
+    ABSENT = "absent"
+    DAMAGED = "damaged"
+
+
+def roots() -> list[Path]:
+    """Where entries are looked for; the last one is where this user builds. $DCFLAB_CACHE replaces them all."""
+    if own := os.environ.get("DCFLAB_CACHE"):
+        return [Path(own).absolute()]
+    if os.geteuid() == 0:
+        return [SYSTEM]
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return [SYSTEM, (Path(base) if base.startswith("/") else Path.home() / ".cache") / "dcflab"]
+
+
+def key(*parts: bytes | str) -> str:
+    """A name for what is built from these parts, in this order: 64 bits of SHA-256."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:16]
+
+
+def find(name: str, thoroughly: bool = False) -> Path | None:
+    """The sound entry of that name, or None."""
+    return next((r / name for r in roots() if inspect(r / name, thoroughly)[0] is State.SOUND), None)
+
+
+def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
+    """The sound entry of that name, built if there is none.
+
+    `build` fills the empty folder that it is given and returns the paths, in that folder, of its key files. One builds
+    at a time, so two callers at once build once. Raises SetupError if the cache cannot be written, and what `build`
+    raises.
+    """
+    if entry := find(name, thoroughly):
+        return entry
+    root = roots()[-1]
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with lock(root / LOCK):
+            if entry := find(name, thoroughly):
+                return entry
+            for left in root.glob(SCRATCH + "*"):  # by a builder that was killed: we hold the lock, so nobody builds
+                shutil.rmtree(left, ignore_errors=True)
+            for entry in (root / name for root in roots()):
+                state, reason = inspect(entry, thoroughly)
+                if state is State.DAMAGED:
+                    say(f"{entry} is damaged ({reason}), so it is built anew")
+            if (free := shutil.disk_usage(root).free) < SPACE:
+                raise SetupError(f"{root} has {free >> 20} MB left, and building takes up to {SPACE >> 20}: make room")
+            with scratch(root) as folder:
+                place(folder, root / name, build(folder))
+    except OSError as error:
+        what = f"{error.filename or root}: {error.strerror}"
+        raise SetupError(f"cannot build {name}: {what}. $DCFLAB_CACHE can name another folder") from None
+    return root / name
+
+
+def place(folder: Path, entry: Path, key_files: Iterable[str]) -> None:
+    """Write the manifest of a finished folder and rename it to its entry, in place of a damaged one."""
+    files = {}
+    for file in key_files:
+        stat = (folder / file).stat()
+        files[file] = [stat.st_size, stat.st_mtime_ns, digest(folder / file)]
+    (folder / MANIFEST).write_text(json.dumps({"files": files, "tree": tree_digest(folder)}, indent=1) + "\n")
+    folder.chmod(0o755)
+    if os.path.lexists(entry):
+        with scratch(entry.parent) as grave:
+            entry.rename(grave / "damaged")
+    folder.rename(entry)
+
+
+def inspect(entry: Path, thoroughly: bool = False) -> tuple[State, str]:
+    """The state of an entry, and if it is damaged, how."""
+    try:
+        manifest = json.loads((entry / MANIFEST).read_bytes())
+        for name, (size, mtime_ns, sha256) in manifest["files"].items():
+            stat = (entry / name).stat()
+            if stat.st_size != size:
+                return State.DAMAGED, f"{name} has {stat.st_size} bytes instead of {size}"
+            if stat.st_mtime_ns != mtime_ns and digest(entry / name) != sha256:
+                return State.DAMAGED, f"{name} was changed"
+        if thoroughly and tree_digest(entry) != manifest["tree"]:
+            return State.DAMAGED, "its files are not those that were built"
+    except FileNotFoundError as error:
+        missing = Path(error.filename).relative_to(entry)
+        return (State.DAMAGED, f"{missing} is missing") if entry.is_dir() else (State.ABSENT, "")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return State.DAMAGED, str(error)
+    return State.SOUND, ""
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file's content."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def tree_digest(folder: Path) -> str:
+    """SHA-256 over all names and contents; not over the manifest, and not over bytecode, which comes and goes."""
+    whole = hashlib.sha256()
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(files):
+            file = Path(path, name)
+            inside = str(file.relative_to(folder))
+            if inside != MANIFEST:
+                content = os.readlink(file) if file.is_symlink() else digest(file)
+                whole.update(f"{inside}\0{content}\n".encode(errors="surrogateescape"))
+    return whole.hexdigest()
+
+
+@contextlib.contextmanager
+def lock(file: Path) -> Iterator[None]:
+    """Hold the lock file; says so before it waits for another process."""
+    with file.open("ab") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another dcflab, which is building in {file.parent}")
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def scratch(root: Path) -> Iterator[Path]:
+    """A folder beside the entries; what is left of it at the end goes away."""
+    umask = os.umask(0o022)  # what root builds is for all to read
+    folder = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=root))
+    try:
+        yield folder
+    finally:
+        os.umask(umask)
+        shutil.rmtree(folder, ignore_errors=True)

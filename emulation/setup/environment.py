@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python environment: a virtual environment with exactly what requirements.lock names, each file checked by hash.
+
+The launcher looks for `venv-*-KEY` by itself, where KEY is the start of the lock file's SHA-256, so that a second use
+costs no Python before the real one. The environment's interpreter is named by its version (/usr/bin/python3.11): when
+the system's Python is replaced by another, the link dangles, and the launcher asks for a new environment.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from emulation.setup import cache, packages
+from emulation.setup.errors import SetupError, say
+
+PYTHON = "bin/python"
+SHOWN = 12  # lines of what pip says
+
+
+def name(lock_file: Path) -> str:
+    """The name of the environment's cache entry."""
+    return f"venv-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
+
+
+def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
+    """The environment's interpreter; the environment is made if it is not there. Raises SetupError."""
+    return cache.obtain(name(lock_file), lambda folder: build(folder, lock_file), thoroughly) / PYTHON
+
+
+def build(folder: Path, lock_file: Path) -> Iterable[str]:
+    """Make the environment in a folder that will be renamed to its entry; returns its key files. Raises SetupError."""
+    packages.ensure(packages.Group.ENVIRONMENT)
+    say("making the Python environment; this happens once, and takes half a minute")
+    python = folder / PYTHON
+    run([os.path.realpath(sys._base_executable), "-m", "venv", str(folder)])  # type: ignore[attr-defined]
+    options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input"]
+    run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", *options, "-r", str(lock_file)])
+    run([str(python), "-m", "compileall", "-q", "-j", "0", str(folder / "lib")], must=False)
+    here, there = bytes(folder), bytes(folder.parent / name(lock_file))
+    for script in (folder / "bin").iterdir():
+        if not script.is_symlink() and here in (text := script.read_bytes()):
+            script.write_bytes(text.replace(here, there))
+    records = folder.glob("lib/python*/site-packages/*/RECORD")
+    return ["pyvenv.cfg", *(str(record.relative_to(folder)) for record in records)]
+
+
+def run(command: list[str], must: bool = True) -> None:
+    """Run a command; raises SetupError with the end of its output if it fails and must not."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    if must and done.returncode:
+        output = (done.stdout + done.stderr).splitlines()
+        raise SetupError("cannot make the Python environment; pip needs the network for it", output[-SHOWN:])
+
+
+def mend(lock_file: Path) -> None:
+    """Called when an import failed: if this environment is damaged, start this program again in a sound one."""
+    entry = Path(sys.prefix)
+    state, reason = cache.inspect(entry, thoroughly=True)
+    if state is cache.State.DAMAGED:
+        say(f"the Python environment {entry} is damaged: {reason}")
+        python = obtain(lock_file, thoroughly=True)
+        os.execv(python, [str(python), *sys.orig_argv[1:]])

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lane's kernel in the cache: which one this checkout and this machine need, found or built (`uml`)."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.setup import cache, packages, uml
+from emulation.setup.errors import SetupError
+from emulation.setup.tools import compiler, fingerprint
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel: its folder in the cache, which is also what modules are built against."""
+
+    folder: Path
+
+    @property
+    def linux(self) -> Path:
+        """The program to run."""
+        return self.folder / "linux"
+
+
+def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
+    """The kernel with these configuration fragments, if it is in the cache.
+
+    It is the one that would be built now; or, on a machine that cannot build, any that was built by this recipe.
+    """
+    if wanted := name(configuration):
+        entries = [cache.find(wanted)]
+    else:
+        names = {path.name for root in cache.roots() for path in root.glob(f"kernel-{recipe_key(configuration)}-*")}
+        entries = [cache.find(name) for name in sorted(names)]
+    return next((Kernel(entry) for entry in entries if entry), None)
+
+
+def obtain(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel:
+    """The kernel with these configuration fragments, built if it is not in the cache. Raises SetupError."""
+    if found := find(configuration):
+        return found
+    packages.ensure(packages.Group.BUILD)
+    source, wanted = archive(), name(configuration)
+    if source is None or wanted is None:
+        raise SetupError("there is no kernel source: $DCFLAB_LINUX_SOURCE does not name an archive")
+    return Kernel(cache.obtain(wanted, lambda folder: uml.build(folder, source, configuration)))
+
+
+def name(configuration: tuple[Path, ...]) -> str | None:
+    """The name of a kernel in the cache: how it is built, and from what. None if nothing is there to build it from."""
+    source, gcc = archive(), compiler()
+    return f"kernel-{recipe_key(configuration)}-{cache.key(fingerprint(source), gcc)}" if source and gcc else None
+
+
+def recipe_key(configuration: tuple[Path, ...]) -> str:
+    """The part of the name that says how it is built."""
+    recipe = (*configuration, *uml.PATCHES, uml.SOURCES, uml.KEPT, Path(uml.__file__))
+    return cache.key(*(file.read_bytes() for file in recipe))
+
+
+def archive() -> Path | None:
+    """The kernel's source archive: Debian's, or the one that $DCFLAB_LINUX_SOURCE names."""
+    own = os.environ.get("DCFLAB_LINUX_SOURCE")
+    found = [own] if own else sorted(glob.glob(packages.KERNEL_SOURCE))
+    return next((Path(path) for path in found if os.path.isfile(path)), None)

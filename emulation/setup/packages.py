@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""System packages: what must be on the machine, by what needs it, and how to get it.
+
+A need is a program or a file, not a package: where it is there, nobody asks how it came. Packages have
+Debian's names.
+"""
+
+from __future__ import annotations
+
+import enum
+import glob
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from emulation.setup.errors import SetupError, say
+
+KERNEL_SOURCE = "/usr/src/linux-source-6.12.tar.*"
+SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordinary user of Debian
+
+
+class Group(enum.Enum):
+    """What needs packages: the Python environment, a lab, building kernel and modules, the tests, the benchmarks."""
+
+    ENVIRONMENT = "environment"
+    RUN = "run"
+    BUILD = "build"
+    TEST = "test"
+    BENCH = "bench"
+
+
+@dataclass(frozen=True)
+class Need:
+    """A package, and how to tell that what we want of it is there."""
+
+    package: str
+    present: Callable[[], bool]
+
+
+def program(name: str, package: str = "") -> Need:
+    """A need for a program; its package is called like it unless said otherwise."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
+    return Need(package or name, lambda: shutil.which(name, path=path) is not None)
+
+
+def files(pattern: str, package: str) -> Need:
+    """A need for at least one file that matches a pattern."""
+    return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
+
+
+NEEDS: dict[Group, tuple[Need, ...]] = {
+    Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
+    Group.RUN: (
+        program("iperf3"),
+        program("iw"),
+        program("ip", "iproute2"),
+        program("ping", "iputils-ping"),
+        files("/lib/firmware/regulatory.db", "wireless-regdb"),
+    ),
+    Group.BUILD: (
+        program("gcc"),
+        program("make"),
+        program("flex"),
+        program("bison"),
+        program("bc"),
+        program("patch"),
+        program("xz", "xz-utils"),
+        files("/usr/include/stdio.h", "libc6-dev"),
+        Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
+    ),
+    Group.TEST: (
+        program("gcc"),
+        files("/usr/lib/gcc/*/*/libasan.so", "gcc"),
+        files("/usr/include/stdio.h", "libc6-dev"),
+        program("tshark"),
+        program("sparse"),
+        program("qemu-system-x86_64", "qemu-system-x86"),
+        program("busybox", "busybox-static"),
+        program("insmod", "kmod"),
+        files("/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*", "linux-image-amd64"),
+        files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
+    ),
+    Group.BENCH: (
+        program("ns2"),
+        program("g++"),
+        files("/usr/include/ns3*/ns3/wifi-module.h", "libns3-dev"),
+    ),
+}
+
+
+def missing(*groups: Group) -> list[str]:
+    """The packages that are not there, in order and each once."""
+    return list(dict.fromkeys(need.package for group in groups for need in NEEDS[group] if not need.present()))
+
+
+def command(packages: Sequence[str]) -> str:
+    """What a person types to get the packages."""
+    return shlex.join(["apt-get", "install", "-y", "--no-install-recommends", *packages])
+
+
+def ensure(*groups: Group) -> None:
+    """Install what is missing: at once if we are root, through sudo if somebody is there to be asked.
+
+    Raises SetupError with the command that installs it otherwise.
+    """
+    if not (packages := missing(*groups)):
+        return
+    if shutil.which("apt-get") is None:
+        raise SetupError(f"please install what Debian calls {', '.join(packages)}")
+    if os.geteuid() == 0:
+        install([], packages)
+    elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
+        install(["sudo"], packages)
+    else:
+        raise SetupError(f"some packages are not installed. As root:\n  {command(packages)}")
+    if left := missing(*groups):
+        raise SetupError(f"installed, but what was wanted of it is not there: {', '.join(left)}")
+
+
+def agreed(question: str) -> bool:
+    """Whether the person at the terminal says yes; no if nobody is there."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def install(become_root: list[str], packages: Sequence[str]) -> None:
+    """Install packages with apt; its lists are fetched anew if it fails, as they may be old or not there at all."""
+    say(f"installing {', '.join(packages)}")
+    apt = [*become_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
+    arguments = ["install", "-y", "--no-install-recommends", *packages]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if subprocess.run([*apt, *arguments], **quiet).returncode == 0:  # type: ignore[call-overload]
+        return
+    subprocess.run([*apt, "update"], stdout=sys.stderr)
+    if subprocess.run([*apt, *arguments], stdout=sys.stderr).returncode:
+        raise SetupError(f"apt-get failed; what it said is above. It was asked for:\n  {command(packages)}")

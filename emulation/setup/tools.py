@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tools that build: which they are, and running make while somebody waits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from emulation import syscalls
+from emulation.setup.errors import SetupError, say
+
+# One build is like another, bit by bit: nothing of the machine, the user and the hour gets in.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+    "KBUILD_BUILD_USER": "dcflab",
+    "KBUILD_BUILD_HOST": "dcflab",
+    "KBUILD_BUILD_VERSION": "1",
+    "LC_ALL": "C",
+}
+MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
+SHOWN = 20  # lines of a log
+
+
+def fingerprint(file: Path) -> str:
+    """What tells a file of a package from that of another version, without reading it: path, size and time."""
+    real = file.resolve()
+    stat = real.stat()
+    return f"{real.name} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def compiler() -> str | None:
+    """The fingerprint of the compiler that make uses, or None if there is none."""
+    found = shutil.which("gcc")
+    return fingerprint(Path(found)) if found else None
+
+
+def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
+    """Run make in a folder with all CPUs and say how far it is; its output is added to the log.
+
+    Raises SetupError with the log's end. make ends if we do.
+    """
+    variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+    command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
+    begin = time.monotonic()
+    objects = 0
+    with (
+        log.open("a", buffering=1) as output,
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env=variables | REPRODUCIBLE,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            preexec_fn=lambda: syscalls.die_with_parent(signal.SIGTERM),
+        ) as running,
+    ):
+        assert running.stdout is not None
+        for line in running.stdout:
+            output.write(line)
+            if line.startswith("  CC"):
+                objects += 1
+                progress(f"{what}: {objects} files compiled, {time.monotonic() - begin:.0f} s")
+    progress("")
+    if running.returncode:
+        raise SetupError(f"building the {what} failed", log.read_text(errors="replace").splitlines()[-SHOWN:])
+    if objects:
+        say(f"{what}: {objects} files compiled in {time.monotonic() - begin:.0f} s")
+
+
+def progress(text: str) -> None:
+    """Show a passing line at a terminal; elsewhere it would only fill a log."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Building User-Mode Linux from a kernel's source archive: the recipe in emulation/kernel, carried out.
+
+A cold set-up waits for this build, so it does no more than is needed: it unpacks only what a network kernel is made of,
+and tells the compiler to forget what serves only its messages (where a macro came from). What stays is the kernel
+itself, `linux`, and the headers and tools that modules are built against.
+
+The kernels in the cache are named by a hash of the recipe and of this file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from emulation.setup.errors import SetupError, say
+from emulation.setup.tools import make
+
+RECIPE = Path(__file__).resolve().parents[1] / "kernel"
+CONFIGURATION = (RECIPE / "uml.config",)
+PATCHES = (RECIPE / "seeded-randomness.patch",)
+SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
+DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")
+DEEPEST = 8  # folders above a description
+FASTER = "-w -ftrack-macro-expansion=0"  # compiler flags: a twelfth of the time
+KEY_FILES = ("linux", ".config", "Makefile", "Module.symvers", "include/generated/autoconf.h", "scripts/mod/modpost")
+
+
+def build(folder: Path, source: Path, configuration: tuple[Path, ...]) -> Iterable[str]:
+    """Build the kernel and fill the folder with it; returns its key files. Raises SetupError."""
+    say("building the lab's kernel; this happens once, and takes three or four minutes on two cores")
+    tree = folder / "tree"
+    tree.mkdir()
+    unpack(source, tree)
+    for patch in PATCHES:
+        with patch.open("rb") as opened:
+            applied = subprocess.run(["patch", "-s", "-p1"], cwd=tree, stdin=opened, capture_output=True, text=True)
+        if applied.returncode:
+            raise SetupError(f"{patch.name} does not apply to {source}", (applied.stdout + applied.stderr).splitlines())
+    whole = tree / "lab.config"
+    whole.write_bytes(b"\n".join(file.read_bytes() for file in configuration))
+    make(["ARCH=um", f"KCONFIG_ALLCONFIG={whole.name}", "allnoconfig"], tree, folder / "build.log", "kernel")
+    if missing := unmet(whole.read_text(), (tree / ".config").read_text()):
+        raise SetupError(f"this kernel source lacks {', '.join(missing)}, which {RECIPE} asks for")
+    make(["ARCH=um", f"KCFLAGS={FASTER}", "linux", "modules"], tree, folder / "build.log", "kernel")
+    keep(tree, folder)
+    return KEY_FILES
+
+
+def unpack(source: Path, tree: Path) -> None:
+    """Unpack what is needed of the archive, whose single top folder is left out."""
+    patterns = listed(SOURCES)
+    wanted = [f"{'*/' * depth}{name}" for depth in range(1, DEEPEST) for name in DESCRIPTIONS]
+    wanted += [f"*/{pattern}" for pattern in patterns if not pattern.startswith("!")]
+    unwanted = [f"--exclude=*/{pattern[1:]}" for pattern in patterns if pattern.startswith("!")]
+    unpacker = ["-I", "xz -dT0"] if source.suffix == ".xz" else ["-a"]
+    command = ["tar", "-x", *unpacker, "-b", "1024", "-f", str(source), "-C", str(tree), "--strip-components=1"]
+    command += ["--no-same-owner", "--anchored", "--wildcards", "--no-wildcards-match-slash", *unwanted, *wanted]
+    done = subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, text=True)
+    harmless = (": Not found in archive", "Exiting with failure status")  # not every depth has every kind of file
+    if wrong := [line for line in done.stderr.splitlines() if not any(text in line for text in harmless)]:
+        raise SetupError(f"cannot unpack {source}", wrong)
+
+
+def listed(file: Path) -> list[str]:
+    """The lines of a list, without comments."""
+    return [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def unmet(asked: str, got: str) -> list[str]:
+    """The options that a configuration asks for, and that the resulting one does not have."""
+    options = dict(line.split("=", 1) for line in asked.splitlines() if line.startswith("CONFIG_"))
+    lines = set(got.splitlines())
+    return [name for name, value in options.items() if value != "n" and f"{name}={value}" not in lines]
+
+
+def keep(tree: Path, folder: Path) -> None:
+    """Move out of the build tree what is used later, and drop the rest."""
+    for pattern in listed(KEPT):
+        for path in tree.glob(pattern):
+            target = folder / path.relative_to(tree)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(target)
+    shutil.rmtree(tree)
+    for path in folder.rglob("*"):
+        if path.suffix in (".o", ".cmd", ".d") and path.is_file():
+            path.unlink()

@@ -21,7 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emulation.net import Net, Station
+    from emulation.net import Net
+    from emulation.station import Station
 
 PROMPT = "dcflab> "
 
@@ -43,6 +44,7 @@ class Shell(cmd.Cmd):
         super().__init__()
         self.net, self.read = net, read
         self.background: list[subprocess.Popen[bytes]] = []
+        self.names: dict[str, object] = {"net": net, **net.stations}  # of `py`
 
     def run(self) -> None:
         """Serve until exit or the end of the input; what was started in the background ends then."""
@@ -127,7 +129,7 @@ class Shell(cmd.Cmd):
             row: list[str] = []
             for b in self.net.stations.values():
                 if a is not b:
-                    _, _, rtt_s = next(ping(a, b.IP()))
+                    rtt_s = next(ping(a, b.IP()))[2]
                     row.append("X" if rtt_s is None else b.name)
             lost, sent = lost + row.count("X"), sent + len(row)
             print(f"{a.name} -> {' '.join(row)}", flush=True)
@@ -150,13 +152,12 @@ class Shell(cmd.Cmd):
         print(f"*** Results: {bits / seconds / 1e3:.0f} kb/s from {a} to {b} over {seconds:g} s")
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluate Python; net and the stations are there by name."""
-        names = {"net": self.net, **self.net.stations}
+        """py EXPRESSION: evaluate Python, or run it; net and the stations are there by name."""
         try:
             try:
-                print(eval(line, names))
+                print(eval(line, self.names))
             except SyntaxError:
-                exec(line, names)
+                exec(line, self.names)
         except Exception:
             print(traceback.format_exc(limit=0).strip())
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol, Self
 
-    from emulation.net import Station
+    from emulation.station import Station
 
     class Flow(Protocol):
         """A flow's life: `prepare` its receiving end, `start` at its time, `finish` when time is up, `close`."""
@@ -84,14 +84,14 @@ class Traffic:
     def __init__(self, flows: list[dict[str, Any]], stations: Mapping[str, Station], folder: str) -> None:
         self.loop = Loop()
         self.flows: list[tuple[dict[str, Any], Flow]] = []
-        for plan in flows:
-            source, destination = stations[plan["source"]], stations[plan["destination"]]
-            self.flows.append((plan, new_flow(plan, source, destination, self.loop, folder)))
+        for flow in flows:
+            source, destination = stations[flow["source"]], stations[flow["destination"]]
+            self.flows.append((flow, new_flow(flow, source, destination, self.loop, folder)))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         for _, flow in self.flows:
             flow.close()
         self.loop.close()

@@ -14,12 +14,13 @@ SECTION = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
 SYMBOL_TABLE = 2
 IDLE = b"swapper\0"
+KERNEL_THREADS = (IDLE, b"kworker/", b"ksoftirqd/", b"rcu_", b"kthreadd\0")  # no program is running
 
 
 def running_program(pid: int, kernel: Path) -> str | None:
     """The name of the program that runs now in the guest with this process id.
 
-    Empty if the guest is idle, None if it cannot be told (the process has ended, the kernel has no symbols).
+    Empty if all programs are waiting, None if it cannot be told (the process has ended, the kernel has no symbols).
     """
     try:
         symbols = elf_symbols(kernel.read_bytes(), (b"cpu_tasks", b"init_task"))
@@ -35,7 +36,7 @@ def running_program(pid: int, kernel: Path) -> str | None:
             name = read(task + name_at, 16)
     except (OSError, KeyError, ValueError, struct.error):
         return None
-    return "" if name.startswith(IDLE) else name.split(b"\0")[0].decode(errors="replace")
+    return "" if name.startswith(KERNEL_THREADS) else name.split(b"\0")[0].decode(errors="replace")
 
 
 def elf_symbols(image: bytes, wanted: tuple[bytes, ...]) -> dict[bytes, tuple[int, int]]:

@@ -5,7 +5,7 @@ The root file system is the host's, read-only. Only the run folder is writable, 
 consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the reports (tty2), which are read by
 `emulation.lane.virtual`, one JSON object a line:
 
-    {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "dcflab> "}   {"error": "...", "errno": 28}   {"exit": 0}
+    {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "> "}   {"error": "…", "errno": 28}   {"exit": 0}
 
 Everything imported here is paid for in every run, as each system call costs microseconds in User-Mode Linux: the
 standard library only, and as little of it as possible.
@@ -60,19 +60,20 @@ def mount_all(run_folder: str, needed: list[str]) -> None:
     syscalls.mount("hostfs", run_folder, data=run_folder)
 
 
-def execute(folder: str, modules: dict[str, str]) -> int:
-    """Run the plan of a run folder (docs/interfaces.md, sections 1 and 2). Returns the exit status."""
+def plan() -> int:
+    """Run the plan of the run folder (docs/interfaces.md, sections 1 and 2). Returns the exit status."""
     from emulation.net import Net
 
-    with open(folder + "/plan.json") as file:
-        plan = json.load(file)
+    folder = os.environ["DCFLAB_RUN"]
 
     def write(**result: object) -> None:
         with open(folder + "/lane.json", "w") as file:
             json.dump({"version": 1, **result}, file, indent=1)
 
+    with open(folder + "/plan.json") as file:
+        plan = json.load(file)
     try:
-        with Net.from_plan(plan, modules.get(AIR_MODULE, ""), folder) as net:
+        with Net.from_plan(plan) as net:
             net.start()
             result = net.run(plan["seconds"], lambda done, air_s: report(progress=done, air_s=air_s))
         write(ok=True, error=None, **result)
@@ -97,14 +98,14 @@ def script(path: str, *arguments: str) -> int:
     return 0
 
 
-def shell(folder: str, modules: dict[str, str]) -> int:
+def shell() -> int:
     """Run the prompt in the network of the run folder's plan."""
     from emulation.net import Net
     from emulation.shell import Shell
 
-    with open(folder + "/plan.json") as file:
-        plan = json.load(file)
-    with Net.from_plan(plan, modules.get(AIR_MODULE, ""), folder) as net:
+    with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+        net = Net.from_plan(json.load(file))
+    with net:
         net.start()
         Shell(net, read_line).run()
     return 0
@@ -146,12 +147,10 @@ def program(boot: dict[str, Any]) -> int:
         if name != AIR_MODULE:
             syscalls.load_module(path)
     verb, *arguments = boot["command"]
-    verbs: dict[str, Callable[[], int]] = {
-        "plan": lambda: execute(boot["folder"], boot["modules"]),
-        "script": lambda: script(*arguments),
-        "shell": lambda: shell(boot["folder"], boot["modules"]),
-    }
-    return verbs[verb]()
+    return VERBS[verb](*arguments)
+
+
+VERBS: dict[str, Callable[..., int]] = {"plan": plan, "script": script, "shell": shell}
 
 
 def status_of(run: Callable[[], int]) -> int:
@@ -167,8 +166,11 @@ def status_of(run: Callable[[], int]) -> int:
     except BaseException as error:
         import traceback
 
-        traceback.print_exc()
-        report(error=f"{type(error).__name__}: {error}", errno=getattr(error, "errno", None))
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename != __file__ and "runpy" not in frame.filename]
+        print(*traceback.format_list(own), *traceback.format_exception_only(error), sep="", file=sys.stderr)
+        said = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
+        report(error=said, errno=getattr(error, "errno", None))
     return 1
 
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows over the air: all bytes arrive, once; both kinds of flow; and the same run again is the same run."""
+
+import hashlib
+import json
+
+import pytest
+
+
+def test_a_flow_of_so_many_bytes(bench):
+    bench.plan(stations=3, seconds=10, bytes=100_000)
+    bench.run("plan")
+    (flow,) = bench.result()["flows"]
+    assert flow["delivered_bytes"] == flow["acked_bytes"] == 100_000
+    assert flow["tcp_info"]["sender"]["snd_mss"] == 1460
+    assert 0.4 < flow["finished_s"] < 10  # 0.4 s is what 100 kB take at 2 Mb/s
+
+
+@pytest.mark.parametrize("amount", [10_000, None])
+def test_iperf3_flows(bench, amount):
+    """Its report is kept; what was delivered is the same in both, up to what was on its way when time was up."""
+    bench.plan(stations=2, seconds=3, bytes=amount, traffic="iperf3")
+    bench.run("plan")
+    (flow,) = bench.result()["flows"]
+    report = json.loads((bench.folder / "iperf3-flow1.json").read_text())
+    received = report["end"]["sum_received"]["bytes"]
+    assert flow["congestion"] == "reno"
+    assert flow["delivered_bytes"] == amount if amount else 0.8 * received < flow["delivered_bytes"] <= received
+    assert report["start"]["test_start"]["bytes"] == (amount or 0)
+
+
+def test_six_flows_side_by_side(bench):
+    bench.plan(stations=3, seconds=60, flows=6, bytes=30_000)
+    bench.run("plan")
+    assert [flow["delivered_bytes"] for flow in bench.result()["flows"]] == [30_000] * 6
+
+
+@pytest.mark.parametrize(
+    ("tcp", "congestion"), [("newreno", "reno"), ("vegas", "vegas"), ("cubic", "cubic"), ("bbr", "bbr")]
+)
+def test_the_congestion_control_is_the_one_asked_for(bench, tcp, congestion):
+    bench.plan(stations=2, seconds=2, tcp=tcp)
+    bench.run("plan")
+    (flow,) = bench.result()["flows"]
+    assert flow["congestion"] == congestion
+    assert flow["delivered_bytes"] > 100_000
+    assert flow["delivered_bytes"] % 1460 == 0 or congestion in ("cubic", "bbr")  # whose segments carry timestamps
+
+
+@pytest.mark.parametrize(("ack", "per_segment"), [("plain", 1.0), ("delayed", 0.5)])
+def test_acks_for_each_or_every_other_segment(bench, ack, per_segment):
+    bench.plan(stations=2, seconds=5, ack=ack)
+    bench.run("plan")
+    receiver = bench.result()["flows"][0]["tcp_info"]["receiver"]
+    assert receiver["segs_out"] / receiver["data_segs_in"] == pytest.approx(per_segment, rel=0.1)
+
+
+def digests(folder):
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("air.trace", "lane.json")}
+
+
+def test_one_seed_one_run(new_bench):
+    """Byte for byte, in another folder and from another directory; another seed gives another run."""
+    seen = []
+    for seed in (1, 1, 2):
+        bench = new_bench()
+        bench.plan(stations=3, seconds=5, seed=seed)
+        bench.run("plan", seed=seed)
+        seen.append(digests(bench.folder))
+    assert seen[0] == seen[1]
+    assert seen[0]["air.trace"] != seen[2]["air.trace"]
+
+
+def test_progress_is_heard(bench):
+    bench.plan(stations=2, seconds=10)
+    heard = []
+    from emulation.lane import virtual
+
+    listener = virtual.Listener(progress=lambda done, air_s: heard.append((done, air_s)))
+    virtual.run(bench.prepared.kernel.linux, bench.prepared.modules, bench.folder, ["plan"], listener=listener)
+    assert heard[0] == (0.0, 0.0)
+    assert heard[-1] == (0.99, pytest.approx(9.9))
+    assert heard == sorted(heard)

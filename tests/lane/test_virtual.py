@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The virtual lane as a machine: it boots, repeats itself, and ends well or says why not; nothing outlives it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from emulation.lane.virtual import LaneError, Reason
+
+WAIT = "import signal; signal.pause()"
+SPIN = "while True: pass"
+
+
+def test_the_program_sees_this_machine_and_a_fixed_clock(bench):
+    """Same root file system, PID 1 above us, virtual time from one second after the epoch."""
+    lines = bench.script("import os, time; print(os.getppid(), int(time.time()), os.path.exists(__file__))")
+    assert lines == ["1 1 True"]
+
+
+def test_only_the_run_folder_is_writable(bench):
+    """What lies beside the run folder cannot be changed."""
+    lines = bench.script("""
+        import os
+        open(os.environ["DCFLAB_RUN"] + "/mine", "w").write("kept")
+        try:
+            open(os.environ["DCFLAB_RUN"] + "/../theirs", "w")
+        except OSError as error:
+            print(error.strerror)
+    """)
+    assert lines == ["Read-only file system"]
+    assert (bench.folder / "mine").read_text() == "kept"
+    assert not (bench.folder.parent / "theirs").exists()
+
+
+def test_randomness_comes_from_the_seed(new_bench):
+    """All of the guest's randomness repeats with the seed, whatever the run folder; another seed gives another."""
+    text = "import os, random; print(os.urandom(16).hex(), hash('a'), random.random(), id(object()))"
+    seen = [new_bench().script(text, seed=seed) for seed in (1, 1, 2)]
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_waiting_takes_no_time(bench):
+    """An hour of virtual time passes in a moment, and is an hour to the millisecond."""
+    lines = bench.script("import time; t = time.monotonic(); time.sleep(3600); print(round(time.monotonic() - t, 3))")
+    assert lines == ["3600.0"]
+
+
+def test_the_exit_status_is_passed_on(bench):
+    (bench.folder / "script.py").write_text("import sys; sys.exit(3)")
+    assert bench.run("script", str(bench.folder / "script.py")).status == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("open('/none')", "No such file or directory"),
+        ("import os; os.kill(os.getpid(), 9)", "killed by SIGKILL"),
+        ("import sys; sys.exit('enough')", "enough"),
+    ],
+)
+def test_a_failing_program_says_why(bench, text, said):
+    with pytest.raises(LaneError, match=said) as caught:
+        bench.script(text)
+    assert caught.value.reason is Reason.PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(SPIN, "python3? was running"), (WAIT, "every program in it was waiting")], ids=["spin", "wait"]
+)
+def test_the_wall_clock_limit_names_the_culprit(bench, text, said):
+    with pytest.raises(LaneError, match=said) as caught:
+        bench.script(text, wall_limit_s=1.5)
+    assert caught.value.reason is Reason.WALL_LIMIT
+
+
+def test_a_missing_kernel_is_an_error_of_its_own(bench, tmp_path):
+    bench.prepared = type(bench.prepared)(type(bench.prepared.kernel)(tmp_path / "none"), {})
+    with pytest.raises(LaneError, match="no kernel at") as caught:
+        bench.run("plan")
+    assert caught.value.reason is Reason.NOT_STARTED
+
+
+@contextlib.contextmanager
+def background(bench, text):
+    """A lane in a Python program of its own: yields that program and the kernel's process id, once the guest runs."""
+    (bench.folder / "script.py").write_text(f"print('up', flush=True)\n{text}")
+    program = f"""
+import sys
+from pathlib import Path
+from emulation.lane.virtual import LaneError, run
+try:
+    run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
+        ["script", {str(bench.folder / "script.py")!r}])
+except LaneError as error:
+    sys.exit(error.reason.name)
+"""
+    command = [sys.executable, "-u", "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as host:
+        try:
+            assert host.stdout.readline() == "up\n"
+            children = Path(f"/proc/{host.pid}/task/{host.pid}/children").read_text().split()
+            yield host, int(children[0])
+        finally:
+            host.kill()
+
+
+def processes_of(group):
+    """The processes that still live in a process group."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                found.append(stat.parent.name)
+    return found
+
+
+def assert_gone(group):
+    """Killed processes take a moment to go; wait for them."""
+    deadline = time.monotonic() + 10
+    while processes_of(group) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert processes_of(group) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(signal.SIGKILL, "KILLED"), (signal.SIGTERM, "KILLED"), (signal.SIGSEGV, "CRASHED")],
+)
+def test_the_kernels_death_is_reported(bench, number, reason):
+    with background(bench, WAIT) as (host, kernel):
+        os.kill(kernel, number)
+        assert host.communicate()[1].strip() == reason
+    assert_gone(kernel)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_run(bench, number):
+    with background(bench, WAIT) as (host, kernel):
+        host.send_signal(number)
+        assert host.communicate()[1].strip() == "INTERRUPTED"
+    assert_gone(kernel)
+    assert [path.name for path in bench.folder.glob(".lane-*")] == []
+
+
+def test_nothing_outlives_a_killed_program(bench):
+    with background(bench, SPIN) as (host, kernel):
+        host.kill()
+    assert_gone(kernel)
+
+
+def test_a_full_disk_is_an_error_of_its_own(bench):
+    """The run folder is a file system of 256 kB, in a mount namespace of its own."""
+    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("this user may not make mount namespaces")
+    inside = f"""
+import sys
+from pathlib import Path
+from emulation.lane.virtual import LaneError, run
+(Path({str(bench.folder)!r}) / "script.py").write_text("open(__file__ + '.big', 'wb').write(bytes(1 << 20))")
+try:
+    run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
+        ["script", {str(bench.folder / "script.py")!r}])
+except LaneError as error:
+    print(error.reason.name)
+"""
+    mount = f"mount -t tmpfs -o size=256k none {bench.folder} && exec {sys.executable} -c \"$0\""
+    done = subprocess.run([*unshare, "sh", "-c", mount, inside], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["DISK_FULL"], done.stderr

@@ -22,7 +22,8 @@ class Attempts:
     """The attempts of all stations, sorted by station and then time; one row each.
 
     `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
-    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit.
+    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
+    frame was handed over after the start.
     """
 
     tx: Array
@@ -32,6 +33,7 @@ class Attempts:
     answered: Array
     failed: Array
     retry: Array
+    counts: Array
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,24 @@ def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -
     first: list[int] = []
     data: list[int] = []
     reason: list[int] = []
-    station, current, cleared, over = -1, -1, False, True
+    station, current, cleared, over, counting = -1, -1, False, True, False
     short = long = 0
-    columns = (attempts.station, attempts.rts, attempts.acked, attempts.answered, attempts.failed, attempts.retry)
+    columns = (attempts.station, attempts.rts, attempts.acked, attempts.answered, attempts.failed)
+    columns += (attempts.retry, attempts.counts)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    for row, (at, is_rts, acked, answered, failed, retry) in enumerate(rows):
+    for row, (at, is_rts, acked, answered, failed, retry, counts) in enumerate(rows):
         # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
         # another frame.
         passed_over = not over and not is_rts and (not acked or (not retry and data[current] >= 0))
-        if at != station or over or passed_over:
+        if at != station or over or passed_over or counts != counting:
             if passed_over and at == station and short_limit is None:
                 reason[current] = Reason.STAGES
             current += 1
             first.append(row)
             data.append(-1)
             reason.append(OPEN)
-            station, over, cleared = at, False, cleared and passed_over and at == station
+            cleared = cleared and passed_over and at == station
+            station, over, counting = at, False, counts
             short = long = 0
         of_attempt.append(current)
         after_cts.append(cleared)

@@ -54,8 +54,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Observation:
-    """What was derived from a capture. `served_kind` and `counts` are columns beside `served`: the frame's Kind, and
-    whether the kernel handed it over after the start (only such frames count)."""
+    """What was derived from a capture. `served_kind` is a column beside `served`: each frame's Kind."""
 
     capture: Capture
     medium: Medium
@@ -64,7 +63,6 @@ class Observation:
     attempts: exchanges.Attempts
     served: exchanges.Served
     served_kind: Array
-    counts: Array
 
     def counters(self) -> list[dict[str, Any]]:
         """Per station, in the shape of `counters` in lane.json; what cannot be seen from outside is not there."""
@@ -83,9 +81,9 @@ class Observation:
         mine = received.addressed
         rx = (received.station, sent.kind[received.tx], received.outcome)
         rx_table, addressed = count(len(Outcome), *rx), count(len(Outcome), *(column[mine] for column in rx))
-        over = self.counts & (served.reason != exchanges.OPEN)
+        over = self.attempts.counts[served.first] & (served.reason != exchanges.OPEN)
         end = count(len(Reason), served.station[over], self.served_kind[over], served.reason[over])
-        failed = self.attempts.failed & self.counts[served.of_attempt]
+        failed = self.attempts.failed & self.attempts.counts
         retries = np.zeros((stations, 2), np.int64)
         np.add.at(retries, (self.attempts.station[failed], served.after_cts[failed].astype(int)), 1)
 
@@ -122,9 +120,7 @@ def observe(capture: Capture, medium: Medium | None = None) -> Observation:
     attempts = _attempts(capture, medium, sent, received)
     served = exchanges.serve(attempts, medium.short_limit, medium.long_limit)
     served_kind = exchanges.kinds(served, attempts, sent.kind, sent.rate, sent.frames.duration())
-    return Observation(
-        capture, medium, sent, received, attempts, served, served_kind, _counted(capture, sent, attempts, served)
-    )
+    return Observation(capture, medium, sent, received, attempts, served, served_kind)
 
 
 def _sent(capture: Capture, medium: Medium) -> Sent:
@@ -155,7 +151,7 @@ def _responders(
     kind: Array, station: Array, receiver: Array, time: Array, end: Array, medium: Medium, stop_ns: int
 ) -> Array:  # fmt: skip
     """Who sent each CTS and ACK, which do not say: whom the latest attempt of their receiver was for, if it ended just
-    before; of a CTS, its receiver itself, if its frame follows a SIFS later, or would have after the stop (CTS-to-self).
+    before; of a CTS, its receiver itself, if its frame follows a SIFS later, or would after the stop (CTS-to-self).
     Otherwise -1: it answers what was before the start."""
     response = (kind == Kind.CTS) | (kind == Kind.ACK)
     asked = receiver[response]
@@ -247,7 +243,8 @@ def _attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) 
     for row in np.flatnonzero(last & acked & ~answered).tolist():
         settled[row] = _settled(int(tx[row]), capture.stop_ns, medium, sent, received)
     retry = sent.frames.pick(tx).field(1) & 0x08 != 0
-    return exchanges.Attempts(tx, own, rts, acked, answered, acked & ~answered & settled, retry)
+    counts = _counted(capture, sent.row[tx], own)
+    return exchanges.Attempts(tx, own, rts, acked, answered, acked & ~answered & settled, retry, counts)
 
 
 def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received) -> bool:
@@ -264,14 +261,15 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
     return deadline <= stop and not bool(hearing.any())
 
 
-def _counted(capture: Capture, sent: Sent, attempts: exchanges.Attempts, served: exchanges.Served) -> Array:
-    """Which served frames the kernel handed over after the start. A station serves in order, so this is a question
-    of its first frames only; no frame says when it was handed over, so the air's `queued` comment is asked."""
-    counts = np.ones(served.first.size, bool)
-    for station in np.unique(served.station).tolist():
-        for frame in np.flatnonzero(served.station == station).tolist():
-            row = sent.row[attempts.tx[served.first[frame : frame + 1]]]
-            if int(capture.queued_ns(row)[0]) >= capture.start_ns:
-                break
-            counts[frame] = False
+def _counted(capture: Capture, row: Array, station: Array) -> Array:
+    """Which attempts are of frames that the kernel handed over after the start: only these frames count. A station
+    serves in order, so they are all from one on; no frame says when it was handed over, so the air is asked, by its
+    comment `queued` on first attempts."""
+    counts = np.ones(row.size, bool)
+    begins = np.flatnonzero(np.append(True, station[1:] != station[:-1])[: row.size])
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), row.size], strict=True):
+        first = begin
+        while first < end and int(capture.queued_ns(row[first : first + 1])[0]) < capture.start_ns:
+            first += 1
+        counts[begin:first] = False
     return counts

@@ -109,8 +109,10 @@ def own_counters(core: Core) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-@given(st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from([0, 25]), st.sampled_from([60, 200, 60_000]))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from([0, 25]), st.sampled_from([60, 200, 60_000])
+)  # fmt: skip
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_agrees_with_the_core(
     tmp_path: Path, seed: int, sinr: bool, stages: bool, start_ms: int, stop_ms: int
 ) -> None:  # fmt: skip

@@ -62,9 +62,8 @@ def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -
     reason: list[int] = []
     station, current, cleared, over, counting = -1, -1, False, True, False
     short = long = 0
-    columns = (attempts.station, attempts.rts, attempts.acked, attempts.answered, attempts.failed)
-    columns += (attempts.retry, attempts.counts)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    names = ("station", "rts", "acked", "answered", "failed", "retry", "counts")
+    rows = zip(*(getattr(attempts, name).tolist() for name in names), strict=True)
     for row, (at, is_rts, acked, answered, failed, retry, counts) in enumerate(rows):
         # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
         # another frame.

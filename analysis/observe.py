@@ -267,7 +267,7 @@ def _counted(capture: Capture, row: Array, station: Array) -> Array:
     comment `queued` on first attempts."""
     counts = np.ones(row.size, bool)
     begins = np.flatnonzero(np.append(True, station[1:] != station[:-1])[: row.size])
-    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), row.size], strict=True):
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), row.size], strict=False):
         first = begin
         while first < end and int(capture.queued_ns(row[first : first + 1])[0]) < capture.start_ns:
             first += 1

@@ -112,7 +112,9 @@ def own_counters(core: Core) -> list[dict[str, Any]]:
 @given(
     st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from([0, 25]), st.sampled_from([60, 200, 60_000])
 )  # fmt: skip
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # fmt: skip
 def test_agrees_with_the_core(
     tmp_path: Path, seed: int, sinr: bool, stages: bool, start_ms: int, stop_ms: int
 ) -> None:  # fmt: skip

@@ -202,6 +202,8 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 
 	if (!dcf->measuring || !tx->counted || (!addressed && !frame))
 		return;
+	if (!frame) /* it could not have been received alone either */
+		outcome = DCF_BELOW_THRESHOLD;
 	if (frame)
 		s->counters.rx[tx->kind][outcome]++;
 	if (addressed)

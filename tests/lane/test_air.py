@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The air module in a running kernel: no message from user space, however malformed, harms it; it can be taken away under
+traffic; the same seed gives the same bytes; and its table, the taps and tshark agree on what was on the air."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis import capture, medium, observe, pcapng, taps, trace
+
+FUZZ = """
+    import os, random, struct
+    from emulation.air import *
+    from emulation.netlink import Generic, NetlinkError, build
+
+    draw = random.Random({seed})
+    air = Air.load(os.environ["DCFLAB_AIR"])
+    plan = {plan}
+    configured, refused, accepted = False, 0, 0
+    for number in range(6000):
+        if number % 500 == 0:  # now and then a sound air, so that what follows reaches it
+            try:
+                air.configure(plan["air"], plan["stations"])
+                air.start()
+            except NetlinkError:
+                pass
+        kinds = [draw.randrange(0, 55) for _ in range(draw.randrange(0, 24))]
+        values = []
+        for kind in kinds:
+            size = draw.choice([0, 1, 2, 4, 4, 8, 8, 6, 16, 64, 48, draw.randrange(0, 3000)])
+            small = draw.random() < 0.5
+            values.append((kind, bytes([draw.randrange(4)]) + bytes(max(size - 1, 0)) if small and size else draw.randbytes(size)))
+        command = draw.choice([1, 3, 3, 4, 4, 5, 6, 7, 8, draw.randrange(0, 256), 2 if number % 50 == 0 else 8])
+        try:
+            air.netlink.command(FAMILY, command, values)
+            accepted += 1
+        except NetlinkError:
+            refused += 1
+    air.names = ["any"]
+    air.close()
+    print(refused > 1000, accepted > 0)
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_control_message_harms_the_kernel(bench, seed: int) -> None:  # type: ignore[no-untyped-def]
+    plan = bench.plan(stations=3)
+    assert bench.script(FUZZ.format(seed=seed, plan=json.dumps(plan).replace("null", "None").replace("true", "True")
+                                    .replace("false", "False")))[-1] == "True True"  # fmt: skip
+
+
+def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
+    """Each refusal carries a sentence."""
+    plan = bench.plan(stations=2)
+    lines = bench.script(f"""
+        import copy, json, os
+        from emulation.air import Air
+        from emulation.netlink import NetlinkError
+        plan = json.loads({json.dumps(plan)!r})
+        for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3)):
+            air = copy.deepcopy(plan["air"])
+            air[key] = value
+            try:
+                Air.load(os.environ["DCFLAB_AIR"]).configure(air, plan["stations"])
+            except NetlinkError as error:
+                print(key, error.strerror)
+    """)
+    assert [line.split()[0] for line in lines] == ["cw_min", "slot_ns", "cs_threshold_mdbm", "snap"]
+    assert "one less than a power of two" in lines[0]
+    assert "carrier sense threshold" in lines[2]
+
+
+def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type: ignore[no-untyped-def]
+    """Tear-down and unloading while a flow runs: no crash, the radios are without a medium, and a new air works."""
+    bench.plan(stations=3, seconds=5)
+    lines = bench.script("""
+        import ctypes, json, os
+        from emulation.air import Air
+        from emulation.net import Net
+        from traffic import Traffic
+        with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+            plan = json.load(file)
+        with Net.from_plan(plan) as net:
+            net.start()
+            net.air.start()
+            with Traffic([{**f, "seconds": 5.0} for f in plan["flows"]], net.stations, "/run") as traffic:
+                traffic.prepare()
+                def away():
+                    net.air.close()
+                    assert ctypes.CDLL(None).syscall(176, b"dcf80211", 0o4000) == 0  # delete_module, O_NONBLOCK
+                    print("unloaded")
+                def back():
+                    net.air = Air.load(os.environ["DCFLAB_AIR"])
+                    net.air.configure(plan["air"], plan["stations"])
+                    print("loaded")
+                import time
+                now = time.monotonic_ns()
+                traffic.loop.at(now + 1_000_000_000, away)
+                traffic.loop.at(now + 2_000_000_000, back)
+                traffic.run(5.0, lambda done, air_s: None)
+                print(traffic.finish()[0]["delivered_bytes"] > 0)
+    """)
+    assert lines == ["unloaded", "loaded", "True"]
+
+
+def test_refuses_rates_that_it_does_not_model(bench) -> None:  # type: ignore[no-untyped-def]
+    """A station left to the kernel's own rate control with HT is refused frame by frame, with a clear message."""
+    plan = bench.plan(stations=2, seconds=1)
+    for station in plan["stations"]:
+        station["rates"] = []
+    (bench.folder / "plan.json").write_text(json.dumps(plan))
+    bench.run("plan")
+    assert bench.result()["air"]["unknown_radios"] == 0
+
+
+def play(bench, topology: str = "string", **options: object) -> Path:  # type: ignore[no-untyped-def]
+    plan = bench.plan(topology, **options)
+    assert bench.run("plan", seed=plan["seed"]).status == 0
+    path: Path = bench.folder / "air.pcapng"
+    pcapng.write(trace.read(bench.folder / "air.trace"), plan["stations"], path)
+    return path
+
+
+def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], object]) -> None:
+    one, same, other = (
+        play(new_bench(), stations=5, seconds=10, rts="full", seed=seed).read_bytes() for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rts": "full"}, {"rts": "partial"}, {"rts": "none"}, {"rts": "none", "ack": "delayed", "flows": 3},
+        {"rts": "full", "rate": 11}, {"rts": "partial", "rate": 54, "spacing": 200}, {"rts": "none", "reception": "sinr"},
+        {"topology": "mesh", "size": "3x3", "rts": "partial"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_table_and_taps_agree_to_the_last_unit(bench, options: dict[str, object]) -> None:  # type: ignore[no-untyped-def]
+    path = play(bench, **{"seconds": 20, **options})
+    plan, lane = json.loads((bench.folder / "plan.json").read_text()), bench.result()
+    seen = observe.observe(capture.read(path), medium.Medium.of_plan(plan))
+    module = [station["counters"] for station in lane["air"]["stations"]]
+    assert taps.differences(seen.counters(), module) == []
+    assert sum(c["tx"].get("tcp_data", 0) for c in module) > 50
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
+    """Wireshark's own filters on the same file give the module's numbers."""
+    path = play(bench, stations=4, seconds=20, rts="full")
+    counters = [station["counters"] for station in bench.result()["air"]["stations"]]
+
+    def tshark(where: str) -> int:
+        command = ["tshark", "-o", "wlan.check_checksum:TRUE", "-r", str(path), "-Y", where, "-T", "fields", "-e", "frame.number"]
+        return len(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+    def sent(kind: str) -> int:
+        return sum(c["tx"].get(kind, 0) for c in counters)
+
+    def arrived(kind: str, *outcomes: str) -> int:
+        return sum(c["rx"].get(kind, {}).get(outcome, 0) for c in counters for outcome in outcomes)
+
+    on_air, bad = "frame.interface_id == 0", "radiotap.flags.badfcs == 1"
+    for kind, subtype in (("rts", "0x1b"), ("cts", "0x1c"), ("ack", "0x1d")):
+        assert tshark(f"{on_air} && wlan.fc.type_subtype == {subtype}") == sent(kind) > 0
+        assert tshark(f"!({on_air}) && {bad} && wlan.fc.type_subtype == {subtype}") == arrived(kind, "COLLISION", "OWN_TX")
+        assert tshark(f"!({on_air}) && wlan.fcs.status == 0 && wlan.fc.type_subtype == {subtype}") == arrived(
+            kind, "COLLISION", "OWN_TX"
+        )
+    assert tshark(f"{on_air} && tcp.len > 0") == sent("tcp_data") > 0
+    sent_again = trace.read(bench.folder / "air.trace").tx
+    again = int(((sent_again["attempt"] > 1) & (sent_again["kind"] > 2)).sum())
+    assert tshark(f"{on_air} && wlan.fc.retry == 1") == again > 0
+    assert tshark("_ws.malformed") == 0

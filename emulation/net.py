@@ -29,11 +29,12 @@ is why starting a network takes milliseconds, and no `ip` or `iw` is ever run.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import time
 
-from emulation.netlink import Generic, NetlinkError
+from emulation.netlink import NetlinkError
 from emulation.radio import owner_socket
 from emulation.station import Station, set_file
 from traffic import Traffic
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     Link = type["Adhoc"] | type["Mesh"]
 
 PARAMETERS = "/sys/module/{}/parameters/{}"
+TU_US = 1024
 PEERING_S = 30.0  # for a mesh to form, in the lane's time
 ATTEMPTS, ANSWER_S = 20, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
 
@@ -120,8 +122,8 @@ class Net:
         self.links: list[tuple[Sequence[Station], dict[str, object]]] = []
         self.flows: list[tuple[str, str, dict[str, object]]] = []
         self.settings: list[dict[str, object]] = []
-        self.radios: Generic | None = None
         self.air: Air | None = None
+        self.cleanup = contextlib.ExitStack()
 
     @classmethod
     def from_plan(cls, plan: dict[str, Any]) -> Self:
@@ -191,26 +193,31 @@ class Net:
     def start(self) -> None:
         """Make stations, radios and links; when this returns, all have joined. Raises OSError, having cleaned up."""
         plan = self.build()
-        try:
+        self.settings.clear()
+        with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
                 module, _, parameter = name.partition(".")
                 self.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
             if self.air_module:
                 from emulation.air import Air
 
-                self.air = Air.load(self.air_module)
+                stack.callback(setattr, self, "air", None)
+                self.air = stack.enter_context(Air.load(self.air_module))
                 self.air.configure(plan["air"], plan["stations"])
-            self.radios = owner_socket()
             for station in self.stations.values():
                 station.open()
-                station.attach(self.radios)
+                stack.callback(station.close)
+            radios = stack.enter_context(owner_socket())
+            for station in self.stations.values():
+                station.attach(radios)
             for station in self.stations.values():
                 LINKS[station.plan["link"]].join(station, plan["air"]["basic_rates"])
-            for station in self.stations.values():
+            for number, station in enumerate(self.stations.values()):
+                assert station.radio
+                station.radio.shift_beacons(number * station.plan["beacon_tu"] * TU_US // len(self.stations))
                 LINKS[station.plan["link"]].meet(station)
-        except BaseException:
-            self.stop()
-            raise
+                station.events.close()
+            self.cleanup = stack.pop_all()
 
     def run(self, seconds: float, progress: Progress = lambda done, air_s: None) -> dict[str, Any]:
         """Run the plan's flows for so long, in the lane's time, and say what happened, as lane.json has it.
@@ -230,23 +237,16 @@ class Net:
             if air:
                 traffic.loop.forget(air.trace)
                 air.copy_trace(trace)
-        self.settings += [setting for station in self.stations.values() for setting in station.settings]
+        settings = [*self.settings, *(setting for station in self.stations.values() for setting in station.settings)]
         return {
             "air_s": (stopped_ns - started_ns) / 1e9,
             "started_ns": started_ns,
             "stopped_ns": stopped_ns,
-            "settings": [setting for setting in self.settings if setting["value"] != setting["default"]],
+            "settings": [setting for setting in settings if setting["value"] != setting["default"]],
             "flows": results,
             "air": air.report() if air else None,
         }
 
     def stop(self) -> None:
         """Take everything away again; safe to call at any time, and more than once."""
-        for station in self.stations.values():
-            station.close()
-        if self.radios:
-            self.radios.close()
-            self.radios = None
-        if self.air:
-            self.air.close()
-            self.air = None
+        self.cleanup.close()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from emulation.netlink import Value
 
-NEW_RADIO, DEL_RADIO = 4, 5  # enum hwsim_commands
+NEW_RADIO = 4  # enum hwsim_commands
 DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 16, 17, 22  # enum hwsim_attrs
 
 # include/uapi/linux/nl80211.h
@@ -59,13 +59,14 @@ def hardware_address(text: str) -> bytes:
 class Radio:
     """One radio and its interface.
 
-    It is made in the namespace of `owner`, an `owner_socket`, and lives until `close` or until that is closed. Then
-    `move` takes it to a station's namespace; after that `nl80211` and `route` must be sockets of that namespace.
+    It is made in the namespace of `owner`, an `owner_socket`, and lives until that is closed; then `move` takes it to a
+    station's namespace.
     """
 
     def __init__(self, owner: Generic, address: str, name: str) -> None:
         """Make a radio with this permanent address; its interface is called `name`. Raises NetlinkError."""
-        self.owner, self.nl80211, self.name = owner, owner, name
+        self.owner = self.nl80211 = self.events = owner
+        self.name = name
         self.address = mac = hardware_address(address)
         new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, name.encode()), (PERMANENT_ADDRESS, mac)]
         owner.command("MAC80211_HWSIM", NEW_RADIO, new, what=f"radio {name}")
@@ -74,15 +75,14 @@ class Radio:
         with Route() as route:
             route.set_link(self.index, name=name)
 
-    def move(self, namespace: int, nl80211: Generic) -> None:
-        """Move to the namespace of this open file descriptor, in which the socket `nl80211` was opened."""
-        self.owner.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, namespace)])
-        self.nl80211 = nl80211
-        nl80211.join("nl80211", "mlme")
+    def move(self, namespace: int, nl80211: Generic, events: Generic) -> None:
+        """Move to the namespace of this open file descriptor, in which both sockets were opened.
 
-    def close(self) -> None:
-        """Destroy the radio; `nl80211` must still be open."""
-        self.nl80211.command("MAC80211_HWSIM", DEL_RADIO, [(RADIO_NAME, self.name)], what=f"radio {self.name}")
+        `events` hears nl80211's events, and should be closed when all have joined: unread, they fill it up.
+        """
+        self.owner.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, namespace)])
+        self.nl80211, self.events = nl80211, events
+        events.join("nl80211", "mlme")
 
     def tune(self, command: int, *values: tuple[int, Value], what: str) -> None:
         """A command of nl80211 about the interface."""
@@ -130,6 +130,12 @@ class Radio:
         values = [*channel(freq), (MESH_ID, ssid.encode()), *join_values(beacon_tu, basic_rates, mcast)]
         self.tune(JOIN_MESH, *values, what=f"join mesh {ssid}")
 
+    def shift_beacons(self, by_us: int) -> None:
+        """Move the times of this station's beacons. All hwsim radios have the same clock, so that without this they
+        would all send their beacons at once, and none would ever be heard."""
+        with open(f"/sys/kernel/debug/ieee80211/{self.name}/netdev:{self.name}/tsf", "w") as tsf:
+            tsf.write(f"+={by_us:012d}")
+
     def probe(self, ssid: str, freq: int) -> None:
         """Send a probe request (IEEE 802.11-2016, 9.3.3.10): who of this BSS hears it answers, and is a peer then.
 
@@ -175,7 +181,7 @@ class Radio:
             about = parse(payload[GENERIC_HEADER.size :]).get(IFINDEX, b"")
             return payload[0] in events and number(about) == self.index
 
-        self.nl80211.wait(ours, f"{self.name}: {what}", seconds)
+        self.events.wait(ours, f"{self.name}: {what}", seconds)
 
     def state(self) -> dict[str, object]:
         """What the kernel says of the interface: type, frequency (MHz, None: not joined), RTS threshold."""

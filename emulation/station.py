@@ -7,6 +7,7 @@ kernel, is read back, and is remembered with the kernel's default beside it: `se
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from emulation import syscalls
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 NAMESPACES = "/run/netns"  # where `ip netns` looks
+LOOPBACK = 1  # its interface index, in each namespace
 
 
 class Station:
@@ -33,6 +35,7 @@ class Station:
         self.interface = f"{self.name}-wlan0"
         self.settings: list[dict[str, object]] = []  # what differs from the kernel's default, as read back
         self.namespace = self.home = -1
+        self.cleanup = contextlib.ExitStack()
         self.radio: Radio | None = None
 
     def __repr__(self) -> str:
@@ -45,37 +48,35 @@ class Station:
         return str(self.plan["address"])
 
     def open(self) -> None:
-        """Make the namespace, under its name."""
-        self.home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        os.makedirs(NAMESPACES, exist_ok=True)
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
-        try:
-            syscalls.new_network_namespace()
-            syscalls.mount("", self.path, "/proc/thread-self/ns/net", syscalls.MS_BIND)
-            self.namespace = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            self.route, self.nl80211 = Route(), Generic()
-        finally:
-            syscalls.enter_network_namespace(self.home)
-        self.route.set_link(1, up=True)
-        with self:
-            for name, value in self.plan["sysctl"].items():
-                self.sysctl(name, value)
+        """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
+        self.settings.clear()
+        with contextlib.ExitStack() as stack:
+            os.makedirs(NAMESPACES, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
+            stack.callback(os.unlink, self.path)
+            self.home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, self.home)
+            try:
+                syscalls.new_network_namespace()
+                syscalls.mount("", self.path, "/proc/thread-self/ns/net", syscalls.MS_BIND)
+                stack.callback(syscalls.unmount, self.path)
+                self.namespace = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                stack.callback(os.close, self.namespace)
+                self.route = stack.enter_context(Route())
+                self.nl80211 = stack.enter_context(Generic())
+                self.events = stack.enter_context(Generic())
+            finally:
+                syscalls.enter_network_namespace(self.home)
+            self.route.set_link(LOOPBACK, up=True)
+            with self:
+                for name, value in self.plan["sysctl"].items():
+                    self.sysctl(name, value)
+            self.cleanup = stack.pop_all()
 
     def close(self) -> None:
-        """Take the namespace and its name away; safe to call at any time. The radio goes first."""
-        if self.radio:
-            self.radio.close()
-            self.radio = None
-        if self.namespace >= 0:
-            self.route.close()
-            self.nl80211.close()
-            os.close(self.namespace)
-            self.namespace = -1
-        if self.home >= 0:
-            os.close(self.home)
-            self.home = -1
-            syscalls.unmount(self.path)
-            os.unlink(self.path)
+        """Take the namespace and its name away; the owner of its radio was closed before."""
+        self.radio = None
+        self.cleanup.close()
 
     def __enter__(self) -> Self:
         syscalls.enter_network_namespace(self.namespace)
@@ -96,7 +97,7 @@ class Station:
         """Give the station its radio, and the radio its settings; `owner` is as `Radio` has it."""
         plan = self.plan
         self.radio = radio = Radio(owner, plan["address"], self.interface)
-        radio.move(self.namespace, self.nl80211)
+        radio.move(self.namespace, self.nl80211, self.events)
         radio.set_type(plan["link"])
         radio.set_rts_threshold(plan["rts_threshold"])
         self.note("rts threshold", radio.rts_threshold(), None)

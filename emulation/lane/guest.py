@@ -41,7 +41,7 @@ def report(**what: object) -> None:
 
 
 def mount_all(run_folder: str, needed: list[str]) -> None:
-    """Mount what programs expect, and the run folder; what is `needed` and lies under /run stays visible."""
+    """Mount what programs expect, and the run folder; what is `needed` stays visible under it."""
     syscalls.mount("proc", "/proc")
     syscalls.mount("sysfs", "/sys")
     syscalls.mount("debugfs", "/sys/kernel/debug")
@@ -53,7 +53,7 @@ def mount_all(run_folder: str, needed: list[str]) -> None:
         os.symlink("/proc/self/fd" + target, "/dev/" + name)
     syscalls.mount("tmpfs", "/run")
     for folder in needed:
-        if folder.startswith("/run/") and not os.path.exists(folder):
+        if not os.path.exists(folder):
             os.makedirs(folder)
             syscalls.mount("hostfs", folder, flags=syscalls.MS_RDONLY, data=folder)
     os.makedirs(run_folder, exist_ok=True)

@@ -14,6 +14,7 @@ import contextlib
 import enum
 import errno
 import fcntl
+import functools
 import json
 import os
 import re
@@ -105,8 +106,11 @@ def run(
     """
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
+    kernel = kernel.resolve()
     lane = Lane(run_folder.resolve(), listener or Listener(), wall_limit_s)
     needed = {ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.cwd(), *(path.parent for path in modules.values())}
+    if command[0] == "script":
+        needed.add(Path(command[1]).parent)
     boot = {
         "folder": str(lane.folder),
         "directory": os.getcwd(),
@@ -126,7 +130,7 @@ def run(
 def command_line(kernel: Path, private: str, seed: int, memory_mb: int, reports: int) -> list[str]:
     """The kernel's command line; what follows `--` goes to the first process. What has an = and no dot is in its
     environment."""
-    words = [
+    return [
         str(kernel),
         f"mem={memory_mb}M",
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={quoted(sys.executable)}"),
@@ -136,7 +140,6 @@ def command_line(kernel: Path, private: str, seed: int, memory_mb: int, reports:
         *("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"),
         *("--", "-s", "-S", "-B", quoted(str(ROOT / "emulation/lane/guest.py")), quoted(private + "/boot.json")),
     ]
-    return words
 
 
 def quoted(path: str) -> str:
@@ -175,7 +178,7 @@ class Lane:
                 pass_fds=[guest_ends[3].fileno()],
                 cwd=private,
                 env={"TMPDIR": memory_folder(private, memory_mb), "PATH": os.defpath},
-                preexec_fn=lambda: prepare(cpu, os.getppid()),
+                preexec_fn=functools.partial(prepare, cpu, os.getpid()),
                 start_new_session=True,
             )
             try:
@@ -305,6 +308,8 @@ def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:
 def prepare(cpu: int, parent: int) -> None:
     """In the child, before it becomes the kernel."""
     syscalls.die_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:  # it died before that took effect
+        os._exit(1)
     syscalls.keep_addresses_fixed()
     os.sched_setaffinity(0, {cpu})
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -180,4 +180,4 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     sent_again = trace.read(bench.folder / "air.trace").tx
     again = int(((sent_again["attempt"] > 1) & (sent_again["kind"] > 2)).sum())
     assert tshark(f"{on_air} && wlan.fc.retry == 1") == again > 0
-    assert tshark("_ws.malformed") == 0
+    assert tshark("_ws.malformed && radiotap.flags.badfcs == 0") == 0

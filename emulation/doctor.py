@@ -23,7 +23,7 @@ from emulation.setup import AIR, LOCK_FILE, Group, cache, environment, kernel, m
 
 MEMORY_MB = 512  # of one lane
 HELLO = "print('hello')"
-AT_NEXT_RUN = "the next ./dcflab run makes it"
+AT_NEXT_RUN = "the next ./dcflab run builds it"
 
 
 class Status(enum.Enum):
@@ -100,7 +100,7 @@ def entry(what: str, name: str) -> Check:
     sound = [str(path) for path, state, _ in states if state is cache.State.SOUND]
     damaged = [f"{path}: {reason}" for path, state, reason in states if state is cache.State.DAMAGED]
     if damaged:
-        paths = " ".join(detail.split(":")[0] for detail in damaged)
+        paths = " ".join(str(path) for path, state, _ in states if state is cache.State.DAMAGED)
         return Check(what, Status.HINT if sound else Status.BROKEN, "; ".join(damaged), f"rm -r {paths}; {AT_NEXT_RUN}")
     if sound:
         return Check(what, Status.OK, sound[0])

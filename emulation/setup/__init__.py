@@ -9,6 +9,7 @@ package to make the environment (`python -m emulation.setup`).
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from emulation.setup import bytecode, environment, kernel, modules, packages, um
 from emulation.setup.errors import SetupError
 from emulation.setup.packages import Group
 
-__all__ = ["ROOT", "Group", "Prepared", "SetupError", "prepare"]
+__all__ = ["ROOT", "Group", "Prepared", "SetupError", "mend_environment", "prepare"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
@@ -51,3 +52,11 @@ def prepare_environment() -> Path:
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.RUN, Group.BUILD)
     return environment.obtain(LOCK_FILE)
+
+
+def mend_environment() -> None:
+    """For a program whose imports fail: starts it again in a sound environment if this one is damaged, else returns."""
+    try:
+        environment.mend(LOCK_FILE)
+    except SetupError as error:
+        sys.exit(f"dcflab: {error}")

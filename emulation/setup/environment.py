@@ -57,10 +57,7 @@ def run(command: list[str], must: bool = True) -> None:
 
 
 def mend(lock_file: Path) -> None:
-    """Called when an import failed: if this environment is damaged, start this program again in a sound one."""
-    entry = Path(sys.prefix)
-    state, reason = cache.inspect(entry, thoroughly=True)
-    if state is cache.State.DAMAGED:
-        say(f"the Python environment {entry} is damaged: {reason}")
+    """Start this program again in a sound environment if this one is damaged, else return. Raises SetupError."""
+    if cache.inspect(Path(sys.prefix), thoroughly=True)[0] is cache.State.DAMAGED:
         python = obtain(lock_file, thoroughly=True)
         os.execv(python, [str(python), *sys.orig_argv[1:]])

@@ -84,6 +84,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         program("insmod", "kmod"),
         files("/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*", "linux-image-amd64"),
         files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
+        files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),
     Group.BENCH: (
         program("ns2"),

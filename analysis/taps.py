@@ -74,9 +74,7 @@ def _flat(table: Counters, prefix: str = "") -> dict[str, int]:
     return flat
 
 
-def frames(
-    path: Path, where: Callable[["Packet"], bool] | None = None, interface: str = "air"
-) -> Iterator["Packet"]:
+def frames(path: Path, where: Callable[["Packet"], bool] | None = None, interface: str = "air") -> Iterator["Packet"]:
     """Scapy packets (RadioTap and below) of one interface of the pcapng, in order, that `where` says yes to.
 
     `time` is in seconds, `wirelen` the full length, `sniffed_on` the interface, `comments` what the air remarked."""

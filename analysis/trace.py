@@ -159,9 +159,7 @@ def parse(data: Array) -> Trace:
         rx, row = rx[known], row[known]
     else:
         check(rx_at, ~known, "an arrival of a transmission that is not in the trace")
-    return Trace(
-        data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost
-    )
+    return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
 
 
 def _follow(data: Array) -> Array:

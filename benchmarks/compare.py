@@ -3,8 +3,8 @@
 
 All run the same three RTS/CTS strategies for 120 s of air time, one process at a time, in turns, so that a slow moment
 of the machine hits all of them. What is timed is what a user waits for: for dcflab the lane from boot to power-off and
-its trace made into pcapng and counted; for ns-2 its trace and the count of it; ns-3 writes no trace. Medians, and ratios
-of medians; nothing here is a test.
+its trace made into pcapng and counted; for ns-2 its trace and the count of it; ns-3 writes no trace. Medians, and
+ratios of medians; nothing here is a test.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def main(as_json: bool, repeats: int) -> int:
         print(json.dumps(found, indent=1))
         return 0
     title = f"String of {STATIONS}, three strategies of {SECONDS} s each, median of {repeats}"
-    table = Table("", "wall s", "ms a second of air", "times dcflab", "us a frame and hop", title=title, title_justify="left")
+    columns = ("", "wall s", "ms a second of air", "times dcflab", "us a frame and hop")
+    table = Table(*columns, title=title, title_justify="left")
     for name, wall in found["wall_s"].items():  # type: ignore[attr-defined]
         per_hop = found["wall_us_per_frame_and_hop"].get(name)  # type: ignore[attr-defined]
         table.add_row(name, f"{wall:.2f}", f"{found['wall_ms_per_air_s'][name]:.2f}",  # type: ignore[index]

@@ -120,15 +120,15 @@ class Air:
             radio = bytes.fromhex(station["address"].replace(":", ""))  # hwsim names a radio by its PERM_ADDR
             self._ask(STATION, [
                 (STATION_INDEX, _u16(index)), (RADIO, radio), (FREQ, _u16(station["freq"])),
-                (SHORT_RETRY, _u8(air["short_retry"])), (LONG_RETRY, _u8(air["long_retry"])), (QUEUE, _u16(air["queue"])),
-                (PROMISCUOUS, _u8(station.get("promiscuous", False))),
+                (SHORT_RETRY, _u8(air["short_retry"])), (LONG_RETRY, _u8(air["long_retry"])),
+                (QUEUE, _u16(air["queue"])), (PROMISCUOUS, _u8(station.get("promiscuous", False))),
             ], f"station {station['name']}")  # fmt: skip
         self.set_powers(air["power_mdbm"], air["delay_ns"])
-        table = air.get("error_table")
-        for rate, values in (table["lambda_q40"] if table else {}).items():
+        table = air.get("error_table") or {"lambda_q40": {}}
+        for rate, values in table["lambda_q40"].items():
             self._ask(ERRORS, [
-                (RATE, _u16(int(rate))), (FIRST_MDB, struct.pack("=i", table["first_mdb"])), (STEP_MDB, table["step_mdb"]),
-                (LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
+                (RATE, _u16(int(rate))), (FIRST_MDB, struct.pack("=i", table["first_mdb"])),
+                (STEP_MDB, table["step_mdb"]), (LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
             ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
 
     def set_powers(self, power_mdbm: Sequence[Sequence[int | None]], delay_ns: Sequence[Sequence[int]]) -> None:

@@ -201,4 +201,3 @@ def ping_options(words: list[str]) -> tuple[str, int, float, int] | None:
     if len(hosts) != 1 or hosts[0].startswith("-") or values["-c"] < 1:
         return None
     return hosts[0], int(values["-c"]), values["-i"], int(values["-s"])
-

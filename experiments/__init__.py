@@ -15,8 +15,8 @@ from analysis.table import Claim, Published
 class Study:
     """Variants of one specification, compared.
 
-    `options` are those of the topology's command line, `variants` what each strategy changes; `published` the numbers of
-    the publication by strategy, with the paths of `analysis.table`; `names` what to call the strategies.
+    `options` are those of the topology's command line, `variants` what each strategy changes; `published` the numbers
+    of the publication by strategy, with the paths of `analysis.table`; `names` what to call the strategies.
     """
 
     name: str

@@ -50,9 +50,7 @@ def test_what_goes_in_comes_out(sample: Sample) -> None:
         assert getattr(file, ours)[air].tolist() == t.tx[theirs].tolist()
     shown = t.rx[t.rx["outcome"] != Outcome.BELOW_THRESHOLD]
     assert 0 < shown.size < t.rx.size
-    expected = Counter(
-        zip(shown["station"] + 1, shown["id"], shown["start_ns"], shown["outcome"] != 0, strict=True)
-    )
+    expected = Counter(zip(shown["station"] + 1, shown["id"], shown["start_ns"], shown["outcome"] != 0, strict=True))
     heard = (file.interface[~air], file.packet_id[~air], file.time_ns[~air], file.bad[~air])
     assert Counter(zip(*heard, strict=True)) == expected
     assert set(file.dbm[~air].tolist()) == {-60}

@@ -248,7 +248,7 @@ class TinyAir:
                         "<BBHHqqiBBH", 2, arrival.outcome, other.index, arrival.other, number, begin,
                         -50_000 - 10_000 * distance, arrival.other_kind, addressed, 0,
                     )
-                )
+                )  # fmt: skip
             if arrival.outcome == Outcome.OK and addressed:
                 self.received(other, s, kind, octets, frame)
 
@@ -337,7 +337,7 @@ class TinyAir:
                 "<BBHBBqqIBBH", 3, reason, s.index, frame.kind, 0, frame.last, self.now, frame.msdu, frame.short,
                 frame.long, 0,
             )
-        )
+        )  # fmt: skip
 
     def record(self, rest: bytes) -> None:
         size = len(rest) + 2 + 7 & ~7

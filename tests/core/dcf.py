@@ -25,14 +25,18 @@ SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211" / "core"
 
 
 class Phy(c.Structure):
-    _fields_ = [(n, c.c_uint32) for n in ("slot_ns", "sifs_ns", "cw_min", "cw_max", "signal_extension_ns", "basic_rates")]
+    _fields_ = [
+        ("slot_ns", c.c_uint32), ("sifs_ns", c.c_uint32), ("cw_min", c.c_uint32), ("cw_max", c.c_uint32),
+        ("signal_extension_ns", c.c_uint32), ("basic_rates", c.c_uint32),
+    ]  # fmt: skip
 
 
 class Config(c.Structure):
     _fields_ = [
-        ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8), ("nav_reset", c.c_bool),
-        ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("snap", c.c_uint16), ("capture_ratio_milli", c.c_uint32),
-        ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
+        ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
+        ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("snap", c.c_uint16),
+        ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64),
+        ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip
 
 
@@ -41,7 +45,8 @@ class Link(c.Structure):
 
 
 class Errors(c.Structure):
-    _fields_ = [("first_mdb", c.c_int32), ("step_mdb", c.c_uint32), ("points", c.c_uint32), ("lambda_q40", c.c_uint64 * 256)]
+    _fields_ = [("first_mdb", c.c_int32), ("step_mdb", c.c_uint32), ("points", c.c_uint32),
+                ("lambda_q40", c.c_uint64 * 256)]  # fmt: skip
 
 
 class Stage(c.Structure):
@@ -83,8 +88,9 @@ def library() -> c.CDLL:
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
     out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
     files = sorted(str(f) for f in SOURCE.glob("*.c"))
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror", "-shared", "-fPIC",
-                    *sanitize, "-o", str(out), *files], check=True)  # fmt: skip
+    warnings = ["-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
+    command = ["gcc", "-std=gnu11", "-O2", "-g", *warnings, "-shared", "-fPIC", *sanitize, "-o", str(out), *files]
+    subprocess.run(command, check=True)
     lib = c.CDLL(str(out))
     out.unlink()
     out.parent.rmdir()
@@ -120,8 +126,8 @@ def library() -> c.CDLL:
 
 def dsss(**changes: int) -> Phy:
     """DSSS, long preamble, 1 Mb/s basic rate: the PHY of the seeds."""
-    values = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "cw_min": 31, "cw_max": 1023, "signal_extension_ns": 0, "basic_rates": 1}
-    return Phy(**(values | changes))
+    times = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "signal_extension_ns": 0}
+    return Phy(**{**times, "cw_min": 31, "cw_max": 1023, "basic_rates": 1, **changes})
 
 
 def address(station: int) -> bytes:
@@ -196,8 +202,8 @@ class Core:
         self.finished: list[tuple[int, int, str, list[int]]] = []
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
-        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000), rx, cs,
-                             noise, seed)  # fmt: skip
+        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000),
+                             rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
         why = self.lib.dcf_init(self.memory, self.config, self.ops, None)
         if why:

@@ -2,6 +2,7 @@
 """What holds in every run: random networks, random traffic, both reception models."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 from dcf import KINDS, REASONS, US, Core, dsss, tcp
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +12,8 @@ DIFS, SLOT, SIFS = 50 * US, 20 * US, 10 * US
 
 networks = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
-        st.lists(st.lists(st.sampled_from([0, 5, 20, 50, 200, 1000, 20_000]), min_size=n, max_size=n), min_size=n, max_size=n),
+        st.lists(st.lists(st.sampled_from([0, 5, 20, 50, 200, 1000, 20_000]), min_size=n, max_size=n),
+                 min_size=n, max_size=n),
         st.lists(st.lists(st.integers(0, 3000), min_size=n, max_size=n), min_size=n, max_size=n),
         st.lists(
             st.tuples(st.integers(0, n - 1), st.integers(0, n), st.sampled_from([0, 100, 1460]), st.integers(0, 40_000),
@@ -31,7 +33,8 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
                phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
     for station, to, payload, at_us, rts, rate in sorted(traffic, key=lambda t: t[3]):
         ra = b"\xff" * 6 if to in (n, station) else to
-        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, stages=[(rate, 2), (10, 2)] if stages else None)
+        ladder = [(rate, 2), (10, 2)] if stages else None
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, stages=ladder)
     air.run(60 * 10**9)
     air.stop()
 
@@ -44,7 +47,7 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
     for t in air.tx:
         mine[t.station].append(t)
     for sent in mine.values():
-        assert all(a.end < b.start for a, b in zip(sent, sent[1:], strict=False))
+        assert all(a.end < b.start for a, b in pairwise(sent))
 
     # Nobody begins a frame, SIFS responses aside, while it senses another or less than DIFS after.
     by_id = {t.id: t for t in air.tx}
@@ -84,7 +87,8 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
         for k, kind in enumerate(KINDS):
             assert counters.tx[k] == sum(t.kind == kind for t in mine[i])
             assert counters.airtime_ns[k] == sum(t.end - t.start for t in mine[i] if t.kind == kind)
-            assert sum(counters.addressed[k]) == sum(r.addressed for r in air.rx if r.station == i and by_id[r.id].kind == kind)
+            heard = [r for r in air.rx if r.station == i and by_id[r.id].kind == kind]
+            assert sum(counters.addressed[k]) == sum(r.addressed for r in heard)
             for w, why in enumerate(REASONS):
                 assert counters.end[k][w] == sum((e.station, e.kind, e.reason) == (i, kind, why) for e in air.end)
         assert counters.tx_ns == sum(t.end - t.start for t in mine[i]) <= counters.busy_ns <= air.now

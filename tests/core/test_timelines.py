@@ -127,8 +127,7 @@ def test_cw_doubles_to_its_maximum_and_starts_again() -> None:
         air.run(10**9)
         starts, ends = [t.start / US for t in air.tx], [t.end / US for t in air.tx]
         seen = [
-            max(a, int(slots(s, e + TIMEOUT)))
-            for a, s, e in zip(seen or [0] * 11, starts[1:], ends[:-1], strict=True)
+            max(a, int(slots(s, e + TIMEOUT))) for a, s, e in zip(seen or [0] * 11, starts[1:], ends[:-1], strict=True)
         ]
     for top, cw in zip(seen, [63, 127, 255, 511, 1023, 1023, 1023, 1023, 1023, 1023, 1023], strict=True):
         assert 0.9 * cw < top <= cw

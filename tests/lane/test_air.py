@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air module in a running kernel: no message from user space, however malformed, harms it; it can be taken away under
-traffic; the same seed gives the same bytes; and its table, the taps and tshark agree on what was on the air."""
+"""The air module in a running kernel.
+
+No message from user space, however malformed, harms it; it can be taken away under traffic; the same seed gives the
+same bytes; and its table, the taps and tshark agree on what was on the air.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ FUZZ = """
         values = []
         for kind in kinds:
             size = draw.choice([0, 1, 2, 4, 4, 8, 8, 6, 16, 64, 48, draw.randrange(0, 3000)])
-            small = draw.random() < 0.5
-            values.append((kind, bytes([draw.randrange(4)]) + bytes(max(size - 1, 0)) if small and size else draw.randbytes(size)))
+            small = size and draw.random() < 0.5
+            values.append((kind, bytes([draw.randrange(4)]) + bytes(size - 1) if small else draw.randbytes(size)))
         command = draw.choice([1, 3, 3, 4, 4, 5, 6, 7, 8, draw.randrange(0, 256), 2 if number % 50 == 0 else 8])
         try:
             air.netlink.command(FAMILY, command, values)
@@ -139,8 +142,8 @@ def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], obj
     "options",
     [
         {"rts": "full"}, {"rts": "partial"}, {"rts": "none"}, {"rts": "none", "ack": "delayed", "flows": 3},
-        {"rts": "full", "rate": 11}, {"rts": "partial", "rate": 54, "spacing": 200}, {"rts": "none", "reception": "sinr"},
-        {"topology": "mesh", "size": "3x3", "rts": "partial"},
+        {"rts": "full", "rate": 11}, {"rts": "partial", "rate": 54, "spacing": 200},
+        {"rts": "none", "reception": "sinr"}, {"topology": "mesh", "size": "3x3", "rts": "partial"},
     ],
     ids=str,
 )  # fmt: skip
@@ -160,8 +163,9 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     counters = [station["counters"] for station in bench.result()["air"]["stations"]]
 
     def tshark(where: str) -> int:
-        command = ["tshark", "-o", "wlan.check_checksum:TRUE", "-r", str(path), "-Y", where, "-T", "fields", "-e", "frame.number"]
-        return len(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+        command = ["tshark", "-o", "wlan.check_checksum:TRUE", "-r", str(path), "-Y", where]
+        fields = ["-T", "fields", "-e", "frame.number"]
+        return len(subprocess.run([*command, *fields], check=True, capture_output=True, text=True).stdout.split())
 
     def sent(kind: str) -> int:
         return sum(c["tx"].get(kind, 0) for c in counters)
@@ -172,10 +176,9 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     on_air, bad = "frame.interface_id == 0", "radiotap.flags.badfcs == 1"
     for kind, subtype in (("rts", "0x1b"), ("cts", "0x1c"), ("ack", "0x1d")):
         assert tshark(f"{on_air} && wlan.fc.type_subtype == {subtype}") == sent(kind) > 0
-        assert tshark(f"!({on_air}) && {bad} && wlan.fc.type_subtype == {subtype}") == arrived(kind, "COLLISION", "OWN_TX")
-        assert tshark(f"!({on_air}) && wlan.fcs.status == 0 && wlan.fc.type_subtype == {subtype}") == arrived(
-            kind, "COLLISION", "OWN_TX"
-        )
+        spoilt = arrived(kind, "COLLISION", "OWN_TX")
+        assert tshark(f"!({on_air}) && {bad} && wlan.fc.type_subtype == {subtype}") == spoilt
+        assert tshark(f"!({on_air}) && wlan.fcs.status == 0 && wlan.fc.type_subtype == {subtype}") == spoilt
     assert tshark(f"{on_air} && tcp.len > 0") == sent("tcp_data") > 0
     sent_again = trace.read(bench.folder / "air.trace").tx
     again = int(((sent_again["attempt"] > 1) & (sent_again["kind"] > 2)).sum())

@@ -173,6 +173,6 @@ try:
 except LaneError as error:
     print(error.reason.name)
 """
-    mount = f"mount -t tmpfs -o size=256k none {bench.folder} && exec {sys.executable} -c \"$0\""
+    mount = f'mount -t tmpfs -o size=256k none {bench.folder} && exec {sys.executable} -c "$0"'
     done = subprocess.run([*unshare, "sh", "-c", mount, inside], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["DISK_FULL"], done.stderr

@@ -47,10 +47,11 @@ def test_module_carries_tcp_on_a_stock_kernel(release: str, tmp_path: Path) -> N
     )
     inside = [sys.executable, __file__.replace("test_stock_kernel", "smoke"), str(ROOT), str(tmp_path / "plan.json"),
               str(tmp_path / "module/dcf80211.ko")]  # fmt: skip
-    vng = [str(Path(sys.executable).parent / "vng"), "--disable-kvm", "-r", f"/boot/vmlinuz-{release}", "--user", "root",
-           "--force-9p", "--memory", "1G", "--", *inside]  # fmt: skip
-    path = f"{Path(sys.executable).parent}:/usr/sbin:/sbin:/usr/bin:/bin"
-    done = subprocess.run(vng, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, env={"PATH": path, "HOME": "/root"})
+    programs = Path(sys.executable).parent
+    vng = [str(programs / "vng"), "--disable-kvm", "-r", f"/boot/vmlinuz-{release}", "--user", "root", "--force-9p",
+           "--memory", "1G", "--", *inside]  # fmt: skip
+    env = {"PATH": f"{programs}:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": "/root"}
+    done = subprocess.run(vng, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert result["release"] == release

@@ -4,8 +4,8 @@
 A string of five stations 200 m apart at 2 Mb/s, one NewReno flow end to end for 120 s, an ACK for each segment, three
 times: RTS/CTS before every frame, before TCP DATA only, before none.
 
-The seed's counts come from ns-2's trace, which logs a collision at the station that the frame was for, so its numbers stand
-beside COL. The claims on collisions are checked on COL_ANY as well, which counts at every station within range.
+The seed's counts come from ns-2's trace, which logs a collision at the station that the frame was for, so its numbers
+stand beside COL. Claims on collisions are checked on COL_ANY as well, which counts at every station within range.
 """
 
 from itertools import pairwise
@@ -51,22 +51,23 @@ STUDY = Study(
     claims=[
         Claim("C1", "goodput: No > Partial > Full", order("goodput_segments", "none", "partial", "full")),
         Claim("C2a", "collisions in all: Full > Partial > No", order("col.total", "full", "partial", "none")),
-        Claim("C2b", "RTS/CTS collisions dominate Full", [Check("full.col.rtscts", ">>", "full.col.data"),
-                                                          Check("full.col.rtscts", ">>", "full.col.ack")]),
-        Claim("C2c", "DATA and ACK collisions rise from Full over Partial to No",
-              order("col.data", "none", "partial", "full") + order("col.ack", "none", "partial", "full")),
+        Claim("C2a, any station", "the same within range", order("col.any.total", "full", "partial", "none")),
+        Claim("C2b", "RTS/CTS collisions dominate Full",
+              [Check("full.col.rtscts", ">>", "full.col.data"), Check("full.col.rtscts", ">>", "full.col.ack")]),
+        Claim("C2c", "DATA collisions: No > Partial > Full", order("col.data", "none", "partial", "full")),
+        Claim("C2c, any station", "the same within range", order("col.any.data", "none", "partial", "full")),
+        Claim("C2d", "ACK collisions: No > Partial > Full", order("col.ack", "none", "partial", "full")),
         Claim("C3a", "failed RTS procedures: Full > Partial > none at all",
               [*order("fail.rtscts", "full", "partial"), Check("none.fail.rtscts", "=", 0)]),
-        Claim("C3b", "DATA given up: No far below Full and Partial, which are alike",
-              [Check("none.fail.data", "<<", "full.fail.data"), Check("none.fail.data", "<<", "partial.fail.data"),
+        Claim("C3b", "DATA given up: fewest in No; Full and Partial alike",
+              [*order("fail.data", "full", "none"), *order("fail.data", "partial", "none"),
                Check("full.fail.data", "~", "partial.fail.data")]),
-        Claim("C3c", "ACKs given up: No far above Full, Full above Partial",
-              [Check("none.fail.ack", ">>", "full.fail.ack"), *order("fail.ack", "full", "partial")]),
+        Claim("C3c", "ACKs given up: No > Full > Partial", order("fail.ack", "none", "full", "partial")),
         Claim("C3d", "given up in all: Full > Partial > No", order("fail.total", "full", "partial", "none")),
-        Claim("C4a", "segments in flight: No > Partial > Full, No about 2.8 times Full",
-              [*order("in_flight.total", "none", "partial", "full"),
-               Check("none.in_flight.total", ">>", "full.in_flight.total")]),
-        Claim("C4b", "no queue overflows",
+        Claim("C4a", "segments in flight: No > Partial > Full", order("in_flight.total", "none", "partial", "full")),
+        Claim("C4b", "in flight, No is at least twice Full",
+              [Check("none.in_flight.total", ">>", "full.in_flight.total")]),
+        Claim("C4c", "no queue overflows",
               [Check(f"{rts}.queue_drops", "=", 0) for rts in ("full", "partial", "none")]),
     ],
 )  # fmt: skip

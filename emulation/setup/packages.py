@@ -81,15 +81,16 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         program("sparse"),
         program("qemu-system-x86_64", "qemu-system-x86"),
         program("busybox", "busybox-static"),
+        program("file"),  # virtme-ng asks it
         program("insmod", "kmod"),
         files("/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*", "linux-image-amd64"),
         files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
         files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),
     Group.BENCH: (
-        program("ns2"),
+        program("ns", "ns2"),
         program("g++"),
-        files("/usr/include/ns3*/ns3/wifi-module.h", "libns3-dev"),
+        files("/usr/include/ns3*/**/wifi-module.h", "libns3-dev"),
     ),
 }
 

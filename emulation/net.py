@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 PARAMETERS = "/sys/module/{}/parameters/{}"
 TU_US = 1024
 PEERING_S = 30.0  # for a mesh to form, in the lane's time
-ATTEMPTS, ANSWER_S = 20, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
+ATTEMPTS, ANSWER_S = 200, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
 
 
 class Adhoc:

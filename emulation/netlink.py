@@ -143,7 +143,7 @@ class Netlink:
                     raise NetlinkError(error, f"{what}: {os.strerror(error)}" + (f": {sentence}" if sentence else ""))
                 return answers
 
-    def wait(self, wanted: Callable[[int, bytes], bool], what: str, seconds: float = 5.0) -> bytes:
+    def wait(self, wanted: Callable[[int, bytes], bool], what: str, seconds: float = 60.0) -> bytes:
         """Wait for an event for which `wanted(type, payload)` holds and return its payload.
 
         Raises NetlinkError (ETIMEDOUT) after `seconds` without it.

@@ -174,7 +174,7 @@ class Radio:
                 raise NetlinkError(110, f"{self.name}: no peering with {', '.join(sorted(missing))} in {seconds:g} s")
             select.select([], [], [], 0.01)
 
-    def wait(self, events: Sequence[int], what: str, seconds: float = 5.0) -> None:
+    def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> None:
         """Wait for one of these events of nl80211 about this interface. Raises NetlinkError (ETIMEDOUT)."""
 
         def ours(_: int, payload: bytes) -> bool:

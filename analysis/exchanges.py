@@ -113,22 +113,32 @@ def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -
 
 
 def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, duration: Array) -> Array:
-    """The Kind of each served frame.
-
-    A frame of which only RTSs were sent is known by their Duration field, which tells the length of the frame asked
-    for: it is of the kind that followed most often after an RTS of this rate and this, or else the nearest, Duration.
-    If no RTS of this rate was ever followed by its frame, it is OTHER.
-    """
+    """The Kind of each served frame: its own, or if only RTSs were sent of it, that which they asked for."""
     kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
     unknown = np.flatnonzero(served.data < 0)
-    if not unknown.size:
-        return kind
-    asked = rate[attempts.tx] << 16 | duration[attempts.tx]
-    followed = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
-    seen, times = np.unique(asked[followed] * len(Kind) + kind[served.of_attempt[followed]], return_counts=True)
+    if unknown.size:
+        asked = rate[attempts.tx] << 16 | duration[attempts.tx]
+        followed = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
+        kinds_then = kind[served.of_attempt[followed]]
+        kind[unknown] = kinds_asked_for(asked[followed], kinds_then, asked[served.first[unknown]])
+    return kind
+
+
+def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
+    """The Kind of frames of which only RTSs were sent, by the rate and Duration field of each, in `wanted` as
+    rate << 16 | duration; `asked` and `kind` are those of the RTSs whose frames followed.
+
+    The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
+    this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
+    OTHER.
+    """
+    if not wanted.size:
+        return np.zeros(0, np.int64)
+    seen, times = np.unique(asked * len(Kind) + kind, return_counts=True)
     rarest_first = seen[np.argsort(times, kind="stable")]
     most_often = dict(zip((rarest_first // len(Kind)).tolist(), (rarest_first % len(Kind)).tolist(), strict=True))
-    for frame, key in zip(unknown.tolist(), asked[served.first[unknown]].tolist(), strict=True):
+    kinds = []
+    for key in wanted.tolist():
         same_rate = [(abs(k - key), k) for k in most_often if k >> 16 == key >> 16]
-        kind[frame] = most_often[min(same_rate)[1]] if same_rate else Kind.OTHER
-    return kind
+        kinds.append(most_often[min(same_rate)[1]] if same_rate else Kind.OTHER)
+    return np.array(kinds, np.int64)

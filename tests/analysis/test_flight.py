@@ -9,15 +9,16 @@ from sample import Sample, make_sample
 from tiny_air import busy_string
 
 from analysis.flight import NEVER, Flight, Series, in_flight, journeys
+from analysis.hops import Hops, of_observation, of_trace
 from analysis.medium import Medium
-from analysis.observe import Observation, observe
+from analysis.observe import observe
 from analysis.trace import Kind
 
 S = 1_000_000_000
 
 
-def look(sample: Sample) -> Observation:
-    return observe(sample.capture, Medium.of_plan(sample.air.plan()))
+def look(sample: Sample) -> Hops:
+    return of_observation(observe(sample.capture, Medium.of_plan(sample.air.plan())))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -32,6 +33,15 @@ def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
     wanted = [(came, left, int(air.journey_kind[n])) for n, (came, left) in air.journeys.items() if came != left]
     assert sorted(zip(enter.tolist(), leave.tolist(), kind.tolist(), strict=True)) == sorted(wanted)
     assert len(wanted) > 60 and {k for *_, k in wanted} == {Kind.TCP_DATA, Kind.TCP_ACK}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("rts_above", [0, 100, 4000])
+def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
+    """The air's own records and the capture, from which everything is derived anew, give the same journeys."""
+    sample = make_sample(busy_string(6, seed, rts_above=rts_above), 6, tmp_path)
+    told, derived = journeys(of_trace(sample.trace, sample.air.plan()["stations"])), journeys(look(sample))
+    assert told[0].size > 60 and all((a == b).all() for a, b in zip(told, derived, strict=True))
 
 
 def test_still_there_at_the_stop(sample: Sample) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Golden hashes: the core's whole trace of three scenarios. A change here is a change of the model: say why in the commit."""
+"""Golden hashes: the core's trace of three scenarios. A change here is a change of the model: say why in the commit."""
 
 import hashlib
 

@@ -22,7 +22,7 @@ from emulation.setup.tools import make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
-PATCHES = (RECIPE / "seeded-randomness.patch",)
+PATCHES = (RECIPE / "seeded-randomness.patch", RECIPE / "spinning-programs.patch")
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")
 DEEPEST = 8  # folders above a description

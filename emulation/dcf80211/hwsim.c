@@ -14,43 +14,11 @@
 #include <net/genetlink.h>
 
 #include "air.h"
+#include "core/message.h"
 
-/* hwsim's protocol, version 1: drivers/net/wireless/virtual/mac80211_hwsim.h has it, but exports no header. */
-enum { CMD_FRAME = 2, CMD_TX_INFO = 3, CMD_ADD_ADDR = 7, CMD_DEL_ADDR = 8 };
-enum {
-	ATTR_RECEIVER = 1,
-	ATTR_TRANSMITTER,
-	ATTR_FRAME,
-	ATTR_FLAGS,
-	ATTR_RX_RATE,
-	ATTR_SIGNAL,
-	ATTR_TX_INFO,
-	ATTR_COOKIE,
-	ATTR_FREQ = 19,
-	ATTR_TX_INFO_FLAGS = 21,
-	ATTR_MAX = ATTR_TX_INFO_FLAGS
-};
-enum { FLAG_NO_ACK = 2, FLAG_ACKED = 4 };
-enum {
-	RC_RTS_CTS = 1 << 0,
-	RC_CTS_PROTECT = 1 << 1,
-	RC_SHORT_PREAMBLE = 1 << 2,
-	/* MCS, greenfield, 40 MHz, duplicate, short GI, VHT, 80 and 160 MHz: not modelled */
-	RC_HT_VHT = 0x7f8
-};
-struct tx_rate {
-	s8 idx;
-	u8 count;
-};
-struct tx_rate_flags {
-	s8 idx;
-	__le16 flags;
-} __packed;
-
-#define HEADER (NLMSG_HDRLEN + GENL_HDRLEN)
 #define RING_SIZE 256
 /* Large enough for a FRAME message of DCF_MAX_LEN bytes. */
-#define MAX_MESSAGE (HEADER + DCF_MAX_LEN + 128)
+#define MAX_MESSAGE (MESSAGE_HEADER + DCF_MAX_LEN + 128)
 
 /* A frame of hwsim's, as the core holds it. */
 struct held {
@@ -118,7 +86,7 @@ static u8 *message_begin(struct air *air, int cmd, u16 *head, struct backlog **w
 			return NULL;
 		msg = (*wait)->bytes;
 	}
-	memset(msg, 0, HEADER);
+	memset(msg, 0, MESSAGE_HEADER);
 	genl = nlmsg_data((struct nlmsghdr *)msg);
 	genl->cmd = cmd;
 	genl->version = 1;
@@ -173,7 +141,7 @@ static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32
 	msg = message_begin(air, CMD_FRAME, &head, &wait);
 	if (!msg)
 		return; /* no memory: as if noise had taken it, and hwsim would have had none either */
-	at = put_attr(msg + HEADER, ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
+	at = put_attr(msg + MESSAGE_HEADER, ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
 	at = put_u32(at, ATTR_RX_RATE, rate_to_index(rate, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
@@ -190,7 +158,7 @@ static void report(struct air *air, const u8 *transmitter, u64 cookie, u32 flags
 	msg = message_begin(air, CMD_TX_INFO, &head, &wait);
 	if (!msg)
 		return;
-	at = put_attr(msg + HEADER, ATTR_TRANSMITTER, transmitter, ETH_ALEN);
+	at = put_attr(msg + MESSAGE_HEADER, ATTR_TRANSMITTER, transmitter, ETH_ALEN);
 	at = put_u32(at, ATTR_FLAGS, flags);
 	at = put_u32(at, ATTR_SIGNAL, 0);
 	at = put_attr(at, ATTR_TX_INFO, rates, DCF_STAGES * sizeof(*rates));
@@ -225,115 +193,58 @@ static int find_radio(const struct air *air, const u8 *addr)
 	return -1;
 }
 
-static u16 index_to_rate(s8 idx, u32 freq)
+static void take_frame(struct air *air, const struct message *m, u64 now)
 {
-	int i = freq > 4000 ? idx + 4 : idx;
+	int station = find_radio(air, m->transmitter);
+	struct held *h = NULL;
 
-	return idx >= 0 && i < DCF_RATES ? dcf_rates[i] : 0;
-}
-
-/* false: a rate that is not modelled. */
-static bool read_stages(struct held *h, const struct nlattr *info, const struct nlattr *info_flags, u32 freq)
-{
-	const struct tx_rate_flags *flags = info_flags ? nla_data(info_flags) : NULL;
-	const struct tx_rate *rates = nla_data(info);
-	int i;
-
-	for (i = 0; i < DCF_STAGES && rates[i].idx >= 0; i++) {
-		u16 f = flags ? le16_to_cpu(flags[i].flags) : 0;
-
-		if (f & RC_HT_VHT)
-			return false;
-		h->frame.stage[i] = (struct dcf_stage){
-			.rate = index_to_rate(rates[i].idx, freq),
-			.count = max_t(u8, rates[i].count, 1),
-			.rts = f & RC_RTS_CTS,
-			.cts_to_self = f & RC_CTS_PROTECT,
-			.short_preamble = f & RC_SHORT_PREAMBLE,
-		};
-		if (!h->frame.stage[i].rate)
-			return false;
-	}
-	return i > 0;
-}
-
-static void take_frame(struct air *air, struct nlattr **tb, u64 now)
-{
-	const struct nlattr *frame = tb[ATTR_FRAME], *info = tb[ATTR_TX_INFO], *info_flags = tb[ATTR_TX_INFO_FLAGS];
-	const u8 *transmitter;
-	struct held *h;
-	u32 len, freq;
-	int station;
-
-	if (!frame || !info || !tb[ATTR_TRANSMITTER] || !tb[ATTR_FLAGS] || !tb[ATTR_COOKIE] || !tb[ATTR_FREQ] ||
-	    nla_len(info) < DCF_STAGES * (int)sizeof(struct tx_rate) || nla_len(tb[ATTR_TRANSMITTER]) < ETH_ALEN ||
-	    nla_len(tb[ATTR_FLAGS]) < 4 || nla_len(tb[ATTR_COOKIE]) < 8 || nla_len(tb[ATTR_FREQ]) < 4 ||
-	    (info_flags && nla_len(info_flags) < DCF_STAGES * (int)sizeof(struct tx_rate_flags))) {
-		air->refused_frames++;
-		return;
-	}
-	transmitter = nla_data(tb[ATTR_TRANSMITTER]);
-	freq = nla_get_u32(tb[ATTR_FREQ]);
-	len = nla_len(frame);
-	station = find_radio(air, transmitter);
-	h = station < 0 || len < DCF_HDR_LEN || len > DCF_MAX_LEN ? NULL : kzalloc(sizeof(*h) + len, GFP_ATOMIC);
-	if (!h || !read_stages(h, info, info_flags, freq)) {
-		kfree(h);
+	if (station >= 0 && m->stage[0].rate && m->len >= DCF_HDR_LEN && m->len <= DCF_MAX_LEN)
+		h = kzalloc(sizeof(*h) + m->len, GFP_ATOMIC);
+	if (!h) {
 		if (station < 0)
 			air->unknown_radios++;
 		else if (!air->refused_frames++)
 			pr_err(DCF80211_NAME ": refused a frame of station %d: only the legacy rates of 802.11a/b/g are modelled; fix the rates (iw dev DEV set bitrates legacy-2.4 ...) or disable HT\n",
 			       station);
-		/* It must not stay in hwsim's queue. */
-		report(air, transmitter, nla_get_u64(tb[ATTR_COOKIE]), nla_get_u32(tb[ATTR_FLAGS]), nla_data(info));
+		report(air, m->transmitter, m->cookie, m->flags, m->rates); /* it must not stay in hwsim's queue */
 		return;
 	}
-	memcpy(h->bytes, nla_data(frame), len);
-	memcpy(h->rates, nla_data(info), sizeof(h->rates));
-	h->cookie = nla_get_u64(tb[ATTR_COOKIE]);
-	h->flags = nla_get_u32(tb[ATTR_FLAGS]);
+	memcpy(h->bytes, m->frame, m->len);
+	memcpy(h->rates, m->rates, sizeof(h->rates));
+	memcpy(h->frame.stage, m->stage, sizeof(h->frame.stage));
+	h->cookie = m->cookie;
+	h->flags = m->flags;
 	h->frame.bytes = h->bytes;
-	h->frame.len = len;
-	h->frame.freq = freq;
-	h->frame.no_ack = h->flags & FLAG_NO_ACK;
+	h->frame.len = m->len;
+	h->frame.freq = m->freq;
+	h->frame.no_ack = m->flags & FLAG_NO_ACK;
 	air->frames++;
 	dcf_enqueue(air->dcf, station, &h->frame, now);
 }
 
-static void take_address(struct air *air, struct nlattr **tb, bool add)
-{
-	int station;
-
-	if (!tb[ATTR_TRANSMITTER] || !tb[ATTR_RECEIVER] || nla_len(tb[ATTR_TRANSMITTER]) < ETH_ALEN ||
-	    nla_len(tb[ATTR_RECEIVER]) < ETH_ALEN)
-		return;
-	station = find_radio(air, nla_data(tb[ATTR_TRANSMITTER]));
-	if (station < 0)
-		return;
-	if (add)
-		dcf_add_address(air->dcf, station, nla_data(tb[ATTR_RECEIVER]));
-	else
-		dcf_del_address(air->dcf, station, nla_data(tb[ATTR_RECEIVER]));
-}
-
 static void take_message(struct air *air, const void *buffer, u32 size, u64 now)
 {
-	const struct nlmsghdr *msg = buffer;
-	struct nlattr *tb[ATTR_MAX + 1] = {}, *a;
-	int rest;
+	struct message m;
+	int station;
 
-	if (!nlmsg_ok(msg, size) || nlmsg_len(msg) < GENL_HDRLEN)
+	switch (message_read(&m, buffer, size)) {
+	case MESSAGE_FRAME:
+		return take_frame(air, &m, now);
+	case MESSAGE_ADD_ADDR:
+		station = find_radio(air, m.transmitter);
+		if (station >= 0)
+			dcf_add_address(air->dcf, station, m.receiver);
 		return;
-	nla_for_each_attr(a, (struct nlattr *)genlmsg_data(nlmsg_data(msg)), nlmsg_len(msg) - GENL_HDRLEN, rest)
-		if (nla_type(a) <= ATTR_MAX)
-			tb[nla_type(a)] = a;
-	switch (((const struct genlmsghdr *)nlmsg_data(msg))->cmd) {
-	case CMD_FRAME:
-		return take_frame(air, tb, now);
-	case CMD_ADD_ADDR:
-		return take_address(air, tb, true);
-	case CMD_DEL_ADDR:
-		return take_address(air, tb, false);
+	case MESSAGE_DEL_ADDR:
+		station = find_radio(air, m.transmitter);
+		if (station >= 0)
+			dcf_del_address(air->dcf, station, m.receiver);
+		return;
+	case MESSAGE_BROKEN:
+		air->refused_frames++;
+		return;
+	case MESSAGE_OTHER:
+		return;
 	}
 }
 

@@ -74,6 +74,14 @@ class Ops(c.Structure):
     _fields_ = [("deliver", DELIVER), ("done", DONE), ("record", RECORD)]
 
 
+class Message(c.Structure):
+    _fields_ = [
+        ("transmitter", c.POINTER(c.c_uint8)), ("receiver", c.POINTER(c.c_uint8)), ("frame", c.POINTER(c.c_uint8)),
+        ("len", c.c_uint32), ("flags", c.c_uint32), ("freq", c.c_uint32), ("cookie", c.c_uint64),
+        ("rates", c.c_int8 * 2 * 4), ("stage", Stage * 4),
+    ]  # fmt: skip
+
+
 class Counters(c.Structure):
     _fields_ = [
         ("tx", c.c_uint64 * 8), ("airtime_ns", c.c_uint64 * 8), ("rx", c.c_uint64 * 5 * 8),
@@ -118,6 +126,7 @@ def library() -> c.CDLL:
         ("dcf_draw_budget_q40", u64, [c.POINTER(u64)]),
         ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
         ("dcf_lambda_q40", u64, [c.POINTER(Errors), c.c_int32]),
+        ("message_read", c.c_int, [c.POINTER(Message), p, c.c_uint32]),
     ):
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments

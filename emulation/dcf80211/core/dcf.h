@@ -15,7 +15,7 @@
  *
  * One file a noun: phy (durations), frame (bytes), timeline (events in order),
  * medium (carrier sense and reception), access (IFS, backoff), exchange (who
- * sends what next, retries), record (the trace).
+ * sends what next, retries), record (the trace), message (what hwsim says).
  */
 #ifndef DCF_H
 #define DCF_H

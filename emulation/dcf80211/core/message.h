@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The messages that mac80211_hwsim sends to its medium: netlink messages in the
+ * machine's byte order. hwsim's protocol, version 1, is in the kernel's
+ * drivers/net/wireless/virtual/mac80211_hwsim.h, which exports no header.
+ * Every access is bounds-checked: what is not whole is not there.
+ */
+#ifndef DCF_MESSAGE_H
+#define DCF_MESSAGE_H
+
+#include "dcf.h"
+
+/* struct nlmsghdr and struct genlmsghdr */
+#define MESSAGE_HEADER 20
+
+enum { CMD_FRAME = 2, CMD_TX_INFO = 3, CMD_ADD_ADDR = 7, CMD_DEL_ADDR = 8 };
+enum {
+	ATTR_RECEIVER = 1,
+	ATTR_TRANSMITTER,
+	ATTR_FRAME,
+	ATTR_FLAGS,
+	ATTR_RX_RATE,
+	ATTR_SIGNAL,
+	ATTR_TX_INFO,
+	ATTR_COOKIE,
+	ATTR_FREQ = 19,
+	ATTR_TX_INFO_FLAGS = 21,
+	ATTR_MAX = ATTR_TX_INFO_FLAGS
+};
+enum { FLAG_NO_ACK = 2, FLAG_ACKED = 4 };
+
+struct tx_rate {
+	s8 idx;
+	u8 count;
+};
+
+enum message_kind { MESSAGE_OTHER, MESSAGE_BROKEN, MESSAGE_FRAME, MESSAGE_ADD_ADDR, MESSAGE_DEL_ADDR };
+
+struct message {
+	const u8 *transmitter; /* DCF_ALEN bytes */
+	const u8 *receiver; /* DCF_ALEN bytes: the address to add or delete */
+	/* Of a frame. */
+	const u8 *frame;
+	u32 len, flags, freq;
+	u64 cookie;
+	struct tx_rate rates[DCF_STAGES]; /* as they came */
+	struct dcf_stage stage[DCF_STAGES]; /* stage[0].rate 0: a rate that is not modelled */
+};
+
+/* What @bytes say; pointers in @m point into them. MESSAGE_BROKEN: a message we want, with something missing. */
+enum message_kind message_read(struct message *m, const u8 *bytes, u32 size);
+
+#endif

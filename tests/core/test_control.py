@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any value that control can hand to the core is refused, or leaves a core that still carries traffic to its end."""
+
+from __future__ import annotations
+
+import ctypes as c
+
+from dcf import NEVER, US, Config, Core, Errors, Link, Ops, Phy, dsss, library, tcp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+N = 3
+u8, u16, u32, u64 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32, 64))
+s32 = st.integers(-(2**31), 2**31 - 1)
+RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
+
+
+def often(*sound: int, wild: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
+    """One in ten is wild: a configuration of ten values is as often sound as not."""
+    return st.sampled_from(range(10)).flatmap(lambda n: st.sampled_from(sound) if n else wild)
+
+
+phys = st.builds(
+    Phy, often(1000, 9000, 20_000, 10**6, wild=u32), often(1000, 10_000, 10**6, wild=u32),
+    often(0, 1, 31, wild=u32), often(31, 1023, 65535, wild=u32), often(0, 6000, 10**6, wild=u32),
+    often(1, 0b10001, 0xFFF, wild=u32),
+)  # fmt: skip
+configurations = st.fixed_dictionaries(
+    {
+        "phy": phys, "reception": often(0, 1, wild=u8), "eifs": often(0, 1, 2, wild=u8), "nav_reset": st.booleans(),
+        "stages": st.booleans(), "seed": u64, "rx": often(100, 10**18, wild=u64), "cs": often(1, 10, wild=u64),
+        "noise": often(1, 1000, wild=u64), "ratio": often(1, 10, 0, wild=st.integers(0, 4_294_967)),
+        "snap": often(24, 128, wild=u16),
+    }
+)  # fmt: skip
+stations = st.tuples(u16, u16, u8, u8, u16, st.booleans()) | st.tuples(
+    st.integers(0, N), st.sampled_from([0, 2412, 5180]), u8, u8, st.integers(0, 151), st.booleans()
+)
+links = st.tuples(st.integers(0, N), st.integers(0, N), often(0, 10, 1000, 10**18, wild=u64), s32,
+                  often(0, 667, 31_999, 32_000, wild=u32))  # fmt: skip
+tables = st.tuples(often(*RATES, wild=u16), s32, often(1, 250, 100_000, wild=u32), often(0, 1, 256, wild=u32),
+                   st.lists(often(0, 1, 2**40 - 1, wild=u64), max_size=4))  # fmt: skip
+changes = st.one_of(
+    st.tuples(st.just("station"), stations), st.tuples(st.just("link"), links), st.tuples(st.just("errors"), tables),
+)  # fmt: skip
+frames = st.tuples(
+    st.just("frame"),
+    st.tuples(st.integers(0, N - 1), st.integers(0, N), st.sampled_from(RATES), st.booleans(),
+              st.sampled_from([2412, 5180])),
+)  # fmt: skip
+
+
+@given(configurations, st.lists(st.one_of(changes, frames), max_size=30))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_control_never_stops_the_core(configuration, steps):  # type: ignore[no-untyped-def]
+    hears_all = [[1000] * N] * N
+    try:
+        air = Core(hears_all, **configuration)
+    except ValueError as refusal:
+        assert str(refusal)
+        return
+    sent = 0
+    for kind, values in steps:
+        if kind == "station":
+            air.lib.dcf_set_station(air.memory, *values)
+        elif kind == "link":
+            air.lib.dcf_set_link(air.memory, *values[:2], Link(*values[2:]))
+        elif kind == "errors":
+            rate, first, step, points, some = values
+            errors = Errors(first, step, points)
+            errors.lambda_q40[: len(some)] = some
+            air.lib.dcf_set_errors(air.memory, rate, errors)
+        else:
+            station, to, rate, rts, freq = values
+            air.send(
+                station, to if to < N else b"\xff" * 6, tcp(100), at=air.now + 500 * US, rate=rate, rts=rts, freq=freq
+            )
+            sent += 1
+    air.run(10**15)
+    assert len(air.finished) == sent
+    assert not air.frames
+    assert air.lib.dcf_next(air.memory) == NEVER
+
+
+@given(st.integers(0, 2**16 - 1))
+def test_only_so_many_stations(stations: int) -> None:
+    """The memory of an air is asked for before its configuration is looked at."""
+    memory = c.create_string_buffer(library().dcf_size(min(stations, 256)))
+    config = Config(dsss(), stations, 0, 1, True, False, True, 128, 10_000, 100, 10, 1, 1)
+    refused = library().dcf_init(memory, config, Ops(), None)
+    assert bool(refused) == (not 1 <= stations <= 256)

@@ -7,7 +7,7 @@ import ctypes as c
 import struct
 
 from dcf import Message, address, library
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 OTHER, BROKEN, FRAME, ADD_ADDR, DEL_ADDR = range(5)
@@ -25,18 +25,25 @@ def message(command: int, *attributes: bytes) -> bytes:
     return struct.pack("=IHHII", 16 + len(body), 0, 0, 0, 0) + body
 
 
-def read(data: bytes) -> tuple[int, Message]:
-    """Parse a copy that ends where the message ends, so that the sanitizer sees a step beyond it."""
+def read(data: bytes) -> tuple[int, Message, bytes, bytes, bytes]:
+    """Parse a copy that ends where the message ends, so that the sanitizer sees a step beyond it.
+
+    Returns the kind, what was read, and the bytes of transmitter, receiver and frame, which must lie within.
+    """
     libc = c.CDLL(None)
-    libc.malloc.restype = c.c_void_p
-    copy, m = c.c_void_p(libc.malloc(c.c_size_t(len(data)))), Message()
-    c.memmove(copy, data, len(data))
-    kind = library().message_read(m, copy, len(data))
-    if m.transmitter:
-        m.seen = c.string_at(m.transmitter, 6), c.string_at(m.receiver, 6) if m.receiver else b""
-    m.content = c.string_at(m.frame, m.len) if m.frame else b""
-    libc.free(copy)
-    return kind, m
+    libc.malloc.restype, libc.free.argtypes = c.c_void_p, [c.c_void_p]
+    copy, m = libc.malloc(c.c_size_t(len(data) or 1)), Message()
+    try:
+        c.memmove(copy, data, len(data))
+        kind = library().message_read(m, copy, len(data))
+        found = []
+        for pointer, size in ((m.transmitter, 6), (m.receiver, 6), (m.frame, m.len)):
+            at = c.cast(pointer, c.c_void_p).value
+            assert at is None or copy <= at <= at + size <= copy + len(data)
+            found.append(c.string_at(at, size) if at else b"")
+        return kind, m, found[0], found[1], found[2]
+    finally:
+        libc.free(copy)
 
 
 def frame(*rates: tuple[int, int], flags: tuple[int, ...] = (0, 0, 0, 0), content: bytes = bytes(30),
@@ -58,8 +65,9 @@ def frame(*rates: tuple[int, int], flags: tuple[int, ...] = (0, 0, 0, 0), conten
 def test_a_frame_comes_out_as_it_went_in(content: bytes, order: list[int]) -> None:
     """Whatever the order of its attributes."""
     attributes = frame((1, 7), (0, 0), flags=(RTS | SHORT_PREAMBLE, CTS_TO_SELF, 0, 0), content=content)
-    kind, m = read(message(CMD_FRAME, *(attributes[i] for i in order)))
-    assert (kind, m.seen[0], m.content, m.flags, m.freq, m.cookie) == (FRAME, address(3), content, 2, 2412, 2**63 + 7)
+    kind, m, transmitter, _, frame_bytes = read(message(CMD_FRAME, *(attributes[i] for i in order)))
+    assert (kind, transmitter, frame_bytes) == (FRAME, address(3), content)
+    assert (m.flags, m.freq, m.cookie) == (2, 2412, 2**63 + 7)
     assert [list(rate) for rate in m.rates] == [[1, 7], [0, 0], [-1, 0], [-1, 0]]
     stages = [(s.rate, s.count, s.rts, s.cts_to_self, s.short_preamble) for s in m.stage]
     assert stages == [(20, 7, True, False, True), (10, 1, False, True, False), *[(0, 0, False, False, False)] * 2]
@@ -75,15 +83,15 @@ def test_rates_that_are_not_modelled_leave_no_first_stage() -> None:
         frame((12, 1)), frame((8, 1), freq=5180), frame(), frame((1, 1), flags=(HT, 0, 0, 0)),
         frame((1, 1), (3, 1), flags=(0, HT, 0, 0)), frame((1, 1), (0, 1), (100, 1)),
     ):  # fmt: skip
-        kind, m = read(message(CMD_FRAME, *attributes))
+        kind, m, *_ = read(message(CMD_FRAME, *attributes))
         assert (kind, m.stage[0].rate, m.cookie) == (FRAME, 0, 2**63 + 7)
 
 
 def test_addresses_come_and_go() -> None:
     attributes = attribute(RECEIVER, address(5)), attribute(TRANSMITTER, address(3))
     for command, expected in ((CMD_ADD_ADDR, ADD_ADDR), (CMD_DEL_ADDR, DEL_ADDR)):
-        kind, m = read(message(command, *attributes))
-        assert (kind, m.seen) == (expected, (address(3), address(5)))
+        kind, _, transmitter, receiver, _ = read(message(command, *attributes))
+        assert (kind, transmitter, receiver) == (expected, address(3), address(5))
         assert read(message(command, attributes[0]))[0] == BROKEN
     assert read(message(9, *attributes))[0] == OTHER
 
@@ -114,13 +122,19 @@ attributes = st.tuples(lengths, st.one_of(st.integers(0, 25), st.integers(0, 0xF
 def test_no_attribute_leads_outside(
     command: int, attributes: list[tuple[int, int, bytes]], claimed: int | None
 ) -> None:
-    """Attributes and messages that lie about their lengths. What is found lies within, or `read` would crash."""
+    """Attributes and messages that lie about their lengths."""
     data = message(command, *(struct.pack("=HH", size, kind) + body for size, kind, body in attributes))
     if claimed is not None:
         data = struct.pack("=I", claimed) + data[4:]
-    kind, m = read(data)
-    assert kind in range(5)
-    assert m.content in data
+    assert read(data)[0] in range(5)
+
+
+@given(st.permutations(range(7)), st.integers(0, 6), lengths)
+@settings(max_examples=500)
+def test_no_attribute_of_a_sound_frame_leads_outside(order: list[int], liar: int, length: int) -> None:
+    attributes = [frame((1, 1))[i] for i in order]
+    attributes[liar] = struct.pack("=H", length) + attributes[liar][2:]
+    assert read(message(CMD_FRAME, *attributes))[0] in (FRAME, BROKEN)
 
 
 @given(st.binary(max_size=300))

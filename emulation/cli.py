@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line. Exit status: 0 done, 1 failed, 2 misused, 130 interrupted; no traceback for what a user can mend."""
+"""The command line. It exits with 0 done, 1 failed, 2 misused, 130 interrupted.
+
+There is no traceback for what a user can mend.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -29,6 +33,8 @@ class Failure(click.ClickException):
 class What(click.Group):
     """`run`'s subcommands: the studies, the topologies, and any Python script."""
 
+    what, besides = "study, topology or script", ", or the path of a script that ends in .py"
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         import experiments
 
@@ -46,15 +52,19 @@ class What(click.Group):
             return topology_command(cmd_name)
         return None
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(f"there is no study, topology or script {args[0]!r}; there are: "
-                                   f"{', '.join(self.list_commands(ctx))}, or the path of a script that ends in .py")  # fmt: skip
+            there = ", ".join(self.list_commands(ctx))
+            raise click.UsageError(f"there is no {self.what} {args[0]!r}; there are: {there}{self.besides}", ctx)
         return super().resolve_command(ctx, args)
 
 
 class Topologies(What):
     """`shell`'s subcommands: the topologies."""
+
+    what, besides = "topology", ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return topologies.names()
@@ -65,7 +75,7 @@ class Topologies(What):
         return shell_command(cmd_name) if cmd_name in topologies.names() else None
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 def cli() -> None:
     """Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time."""
 
@@ -137,15 +147,24 @@ def bench(as_json: bool, repeats: int) -> None:
     sys.exit(compare(as_json, repeats))
 
 
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """What ends a program from outside ends it as Ctrl-C does; once, so that nothing disturbs its cleaning up."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """The program."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, interrupt)
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="./dcflab", standalone_mode=False)
     except click.UsageError as error:
         click.echo(f"dcflab: {error.format_message()}", err=True)
         if error.ctx:
-            click.echo(f"        try: {error.ctx.command_path.replace('python -m emulation', './dcflab')} --help", err=True)
+            click.echo(f"        try: {error.ctx.command_path} --help", err=True)
         sys.exit(2)
     except click.ClickException as error:
         error.show()
@@ -153,6 +172,9 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("dcflab: interrupted", err=True)
         sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"dcflab: {where}{error.strerror or error}", err=True)

@@ -6,6 +6,7 @@ A run folder holds `result.json`, one subfolder a run (plan, what the lane left,
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -23,7 +24,7 @@ from emulation.lane.virtual import LaneError, Reason
 from emulation.options import Seeds, options_of, specification_of
 from emulation.plan import PlanError
 from emulation.result import Host, Result
-from emulation.run import Lab, Outcome, play_all
+from emulation.run import Lab, Outcome, name_of, play_all
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
@@ -35,10 +36,11 @@ ALWAYS: list[Callable[[], click.Parameter]] = [
     lambda: click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), default="1", show_default=True,
                          help="one seed, or several: 1..5, 1,4,9"),
     lambda: click.Option(["--out"], type=click.Path(path_type=Path), metavar="FOLDER",
-                         help="the run folder [default: runs/NAME-TIME]"),
+                         help="the run folder  [default: runs/NAME-TIME]"),
     lambda: click.Option(["--json", "as_json"], is_flag=True, help="print result.json instead of tables"),
-    lambda: click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side [default: one a CPU]"),
-    lambda: click.Option(["--figures/--no-figures"], default=True, help="draw figures into the run folder"),
+    lambda: click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]"),
+    lambda: click.Option(["--figures/--no-figures"], default=True,
+                         help="draw figures into the run folder  [default: --figures]"),
 ]  # fmt: skip
 
 
@@ -55,18 +57,19 @@ def provide(*groups: str) -> Lab:
 
 
 def new_folder(out: Path | None, name: str) -> Path:
-    """Make the run folder. Raises Failure if it cannot be made or holds something already."""
-    from emulation.cli import Failure
-
+    """Make the run folder. Raises UsageError if it cannot be one: not ours to write, or not empty."""
     folder = out or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise Failure(f"{folder}: the run folder is not empty; name another with --out")
+            raise click.UsageError(f"{folder}: the run folder is not empty; name another with --out")
         (folder / ".writable").touch()
         (folder / ".writable").unlink()
     except OSError as error:
-        raise Failure(f"{folder}: the run folder cannot be written: {error.strerror}; name another with --out") from None
+        if error.errno == errno.ENOSPC:
+            raise
+        why = f"{folder}: this cannot be the run folder: {error.strerror}; name another with --out"
+        raise click.UsageError(why) from None
     return folder
 
 
@@ -86,7 +89,9 @@ def failures() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-def play_with_progress(lab: Lab, specifications: Sequence[Specification], folder: Path, jobs: int | None) -> list[Outcome]:
+def play_with_progress(
+    lab: Lab, specifications: Sequence[Specification], folder: Path, jobs: int | None
+) -> list[Outcome]:
     """Run all, with a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -106,10 +111,10 @@ def play_with_progress(lab: Lab, specifications: Sequence[Specification], folder
 
 def finish(name: str, base: dict[str, Any], outcomes: Sequence[Outcome], folder: Path) -> Result:
     """Write result.json."""
-    release = json.loads((folder / Path(outcomes[0].run.trace or "x").parent / "lane.json").read_text()).get("kernel", "")
+    lane = json.loads((folder / name_of(outcomes[0].run) / "lane.json").read_text())
     result = Result(
         experiment=name, specification=base, runs=[outcome.run for outcome in outcomes],
-        host=Host(lane="virtual", kernel=release, tools={"python": platform.python_version()}),
+        host=Host(lane="virtual", kernel=lane.get("kernel", ""), tools={"python": platform.python_version()}),
     )  # fmt: skip
     (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")
     return result
@@ -117,7 +122,8 @@ def finish(name: str, base: dict[str, Any], outcomes: Sequence[Outcome], folder:
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
     air_s = sum(outcome.run.air_s for outcome in outcomes)
-    click.echo(f"{air_s:.0f} s of air time in {wall_s:.1f} s of wall time ({air_s / wall_s:.0f} times real time); {folder}/")
+    times = f"{air_s / wall_s:.0f} times real time"
+    click.echo(f"{air_s:.0f} s of air time in {wall_s:.1f} s of wall time ({times}); {folder}/")
 
 
 def study_command(name: str) -> click.Command:
@@ -133,7 +139,7 @@ def study_command(name: str) -> click.Command:
             for seed in seeds
             for variant in study.variants.values()
         ]
-        lab, folder = provide(), new_folder(out, name)
+        folder, lab = new_folder(out, name), provide()
         began = time.monotonic()
         outcomes = play_with_progress(lab, specifications, folder, jobs)
         wall_s = time.monotonic() - began
@@ -178,7 +184,7 @@ def topology_command(name: str) -> click.Command:
         seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, figures: bool, **given: Any
     ) -> None:
         specifications = [specification_of(name, given | {"seed": seed}) for seed in seeds]
-        lab, folder = provide(), new_folder(out, name)
+        folder, lab = new_folder(out, name), provide()
         began = time.monotonic()
         outcomes = play_with_progress(lab, specifications, folder, jobs)
         wall_s = time.monotonic() - began
@@ -214,7 +220,7 @@ def script_command(path: str) -> click.Command:
 
         if not Path(path).is_file():
             raise click.UsageError(f"there is no script {path}")
-        lab, folder = provide(), new_folder(out, Path(path).stem)
+        folder, lab = new_folder(out, Path(path).stem), provide()
         with failures():
             status = run_lane(
                 lab.kernel, lab.modules, folder, ["script", str(Path(path).resolve()), *arguments], seed=seeds[0],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import types
 import typing
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -12,28 +13,40 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 import topologies
+from emulation.propagation import Ranges, Thresholds
 from emulation.specification import Specification, explain, specify
 
 HIDDEN = {"version", "topology", "parameters", "seed"}  # seeds have an option of their own
-COMPOUND = {"ranges": ("transmission_m", "carrier_sense_m", "interference_m"), "thresholds": ("receive_dbm", "sense_dbm")}
+COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
+METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
 
 def _choices(annotation: Any) -> list[str] | None:
     """The words of a Literal, also of one that may be None."""
-    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
-        return next((c for part in typing.get_args(annotation) if (c := _choices(part))), None)
-    return [str(word) for word in typing.get_args(annotation)] if typing.get_origin(annotation) is typing.Literal else None
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (types.UnionType, typing.Union):
+        return next((c for part in parts if (c := _choices(part))), None)
+    return [str(word) for word in parts] if origin is typing.Literal else None
+
+
+def _said(default: Any) -> str:
+    """A default, as it would be written on the command line."""
+    if isinstance(default, tuple):
+        return ",".join(map(_said, default))
+    return f"{default:g}" if isinstance(default, float) else str(getattr(default, "name", default))
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
     flag = "--" + name.replace("_", "-")
-    default = None if field.default is None else getattr(field.default, "name", field.default)
-    shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
     text = field.description or ""
-    text += f" [default: {shown}]" if shown is not None and not field.is_required() else ""
     if field.annotation is bool:
-        return click.Option([f"{flag}/--no-{name}", name], default=None, help=text)
-    metavar = ",".join(COMPOUND[name]) if name in COMPOUND else "|".join(_choices(field.annotation) or []) or "VALUE"
+        no = flag.replace("--", "--no-", 1)
+        text += f"  [default: {flag if field.default else no}]"
+        return click.Option([f"{flag}/{no}", name], default=None, help=text)
+    if not field.is_required() and field.default is not None:
+        text += f"  [default: {_said(field.default)}]"
+    metavar = "A[,B[,C]]" if name in COMPOUND else METAVARS.get(type(field.default), "VALUE")
+    metavar = "|".join(_choices(field.annotation) or [metavar])
     return click.Option([flag, name], metavar=metavar, help=text)
 
 
@@ -46,9 +59,13 @@ def options_of(topology: str) -> list[click.Parameter]:
 
 
 def _value(name: str, value: object) -> object:
-    if name in COMPOUND and isinstance(value, str):
-        return dict(zip(COMPOUND[name], value.split(","), strict=False))
-    return value
+    """What `Specification` takes: of the compound ones, which are numbers with commas, an object."""
+    if name not in COMPOUND or not isinstance(value, str):
+        return value
+    names, numbers = [field.name for field in fields(COMPOUND[name])], value.split(",")
+    if len(numbers) > len(names):
+        raise ValueError(f"{name}: at most {', '.join(names)}, with commas; not {value!r}")
+    return dict(zip(names, numbers, strict=False))
 
 
 def specification_of(topology: str, given: dict[str, Any]) -> Specification:
@@ -59,7 +76,7 @@ def specification_of(topology: str, given: dict[str, Any]) -> Specification:
         raise click.UsageError("\n       ".join(explain(error))) from None
 
 
-class Seeds(click.ParamType):
+class Seeds(click.ParamType[list[int], str]):
     """`3`, `1..5`, `1,4,9`, or a mixture: the seeds in order, each once."""
 
     name = "seeds"
@@ -70,9 +87,10 @@ class Seeds(click.ParamType):
             first, dots, last = part.partition("..")
             if not (first.isdecimal() and (last.isdecimal() if dots else not last)):
                 self.fail(f"{value}: a seed is a whole number; several are written 1..5 or 1,4,9", param, ctx)
-            seeds += range(int(first), int(last or first) + 1)
-            if len(seeds) > 10_000 or not seeds:
+            if len(first) > 19 or len(last) > 19 or max(int(first), int(last or 0)) >= 2**63:
+                self.fail(f"{value}: a seed is below 2^63", param, ctx)
+            more = int(last or first) + 1 - int(first)
+            if more < 1 or len(seeds) + more > 10_000:
                 self.fail(f"{value}: between 1 and 10000 seeds", param, ctx)
-        if max(seeds) >= 2**63:
-            self.fail(f"{value}: a seed is below 2^63", param, ctx)
+            seeds += range(int(first), int(first) + more)
         return list(dict.fromkeys(seeds))

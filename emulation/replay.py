@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+import click
 
 from emulation.commands import play_with_progress, provide
 from emulation.result import Result
@@ -18,26 +18,27 @@ from emulation.specification import Specification
 def replay(folder: Path) -> list[str]:
     """The first differences between a run folder and the same run again; none: identical.
 
-    Raises Failure if the folder holds no result of this version.
+    Raises UsageError if the folder holds no result of this version.
     """
-    from emulation.cli import Failure
-
     try:
         before = Result.model_validate_json((folder / "result.json").read_text())
         specifications = [
-            Specification.model_validate({**before.specification, "rts": run.rts, "seed": run.seed}) for run in before.runs
+            Specification.model_validate({**before.specification, "rts": run.rts, "seed": run.seed})
+            for run in before.runs
         ]
     except OSError as error:
-        raise Failure(f"{folder}: no result.json there: {error.strerror}") from None
-    except ValidationError:
-        raise Failure(f"{folder}/result.json is not a result of this version of dcflab") from None
+        raise click.UsageError(f"{folder}: no result.json there: {error.strerror}") from None
+    except ValueError:  # of JSON, of UTF-8, of what pydantic checks
+        raise click.UsageError(f"{folder}/result.json is not a result of this version of dcflab") from None
+    for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
+        raise click.UsageError(f"{folder / missing}: the trace of this run is gone")
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
         outcomes = play_with_progress(provide(), specifications, Path(again), None)
         after = before.model_copy(update={"runs": [outcome.run for outcome in outcomes]})
         found = list(differences(before.comparable(), after.comparable()))
         for run, outcome in zip(before.runs, outcomes, strict=True):
-            if run.trace and outcome.run.trace and (where := first_difference(folder / run.trace, Path(again) / outcome.run.trace)):
-                found.append(where)
+            if run.trace and outcome.run.trace:
+                found += first_difference(folder / run.trace, Path(again) / outcome.run.trace)
     return found[:20]
 
 
@@ -53,15 +54,15 @@ def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:
         yield f"{path}: {a!r} before, {b!r} now"
 
 
-def first_difference(a: Path, b: Path) -> str | None:
-    """Where two files part, or None."""
+def first_difference(a: Path, b: Path) -> list[str]:
+    """Where two files part; empty if they do not."""
     with open(a, "rb") as x, open(b, "rb") as y:
         at = 0
         while True:
             p, q = x.read(1 << 16), y.read(1 << 16)
             if p != q:
                 at += next((i for i, (m, n) in enumerate(zip(p, q, strict=False)) if m != n), min(len(p), len(q)))
-                return f"{a}: the trace differs from byte {at} on"
+                return [f"{a}: the trace differs from byte {at} on"]
             if not p:
-                return None
+                return []
             at += len(p)

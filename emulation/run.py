@@ -8,17 +8,22 @@ whichever of the two is killed first; when the caller is interrupted, all are en
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emulation.lane.virtual import LaneError, Listener, Reason, run as run_lane
+from emulation import syscalls
+from emulation.lane.virtual import LaneError, Listener, Reason
+from emulation.lane.virtual import run as run_lane
 from emulation.plan import plan as make_plan
 from emulation.result import Run, from_lane
 from emulation.specification import Specification
@@ -45,9 +50,9 @@ class Outcome:
     flight: Flight | None
 
 
-def name_of(specification: Specification) -> str:
+def name_of(run: Specification | Run) -> str:
     """A run's subfolder."""
-    return f"{specification.rts}-{specification.seed}"
+    return f"{run.rts}-{run.seed}"
 
 
 def wall_limit_s(specification: Specification) -> float:
@@ -56,7 +61,10 @@ def wall_limit_s(specification: Specification) -> float:
 
 
 def play(
-    lab: Lab, specification: Specification, folder: Path, progress: Callable[[float, float], None] = lambda done, air_s: None
+    lab: Lab,
+    specification: Specification,
+    folder: Path,
+    progress: Callable[[float, float], None] = lambda done, air_s: None,
 ) -> Outcome:
     """Run one specification in `folder`/NAME and return what it found.
 
@@ -75,31 +83,35 @@ def play(
     lane = json.loads((where / "lane.json").read_text())
     trace_sha256, flight = digest(where, plan, lane) if plan["air"]["trace"] else (None, None)
     run = from_lane(
-        plan, lane, rts=specification.rts, wall_s=time.monotonic() - began,
-        in_flight=flight and flight.means(), trace=f"{where.name}/{TRACE}" if flight else None, trace_sha256=trace_sha256,
+        plan, lane, rts=specification.rts, wall_s=time.monotonic() - began, trace_sha256=trace_sha256,
+        in_flight=flight.means() if flight else None, trace=f"{where.name}/{TRACE}" if flight else None,
     )  # fmt: skip
     return Outcome(run, flight)
 
 
 def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:
     """Turn the lane's trace into pcapng, which takes its place, and look at the segments in flight."""
-    from analysis import capture, flight, medium, observe, pcapng, trace
+    from analysis import flight, hops, pcapng, trace
 
     if lane["air"]["lost_records"]:
         raise LaneError(Reason.PROGRAM, f"the trace lost {lane['air']['lost_records']} records: its reader fell behind")
     raw = where / "air.trace"
-    sha256 = pcapng.write(trace.read(raw), plan["stations"], where / TRACE)
-    seen = observe.observe(capture.read(where / TRACE), medium.Medium.of_plan(plan))
+    records = trace.read(raw)
+    sha256 = pcapng.write(records, plan["stations"], where / TRACE)
     raw.unlink()
-    return sha256, flight.in_flight(seen)
+    return sha256, flight.in_flight(hops.of_trace(records, plan["stations"]))
 
 
 def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Path) -> None:
-    try:
-        outcome = play(lab, specification, folder, lambda done, air_s: pipe.send(("progress", done, air_s)))
-        pipe.send(("done", outcome))
-    except Exception as error:
-        pipe.send(("failed", error))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
+    syscalls.die_with_parent(signal.SIGTERM)
+    said: tuple[object, ...]
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
+        try:
+            said = "done", play(lab, specification, folder, lambda done, air_s: pipe.send(("progress", done, air_s)))
+        except Exception as error:
+            said = "failed", error
+        pipe.send(said)
 
 
 def play_all(
@@ -116,7 +128,7 @@ def play_all(
     """
     context = multiprocessing.get_context("fork")
     waiting = list(enumerate(specifications))[::-1]
-    running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
+    running: dict[Connection, tuple[int, BaseProcess]] = {}
     outcomes: dict[int, Outcome] = {}
     jobs = jobs or len(os.sched_getaffinity(0))
     try:
@@ -124,7 +136,9 @@ def play_all(
             while waiting and len(running) < jobs:
                 index, specification = waiting.pop()
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_worker, args=(theirs, lab, specification, folder))
+                process: BaseProcess = context.Process(
+                    target=_worker, args=(theirs, lab, specification, folder), daemon=True
+                )
                 process.start()
                 theirs.close()
                 running[ours] = index, process
@@ -135,7 +149,8 @@ def play_all(
                 except EOFError:
                     process.join()
                     if index not in outcomes:
-                        raise LaneError(Reason.KILLED, f"the worker of run {index + 1} ended with {process.exitcode}") from None
+                        how = f"the worker of run {index + 1} ended with {process.exitcode}"
+                        raise LaneError(Reason.KILLED, how) from None
                     del running[pipe]
                     continue
                 if kind == "progress":
@@ -146,8 +161,9 @@ def play_all(
                 else:
                     raise said[0]
     finally:
-        for _, process in running.values():
+        for pipe, (_, process) in running.items():
             process.terminate()
+            pipe.close()
         for _, process in running.values():
             process.join()
     return [outcomes[index] for index in range(len(specifications))]

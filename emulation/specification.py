@@ -96,9 +96,9 @@ class Specification(BaseModel):
 
     propagation: Model = Field(TwoRayGround(), description="|".join(sorted(MODELS)))
     ranges: Ranges | None = Field(
-        None, description="transmission_m, carrier_sense_m, interference_m; ns-2's by default"
+        None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
     )
-    thresholds: Thresholds | None = Field(None, description="receive_dbm, sense_dbm, capture_db; instead of ranges")
+    thresholds: Thresholds | None = Field(None, description="receive_dbm,sense_dbm,capture_db; instead of ranges")
     noise_dbm: float = Field(
         -94.0, ge=-200, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
     )
@@ -109,7 +109,7 @@ class Specification(BaseModel):
     )
 
     tcp: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
-        ("newreno",), min_length=1, description="TCP, for all flows or one for each"
+        ("newreno",), min_length=1, description=f"TCP, for all flows or one for each: {', '.join(tcp.NAMES)}"
     )
     ack: Literal["plain", "delayed"] = Field(
         "plain", description="an ACK for each segment, or the kernel's delayed ACK"

@@ -59,8 +59,11 @@ class LaneError(Exception):
     """A lane that did not end well: its `reason`, a sentence, and the last lines of its console."""
 
     def __init__(self, reason: Reason, detail: str = "", console: Sequence[str] = ()) -> None:
-        super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
-        self.reason, self.console = reason, tuple(console)
+        super().__init__(reason, detail, console)  # all of it: workers send it through a pipe
+        self.reason, self.detail, self.console = reason, detail, tuple(console)
+
+    def __str__(self) -> str:
+        return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
 
 
 @dataclass(frozen=True)
@@ -342,8 +345,11 @@ def memory_folder(private: str, memory_mb: int) -> str:
 
 @contextlib.contextmanager
 def sigterm_as_sigint() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does, so that it cleans up; other threads cannot have signal handlers."""
-    if threading.current_thread() is not threading.main_thread():
+    """Let SIGTERM end a run as Ctrl-C does, so that it cleans up, unless the program has a handler of its own.
+
+    Other threads than the main one cannot have signal handlers.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 

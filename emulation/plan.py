@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from emulation import propagation
 from emulation.error_rates import error_table
-from emulation.specification import DSSS, HR, RATES, Specification
+from emulation.specification import DSSS, HR, OFDM, RATES, Specification
 from topologies import Layout
 from traffic import tcp
 
@@ -134,7 +134,7 @@ def _air(specification: Specification, layout: Layout) -> tuple[dict[str, Any], 
         "short_retry": s.short_retry,
         "long_retry": s.long_retry,
         "queue": s.queue,
-        "retry_by": "limits",
+        "retry_by": "limits" if s.rate_control == "fixed" else "stages",
         "nav_reset": True,
         "seed": s.seed,
         "eifs": eifs,
@@ -145,6 +145,12 @@ def _air(specification: Specification, layout: Layout) -> tuple[dict[str, Any], 
         "snap": s.snap,
     }
     return air, reached & reached.T
+
+
+def _rates(s: Specification) -> list[float]:
+    """The data rates a station may use: one, or those of its PHY up to it."""
+    family = HR if s.rate in HR else OFDM
+    return [s.rate] if s.rate_control == "fixed" else sorted({rate for rate in family if rate <= s.rate})
 
 
 def _units(rate: float) -> int:
@@ -164,7 +170,7 @@ def _stations(specification: Specification, layout: Layout) -> dict[str, dict[st
             "link": "ibss",
             "ssid": "dcflab",
             "beacon_tu": s.beacon_tu,
-            "rates": [_units(s.rate)],
+            "rates": [_units(rate) for rate in _rates(s)],
             "rts_threshold": {"full": 0, "partial": PARTIAL_RTS, "none": None}[s.rts],
             "routes": [],
             "neighbours": {},

@@ -82,6 +82,9 @@ class Specification(BaseModel):
     seed: int = Field(1, ge=0, lt=2**63, description="another seed, another run; the same seed, the same run")
 
     rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
+    rate_control: Literal["fixed", "minstrel"] = Field(
+        "fixed", description="that rate only, or the kernel's choice up to it, with its own retries"
+    )
     basic_rates: Annotated[tuple[Rate, ...], BeforeValidator(_split)] | None = Field(
         None, min_length=1, description="rates of control frames; by default 1 for DSSS, and 6, 12, 24 for OFDM"
     )

@@ -190,3 +190,9 @@ def test_links_below_the_threshold_carry_no_route():
         for ip in station["neighbours"]:
             b = int(ip.rpartition(".")[2]) - 1
             assert min(snr[a][b], snr[b][a]) >= 1  # -91 dBm + 1 dB is the clear channel assessment's -90
+
+
+def test_minstrel_chooses_among_the_rates_of_the_phy_and_retries_by_its_stages() -> None:
+    made = plan(specify("string", {"rate": 11, "rate_control": "minstrel"}))
+    assert made["stations"][0]["rates"] == [10, 20, 55, 110]
+    assert made["air"]["retry_by"] == "stages"

@@ -13,13 +13,14 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import topologies
+from emulation.drawing import artist
 from emulation.lane.virtual import LaneError, Reason
 from emulation.options import Seeds, options_of, specification_of
 from emulation.plan import PlanError
@@ -98,7 +99,8 @@ def play_with_progress(
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
                MofNCompleteColumn(), TimeElapsedColumn())  # fmt: skip
-    with failures(), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with failures(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("running", total=len(specifications), air=0.0)
         done, air = [0.0] * len(specifications), [0.0] * len(specifications)
 
@@ -141,16 +143,17 @@ def study_command(name: str) -> click.Command:
         ]
         folder, lab = new_folder(out, name), provide()
         began = time.monotonic()
-        outcomes = play_with_progress(lab, specifications, folder, jobs)
-        wall_s = time.monotonic() - began
-        result = finish(name, base.model_dump(mode="json"), outcomes, folder)
-        if figures:
-            draw(study, result, outcomes, folder)
-        if as_json:
-            click.echo((folder / "result.json").read_text(), nl=False)
-            return
-        print_study(study, result)
-        say_speed(outcomes, wall_s, folder)
+        with artist() if figures else nullcontext() as draw:
+            outcomes = play_with_progress(lab, specifications, folder, jobs)
+            wall_s = time.monotonic() - began
+            result = finish(name, base.model_dump(mode="json"), outcomes, folder)
+            if draw:
+                draw_study(draw, study, result, outcomes, folder)
+            if as_json:
+                click.echo((folder / "result.json").read_text(), nl=False)
+                return
+            print_study(study, result)
+            say_speed(outcomes, wall_s, folder)
 
     return click.Command(name, params=[make() for make in ALWAYS], callback=callback, help=study.title)
 
@@ -166,15 +169,17 @@ def print_study(study: Study, result: Result) -> None:
         console.print("\n".join(judge(claim, result.runs).lines()), highlight=False)
 
 
-def draw(study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path) -> None:
+def draw_study(
+    draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path
+) -> None:
     """The figures of a study; segments in flight are of the first seed."""
     from analysis import figures
 
     first = result.runs[0].seed
     flights = {o.run.rts: o.flight for o in outcomes if o.run.seed == first and o.flight}
-    figures.in_flight(folder / "in-flight.png", flights, study.names)
-    figures.goodput(folder / "goodput.png", result.runs, study.published, study.names)
-    figures.collisions(folder / "collisions.png", result.runs, study.names)
+    draw(figures.in_flight, folder / "in-flight.png", flights, study.names)
+    draw(figures.goodput, folder / "goodput.png", result.runs, study.published, study.names)
+    draw(figures.collisions, folder / "collisions.png", result.runs, study.names)
 
 
 def topology_command(name: str) -> click.Command:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
 import os
 import signal
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emulation import syscalls
+from emulation.drawing import CONTEXT, STAND_BACK
 from emulation.lane.virtual import LaneError, Listener, Reason
 from emulation.lane.virtual import run as run_lane
 from emulation.plan import plan as make_plan
@@ -65,11 +65,13 @@ def play(
     specification: Specification,
     folder: Path,
     progress: Callable[[float, float], None] = lambda done, air_s: None,
+    lane_over: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Run one specification in `folder`/NAME and return what it found.
 
-    `progress` hears the fraction done and the air time in seconds. Raises LaneError; PlanError where the specification
-    cannot be planned; OSError if the folder cannot be written.
+    `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace is left
+    to be read. Raises LaneError; PlanError where the specification cannot be planned; OSError if the folder cannot be
+    written.
     """
     plan = make_plan(specification)
     where = folder / name_of(specification)
@@ -80,6 +82,7 @@ def play(
         lab.kernel, lab.modules, where, ["plan"], seed=specification.seed, wall_limit_s=wall_limit_s(specification),
         listener=Listener(progress=progress),
     )  # fmt: skip
+    lane_over()
     lane = json.loads((where / "lane.json").read_text())
     trace_sha256, flight = digest(where, plan, lane) if plan["air"]["trace"] else (None, None)
     run = from_lane(
@@ -104,11 +107,20 @@ def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tup
 
 def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     syscalls.die_with_parent(signal.SIGTERM)
+
+    def progress(done: float, air_s: float) -> None:
+        pipe.send(("progress", done, air_s))
+
+    def lane_over() -> None:
+        os.nice(STAND_BACK)
+        pipe.send(("lane over",))
+
     said: tuple[object, ...]
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
         try:
-            said = "done", play(lab, specification, folder, lambda done, air_s: pipe.send(("progress", done, air_s)))
+            said = "done", play(lab, specification, folder, progress, lane_over)
         except Exception as error:
             said = "failed", error
         pipe.send(said)
@@ -121,27 +133,30 @@ def play_all(
     progress: Callable[[int, float, float], None] = lambda index, done, air_s: None,
     jobs: int | None = None,
 ) -> list[Outcome]:
-    """Run all, `jobs` at a time (by default one a CPU), and return their outcomes in order.
+    """Run all, `jobs` lanes at a time (by default one a CPU), and return their outcomes in order.
+
+    While the trace of one run is read the next lane runs already, so that no CPU is idle; lanes have precedence.
 
     `progress` hears the index, the fraction done and the air time. Raises what the first run to fail raised; then, and
     on KeyboardInterrupt, the others are ended first.
     """
-    context = multiprocessing.get_context("fork")
     waiting = list(enumerate(specifications))[::-1]
     running: dict[Connection, tuple[int, BaseProcess]] = {}
+    lanes: set[Connection] = set()
     outcomes: dict[int, Outcome] = {}
     jobs = jobs or len(os.sched_getaffinity(0))
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
+            while waiting and len(lanes) < jobs and len(running) < 2 * jobs:
                 index, specification = waiting.pop()
-                ours, theirs = context.Pipe(duplex=False)
-                process: BaseProcess = context.Process(
+                ours, theirs = CONTEXT.Pipe(duplex=False)
+                process: BaseProcess = CONTEXT.Process(
                     target=_worker, args=(theirs, lab, specification, folder), daemon=True
                 )
                 process.start()
                 theirs.close()
                 running[ours] = index, process
+                lanes.add(ours)
             for pipe in _ready(running):
                 index, process = running[pipe]
                 try:
@@ -155,6 +170,8 @@ def play_all(
                     continue
                 if kind == "progress":
                     progress(index, *said)
+                elif kind == "lane over":
+                    lanes.remove(pipe)
                 elif kind == "done":
                     outcomes[index] = said[0]
                     progress(index, 1.0, said[0].run.air_s)

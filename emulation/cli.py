@@ -19,6 +19,7 @@ import click
 import topologies
 
 ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = os.getpid()
 
 
 class Failure(click.ClickException):
@@ -149,6 +150,8 @@ def bench(as_json: bool, repeats: int) -> None:
 
 def interrupt(number: int, frame: FrameType | None) -> None:
     """What ends a program from outside ends it as Ctrl-C does; once, so that nothing disturbs its cleaning up."""
+    if os.getpid() != PROGRAM:  # a child that has just been forked
+        os._exit(128 + number)
     signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 

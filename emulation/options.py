@@ -9,10 +9,11 @@ from dataclasses import fields
 from typing import Any
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import topologies
+from emulation.plan import plan
 from emulation.propagation import Ranges, Thresholds
 from emulation.specification import Specification, explain, specify
 
@@ -69,10 +70,15 @@ def _value(name: str, value: object) -> object:
 
 
 def specification_of(topology: str, given: dict[str, Any]) -> Specification:
-    """The specification of a topology and the options that were given. Raises UsageError, which says what is wrong."""
+    """The specification of a topology and the options that were given.
+
+    Raises UsageError, which says what is wrong: with an option, or with the plan that they make together.
+    """
     try:
-        return specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
-    except (ValidationError, ValueError) as error:
+        found = specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
+        plan(found)
+        return found
+    except ValueError as error:
         raise click.UsageError("\n       ".join(explain(error))) from None
 
 

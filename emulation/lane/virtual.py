@@ -354,6 +354,7 @@ def sigterm_as_sigint() -> Iterator[None]:
         return
 
     def interrupt(_: int, __: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, from outside: misuse is refused in a sentence before anything starts, and however a run ends,
+nothing of it is left: no process, no temporary file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from emulation.setup import prepare
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = [sys.executable, "-P", "-m", "emulation"]
+LONG = ["run", "string", "--seconds", "20000"]
+SHORT = ["run", "string", "--stations", "3", "--seconds", "2"]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+@pytest.fixture(scope="session")
+def kernel() -> None:
+    """What lanes need is there; else the first to start would make it."""
+    prepare()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """Where the program runs; its temporary folder is `tmp` beside."""
+    for name in ("tmp", "here"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "here"
+
+
+def environment(here: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(here.parent / "tmp")}
+
+
+def dcflab(here: Path, *arguments: str, wrapper: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    command = [*(wrapper or []), *PROGRAM, *arguments]
+    return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=60)
+
+
+@contextlib.contextmanager
+def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A run in `here`/run, while it goes on; at the end it is gone."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [*PROGRAM, *arguments, "--out", "run"]
+    with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def processes(here: Path) -> list[int]:
+    """Kernels and their guests, by the file they boot from, which lies in the run folder."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"{here}/run/".encode() in command.read_bytes():
+                found.append(int(command.parent.name))
+    return sorted(found)
+
+
+def assert_nothing_left(here: Path) -> None:
+    wait_for(lambda: not processes(here))  # killed processes take a moment to go
+    assert list((here.parent / "tmp").iterdir()) == []
+    assert list(here.glob("**/.lane-*")) == []
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
+    """One line that names the culprit, and perhaps a second with where to look."""
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert lines[0].startswith("dcflab: ")
+    assert culprit in lines[0]
+    assert len(lines) == 1 or lines[1:] == [line for line in lines[1:] if line.startswith("        try: ./dcflab")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        ("rum", "'rum'"),
+        ("run ring", "'ring'; there are: rts-cts, mesh, string"),
+        ("run rts", "'rts'"),
+        ("run nowhere.py", "nowhere.py"),
+        ("run string --stations 0", "stations"),
+        ("run string --stations 1", "stations"),
+        ("run string --stations 500", "stations"),
+        ("run string --stations abc", "stations"),
+        ("run string --rate 3", "rate: 3 Mb/s is not possible"),
+        ("run string --spacing -5", "spacing"),
+        ("run string --spacing 0", "spacing"),
+        ("run string --seconds 0", "seconds"),
+        ("run string --seconds -1", "seconds"),
+        ("run string --seconds nan", "seconds"),
+        ("run string --seeds 5..1", "5..1"),
+        ("run string --seeds x", "'--seeds'"),
+        ("run string --seeds 1..99999", "between 1 and 10000 seeds"),
+        ("run string --seeds 0..99999999999999999", "between 1 and 10000 seeds"),
+        ("run string --seed 9223372036854775808", "below 2^63"),
+        ("run string --thresholds 1,2,3,4", "thresholds: at most"),
+        ("run string --tcp tahoe", "tahoe"),
+        ("run string --jobs 0", "--jobs"),
+        ("run string --stationz 3", "--stationz"),
+        ("run string --spacing 400", "no path"),
+        ("run rts-cts --stations 3", "--stations"),
+        ("shell ring", "there is no topology 'ring'; there are: mesh, string"),
+        ("shell string --stations 0", "stations"),
+        ("shell string --colour red", "--colour"),
+        ("replay nowhere", "nowhere"),
+        ("replay .", "result.json"),
+        ("taps nowhere", "nowhere"),
+    ],
+)
+def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
+    assert_refused(dcflab(here, *arguments.split()), culprit)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"version": 1}'])
+def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
+    (here / "result.json").write_bytes(content)
+    assert_refused(dcflab(here, "replay", "."), "result.json is not a result of this version")
+
+
+def test_a_run_folder_is_empty_and_a_folder(here: Path) -> None:
+    (here / "file").touch()
+    (here / "full").mkdir()
+    (here / "full" / "precious").touch()
+    for out in ("file", "full", "file/below"):
+        assert_refused(dcflab(here, "run", "string", "--out", out), out)
+
+
+def test_a_run_folder_is_writable(here: Path) -> None:
+    wrapper = NOBODY if os.geteuid() == 0 else []
+    here.chmod(0o555)
+    here.parent.chmod(0o755)
+    if wrapper and dcflab(here, "--help", wrapper=wrapper).returncode:
+        pytest.skip("an unprivileged user cannot run Python here")
+    assert_refused(dcflab(here, "run", "string", "--out", "run", wrapper=wrapper), "run: ")
+
+
+def test_help_names_the_program_and_every_default(here: Path) -> None:
+    """Nobody is told to type `python -m`."""
+    from emulation.specification import Specification
+
+    shown = dcflab(here, "run", "string", "--help").stdout
+    assert shown.startswith("Usage: ./dcflab run string [OPTIONS]")
+    for name, field in Specification.model_fields.items():
+        if name in ("version", "topology", "parameters"):
+            continue
+        lines = shown.split("--" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
+        assert (field.default is None) == ("[default:" not in lines), name
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+def test_two_runs_at_once(here: Path) -> None:
+    """One prints JSON and nothing else, both find the same: they have the same seed; and without a trace, too."""
+    (here / "other").mkdir()
+    with started(here, *SHORT, "--json") as one, started(here / "other", *SHORT, "--no-trace") as two:
+        (text, one_said), (table, two_said) = one.communicate(timeout=60), two.communicate(timeout=60)
+    assert (one.returncode, two.returncode) == (0, 0), one_said + two_said
+    result = json.loads(text)
+    other = json.loads((here / "other/run/result.json").read_text())
+    assert result == json.loads((here / "run/result.json").read_text())
+    assert result["runs"][0]["stations"] == other["runs"][0]["stations"]
+    assert "goodput" in table
+    assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("when", ["start", "traffic"])
+def test_an_interrupted_run_leaves_nothing(here: Path, number: signal.Signals, when: str) -> None:
+    """Interrupted as soon as there is a run folder, or in the middle of traffic, with two lanes side by side."""
+    trace = here / "run/none-1/air.trace"
+    with started(here, *LONG, "--seeds", "1..3", "--jobs", "2") as run:
+        wait_for((here / "run").exists if when == "start" else lambda: trace.exists() and trace.stat().st_size)
+        run.send_signal(number)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out, err.strip()) == (130, "", "dcflab: interrupted")
+    assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+def test_ctrl_c_reaches_everyone(here: Path) -> None:
+    """A terminal sends SIGINT to the whole foreground group."""
+    program = f"import os, runpy, sys; os.setpgid(0, 0); sys.argv = {['dcflab', *LONG, '--out', 'run']!r}\n"
+    program += "runpy.run_module('emulation', run_name='__main__')"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    run = subprocess.Popen([sys.executable, "-c", program], cwd=here, env=environment(here), **pipes)  # type: ignore[call-overload]
+    wait_for((here / "run/none-1/air.trace").exists)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out, err.strip()) == (130, "", "dcflab: interrupted")
+    assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+def test_a_killed_kernel_is_reported(here: Path) -> None:
+    with started(here, *LONG, "--seeds", "1,2") as run:
+        wait_for((here / "run/none-1/air.trace").exists)
+        os.kill(processes(here)[0], signal.SIGKILL)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (1, "")
+    assert err.startswith("dcflab: the lane's kernel was killed: by SIGKILL")
+    assert "Traceback" not in err
+    assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+def test_nothing_outlives_a_killed_program(here: Path) -> None:
+    """SIGKILL leaves no time to clean up: but its workers hear of it, and clean up."""
+    with started(here, *LONG) as run:
+        wait_for((here / "run/none-1/air.trace").exists)
+        run.kill()
+        run.wait()
+        wait_for(lambda: not processes(here))
+        wait_for(lambda: not list(here.glob("**/.lane-*")))
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("kernel")
+def test_a_full_disk_is_said(here: Path) -> None:
+    """The run folder is in a file system of 256 kB, in a mount namespace of its own."""
+    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("this user may not make mount namespaces")
+    mounted = [*unshare, "sh", "-c", 'mount -t tmpfs -o size=256k none . && cd "$PWD" && exec "$0" "$@"']
+    done = dcflab(here, "run", "string", "--seconds", "20", "--out", "run", wrapper=mounted)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "disk is full" in done.stderr or "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert_nothing_left(here)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cache: built once, whole or not at all, by whoever comes first; and damage is noticed and mended."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from emulation.setup import SetupError, cache
+from emulation.setup.cache import State
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DCFLAB_CACHE", str(folder))
+    return folder
+
+
+def writes(text: str) -> cache.Build:
+    """A build that makes one file."""
+
+    def build(folder: Path) -> Iterable[str]:
+        (folder / "file").write_text(text)
+        return ["file"]
+
+    return build
+
+
+def never(folder: Path) -> Iterable[str]:
+    raise AssertionError("built what is there already")
+
+
+def left(root: Path) -> list[str]:
+    return sorted(path.name for path in root.iterdir() if path.name != cache.LOCK)
+
+
+def test_a_key_depends_on_each_part_and_where_it_ends() -> None:
+    keys = {
+        cache.key("ab", "c"),
+        cache.key("a", "bc"),
+        cache.key("abc"),
+        cache.key("c", "ab"),
+        cache.key(b"ab", "c", ""),
+    }
+    assert len(keys) == 5
+    assert cache.key("ab", b"c") == cache.key(b"ab", "c")
+
+
+def test_an_entry_is_built_once(root: Path) -> None:
+    entry = cache.obtain("thing-1", writes("made"))
+    assert (entry / "file").read_text() == "made"
+    assert cache.obtain("thing-1", never) == entry
+    assert left(root) == ["thing-1"]
+
+
+def test_everyone_may_read_what_one_built(root: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        entry = cache.obtain("thing-1", writes("made"))
+    finally:
+        os.umask(before)
+    assert entry.stat().st_mode & 0o777 == 0o755
+    assert (entry / "file").stat().st_mode & 0o044 == 0o044
+
+
+@pytest.mark.parametrize("failure", [SetupError("no"), KeyboardInterrupt()])
+def test_a_build_that_ends_early_leaves_nothing(root: Path, failure: BaseException) -> None:
+    def build(folder: Path) -> Iterable[str]:
+        (folder / "half").touch()
+        raise failure
+
+    with pytest.raises(type(failure)):
+        cache.obtain("thing-1", build)
+    assert left(root) == []
+
+
+def test_what_a_killed_builder_left_is_swept_up(root: Path) -> None:
+    def killed(folder: Path) -> Iterable[str]:
+        (folder / "half").touch()
+        os.kill(os.getpid(), 9)
+        return []
+
+    process = multiprocessing.get_context("fork").Process(target=cache.obtain, args=("thing-1", killed))
+    process.start()
+    process.join()
+    assert process.exitcode == -9
+    assert len(left(root)) == 1
+    cache.obtain("thing-1", writes("made"))
+    assert left(root) == ["thing-1"]
+
+
+def test_two_at_once_build_once(root: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    both, count = context.Barrier(2), context.Value("i", 0)
+
+    def build(folder: Path) -> Iterable[str]:
+        with count.get_lock():
+            count.value += 1
+        return writes("made")(folder)
+
+    def first_use() -> None:
+        both.wait()
+        cache.obtain("thing-1", build)
+
+    processes = [context.Process(target=first_use) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert count.value == 1
+
+
+def cut(entry: Path) -> None:
+    (entry / "file").write_text("mad")
+
+
+def change(entry: Path) -> None:
+    (entry / "file").write_text("evil")
+    os.utime(entry / "file", ns=(1, 1))
+
+
+def remove(entry: Path) -> None:
+    (entry / "file").unlink()
+
+
+def lose_manifest(entry: Path) -> None:
+    (entry / cache.MANIFEST).unlink()
+
+
+def spoil_manifest(entry: Path) -> None:
+    (entry / cache.MANIFEST).write_text('{"files": [')
+
+
+def empty_manifest(entry: Path) -> None:
+    (entry / cache.MANIFEST).write_text("[]")
+
+
+@pytest.mark.parametrize("damage", [cut, change, remove, lose_manifest, spoil_manifest, empty_manifest])
+def test_damage_is_noticed_and_mended(
+    root: Path, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = cache.obtain("thing-1", writes("made"))
+    damage(entry)
+    assert cache.inspect(entry)[0] is State.DAMAGED
+    assert (cache.obtain("thing-1", writes("made")) / "file").read_text() == "made"
+    assert f"{entry} is damaged" in capsys.readouterr().err
+    assert left(root) == ["thing-1"]
+
+
+def test_a_thorough_look_sees_more_than_the_key_files(root: Path) -> None:
+    entry = cache.obtain("thing-1", writes("made"))
+    (entry / "__pycache__").mkdir()
+    (entry / "__pycache__" / "x.pyc").touch()
+    assert cache.inspect(entry, thoroughly=True) == (State.SOUND, "")
+    (entry / "other").touch()
+    assert cache.inspect(entry) == (State.SOUND, "")
+    assert cache.inspect(entry, thoroughly=True)[0] is State.DAMAGED
+
+
+def test_touching_a_file_is_no_damage(root: Path) -> None:
+    entry = cache.obtain("thing-1", writes("made"))
+    os.utime(entry / "file")
+    assert cache.inspect(entry) == (State.SOUND, "")
+
+
+def test_a_user_uses_what_root_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DCFLAB_CACHE", raising=False)
+    monkeypatch.setattr(cache, "SYSTEM", tmp_path / "system")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    by_root = cache.obtain("thing-1", writes("root's"))
+    assert by_root == tmp_path / "system" / "thing-1"
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert cache.obtain("thing-1", never) == by_root
+    remove(by_root)
+    assert cache.obtain("thing-1", writes("user's")) == tmp_path / "user" / "dcflab" / "thing-1"
+
+
+def test_a_cache_that_cannot_be_written_says_where_else(root: Path) -> None:
+    root.write_text("a file")
+    with pytest.raises(SetupError, match=r"cannot build thing-1: .*DCFLAB_CACHE"):
+        cache.obtain("thing-1", never)
+
+
+def test_a_full_disk_is_noticed_before_a_build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 1 << 20}))
+    with pytest.raises(SetupError, match="has 1 MB left"):
+        cache.obtain("thing-1", never)

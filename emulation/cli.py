@@ -164,6 +164,9 @@ def main() -> None:
             signal.signal(number, interrupt)
     try:
         cli.main(prog_name="./dcflab", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.UsageError as error:
         click.echo(f"dcflab: {error.format_message()}", err=True)
         if error.ctx:

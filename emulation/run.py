@@ -108,7 +108,6 @@ def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tup
 def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     syscalls.die_with_parent(signal.SIGTERM)
 
     def progress(done: float, air_s: float) -> None:

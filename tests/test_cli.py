@@ -134,6 +134,14 @@ def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize("arguments", [[], ["run"], ["shell"]], ids=str)
+def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) -> None:
+    done = dcflab(here, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: ./dcflab")
+    assert "dcflab: " not in done.stderr
+
+
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"version": 1}'])
 def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
     (here / "result.json").write_bytes(content)

@@ -5,6 +5,12 @@ import signal
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # while there is nothing to clean up
 
-from emulation.cli import main  # noqa: E402
+try:
+    from emulation.cli import main
+except ImportError:  # a damaged environment: made anew, if that is what it is
+    from emulation.setup import mend_environment
+
+    mend_environment()
+    raise
 
 main()

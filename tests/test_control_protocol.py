@@ -4,12 +4,11 @@
 import re
 from pathlib import Path
 
-import pytest
+import yaml
 
 from emulation import air
 
 FOLDER = Path(air.__file__).parent / "dcf80211"
-yaml = pytest.importorskip("yaml")
 
 
 def enum(name: str) -> list[str]:

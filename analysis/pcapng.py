@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.trace import FLAG_SHORT_PREAMBLE, GIVEN_UP, Array, Kind, Outcome, Trace
+from analysis.trace import FLAG_SHORT_PREAMBLE, GIVEN_UP, Array, Kind, Outcome, Trace, runs
 
 LINKTYPE_RADIOTAP = 127
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
@@ -109,13 +109,14 @@ def _packets(trace: Trace, names: Sequence[str]) -> Array:
     out = np.zeros(int(words.sum()), "<u4")
 
     place = np.empty(tx.size, np.int64)
-    for length, fcs in sorted(set(zip(caplen.tolist(), whole.tolist(), strict=True))):
-        alike = (caplen == length) & (whole == fcs)
+    shape = caplen * 2 + whole
+    for each in np.flatnonzero(np.bincount(shape)).tolist():
+        length, fcs = each >> 1, bool(each & 1)
+        alike = shape == each
         members = np.flatnonzero(alike)
         place[members] = np.arange(members.size)
-        frames = _frames(trace, members, length, fcs)
-        spoilt = frames.copy()
-        spoilt.view(np.uint8)[:, length : length + 4 * fcs] ^= 0xFF
+        frames = np.tile(_frames(trace, members, length, fcs), (2, 1))
+        frames[members.size :].view(np.uint8)[:, length : length + 4 * fcs] ^= 0xFF  # for those that were spoilt
         rows = np.flatnonzero(alike[of])
         for at in range(0, rows.size, _CHUNK):
             r = rows[at : at + _CHUNK]
@@ -124,14 +125,14 @@ def _packets(trace: Trace, names: Sequence[str]) -> Array:
             _fill_head(block, tx[t], time[r], interface[r], bad[r], signal[r], fcs)
             block[:, 1] = words[r] * 4
             block[:, 5], block[:, 6] = RADIOTAP_LEN + length + 4 * fcs, RADIOTAP_LEN + tx["length"][t]
-            block[:, HEAD_WORDS:-TAIL_WORDS] = np.where(bad[r][:, None], spoilt[place[t]], frames[place[t]])
-            out[start[r][:, None] + np.arange(block.shape[1])] = block
+            block[:, HEAD_WORDS:-TAIL_WORDS] = frames[place[t] + members.size * bad[r]]
+            runs(out, block.shape[1])[start[r]] = block
     out[start + words - 1] = words * 4
     on_air = np.flatnonzero(interface == 0)
     row_of_tx = np.empty(tx.size, np.int64)
     row_of_tx[of[on_air]] = on_air
     for size, (members, texts) in remarks.items():
-        out[(start + fixed)[row_of_tx[members]][:, None] + np.arange(size)] = texts
+        runs(out, size)[(start + fixed)[row_of_tx[members]]] = texts
     return out
 
 
@@ -168,7 +169,7 @@ def _frames(trace: Trace, members: Array, caplen: int, whole: bool) -> Array:
     words = trace.data[: trace.data.size & ~3].view("<u4")
     frames = np.zeros((members.size, (caplen + 4 * whole + 3) // 4), "<u4")
     have = (caplen + 3) // 4
-    frames[:, :have] = words[(trace.frame[members] // 4)[:, None] + np.arange(have)]
+    frames[:, :have] = runs(words, have)[trace.frame[members] // 4]
     octets = frames.view(np.uint8)
     octets[:, caplen:] = 0
     if whole:

@@ -127,8 +127,7 @@ def parse(data: Array) -> Trace:
 
     def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
         offsets = at[kind == which]
-        columns = np.arange(dtype.itemsize // 8)
-        return offsets, words[(offsets // 8)[:, None] + columns].view(dtype).reshape(-1)
+        return offsets, runs(words, dtype.itemsize // 8)[offsets // 8].view(dtype).reshape(-1)
 
     def check(offsets: Array, bad: Array, what: str) -> None:
         if bad.any():
@@ -160,6 +159,14 @@ def parse(data: Array) -> Trace:
     else:
         check(rx_at, ~known, "an arrival of a transmission that is not in the trace")
     return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
+
+
+def runs(words: Array, length: int) -> Array:
+    """A view of one-dimensional `words` whose row i is words[i : i + length]: picking or setting rows copies whole
+    runs, several times faster than an index for each word."""
+    if words.size < length:
+        return np.zeros((0, length), words.dtype)
+    return np.lib.stride_tricks.sliding_window_view(words, length, writeable=words.flags.writeable)
 
 
 def _follow(data: Array) -> Array:

@@ -46,8 +46,8 @@ def test_module_carries_tcp_on_a_stock_kernel(release: str, tmp_path: Path) -> N
         json.dumps(plan(specification_of("string", {"stations": 3, "seconds": seconds, "rts": "full"})))
     )
     # The environment may be hidden in the guest, which has a /var/cache of its own; the standard library is enough.
-    inside = [str(Path(sys.executable).resolve()), __file__.replace("test_stock_kernel", "smoke"), str(ROOT), str(tmp_path / "plan.json"),
-              str(tmp_path / "module/dcf80211.ko")]  # fmt: skip
+    inside = [str(Path(sys.executable).resolve()), str(Path(__file__).with_name("smoke.py")), str(ROOT),
+              str(tmp_path / "plan.json"), str(tmp_path / "module/dcf80211.ko")]  # fmt: skip
     programs = Path(sys.executable).parent
     vng = [str(programs / "vng"), "--disable-kvm", "-r", f"/boot/vmlinuz-{release}", "--user", "root", "--force-9p",
            "--memory", "1G", "--", *inside]  # fmt: skip

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench`: the seeds' string in dcflab, ns-2 and ns-3, in turn on one CPU, and the core alone.
+"""`./dcflab bench`: the seeds' string in dcflab, ns-2 and ns-3, in turn, and the core alone.
 
-All run the same three RTS/CTS strategies for 120 s of air time, one process at a time, in turns, so that a slow moment
-of the machine hits all of them. What is timed is what a user waits for: for dcflab the lane from boot to power-off and
-its trace made into pcapng and counted; for ns-2 its trace and the count of it; ns-3 writes no trace. Medians, and
-ratios of medians; nothing here is a test.
+All run the same three RTS/CTS strategies for 120 s of air time, in turns, so that a slow moment of the machine hits all
+of them. dcflab is timed twice: run by run, as the others are (the lane from boot to power-off, its trace made into
+pcapng and counted); and as users run it, the whole process of `./dcflab run rts-cts`, which uses all CPUs. ns-2 writes
+a trace, with and without the count of it; ns-3 writes none. Medians, and ratios of medians; nothing here is a test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from emulation.commands import provide
@@ -51,15 +53,19 @@ def dcflab(lab: Lab, folder: Path, trace: bool, hops: list[int]) -> float:
     return timed(run)
 
 
-def ns2(folder: Path) -> float:
-    trace = folder / "ns2.tr"
+def study(folder: Path, *options: str) -> float:
+    """All three as users run them, with start-up and table."""
+    out = Path(tempfile.mkdtemp(dir=folder))
+    return timed(lambda: output(HERE.parent / "dcflab", "run", "rts-cts", "--out", out, *options))
 
-    def run() -> None:
-        for rts in STRATEGIES:
-            output("ns", HERE / "peers/string.tcl", STATIONS, rts, "plain", SECONDS, 1, trace)
-            output(sys.executable, HERE / "peers/count.py", trace, STATIONS, SECONDS)
 
-    return timed(run)
+def ns2(folder: Path) -> tuple[float, float]:
+    """All three strategies; the wall times of their runs, and of these with the count of their traces."""
+    trace, runs, counts = folder / "ns2.tr", 0.0, 0.0
+    for rts in STRATEGIES:
+        runs += timed(partial(output, "ns", HERE / "peers/string.tcl", STATIONS, rts, "plain", SECONDS, 1, trace))
+        counts += timed(partial(output, sys.executable, HERE / "peers/count.py", trace, STATIONS, SECONDS))
+    return runs, runs + counts
 
 
 def ns3(program: Path) -> float:
@@ -84,12 +90,16 @@ def measure(repeats: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as name:
         folder = Path(name)
         peer, core = build(folder)
-        times: dict[str, list[float]] = {"dcflab": [], "dcflab, no trace": [], "ns-2": [], "ns-3": []}
+        times: defaultdict[str, list[float]] = defaultdict(list)
         hops: list[int] = []
         for _ in range(repeats):
             times["dcflab"].append(dcflab(lab, folder, True, hops))
             times["dcflab, no trace"].append(dcflab(lab, folder, False, hops))
-            times["ns-2"].append(ns2(folder))
+            times["dcflab, the study"].append(study(folder))
+            times["dcflab, the study without figures"].append(study(folder, "--no-figures"))
+            run, counted = ns2(folder)
+            times["ns-2"].append(counted)
+            times["ns-2, trace not counted"].append(run)
             times["ns-3"].append(ns3(peer))
         events = {n: json.loads(output(core, n, 60))["events_per_s"] for n in (5, 25, 100)}
     median = {name: statistics.median(values) for name, values in times.items()}

@@ -28,8 +28,6 @@ def artist() -> Iterator[Callable[..., None]]:
     """
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_draw_all, args=(theirs, ours))
-    process.start()
-    theirs.close()
     asked = 0
 
     def draw(*drawing: Any) -> None:
@@ -38,6 +36,8 @@ def artist() -> Iterator[Callable[..., None]]:
         ours.send(drawing)
 
     try:
+        process.start()
+        theirs.close()
         yield draw
         for _ in range(asked):
             if error := ours.recv():
@@ -45,9 +45,10 @@ def artist() -> Iterator[Callable[..., None]]:
     except (EOFError, BrokenPipeError):
         raise ChildProcessError("a process that draws was killed; --no-figures does without") from None
     finally:
-        process.terminate()
-        process.join()
         ours.close()
+        if process.pid:
+            process.terminate()
+            process.join()
 
 
 def _draw_all(pipe: Connection, parents: Connection) -> None:

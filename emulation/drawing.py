@@ -54,11 +54,13 @@ def artist() -> Iterator[Callable[..., None]]:
 def _draw_all(pipe: Connection, parents: Connection) -> None:
     parents.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which ends and waits for those that draw
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     syscalls.die_with_parent(signal.SIGTERM)
     os.nice(STAND_BACK)
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which ends and waits for those that draw
 
     with contextlib.suppress(EOFError):  # no more is wanted
         while True:

@@ -75,7 +75,7 @@ def _record(fields: str) -> np.dtype[Any]:
 
 TX = _record(
     "size:u2 type:u1 kind:u1 station:u2 receiver:u2 id:i8 start_ns:i8 duration_ns:u4 rate:u2 freq:u2 queued_ns:i8"
-    " length:u2 attempt:u1 flags:u1 msdu:u4 late_ns:u4 caplen:u2 zero:u2"
+    " length:u2 attempt:u1 flags:u1 msdu:u4 reserved:u4 caplen:u2 zero:u2"
 )
 RX = _record(
     "size:u2 type:u1 outcome:u1 station:u2 other:u2 id:i8 start_ns:i8 power_mdbm:i4 other_kind:u1 addressed:u1 zero:u2"

@@ -51,7 +51,7 @@ def test_module_carries_tcp_on_a_stock_kernel(release: str, tmp_path: Path) -> N
     programs = Path(sys.executable).parent
     vng = [str(programs / "vng"), "--disable-kvm", "-r", f"/boot/vmlinuz-{release}", "--user", "root", "--force-9p",
            "--memory", "1G", "--", *inside]  # fmt: skip
-    env = {"PATH": f"{programs}:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": "/root"}
+    env = {"PATH": f"{programs}:/usr/sbin:/sbin:/usr/bin:/bin", "HOME": str(tmp_path)}
     done = subprocess.run(vng, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))

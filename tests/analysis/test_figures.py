@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runs import study
+from sample_runs import study
 
 from analysis import figures
 from analysis.flight import Flight, Series

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from pydantic import ValidationError
-from runs import lane, plan, run
+from sample_runs import lane, plan, run
 
 from emulation.result import Host, Result, Run, from_lane
 

@@ -7,7 +7,7 @@ import math
 import pytest
 from rich.console import Console
 from rich.table import Table
-from runs import run, study
+from sample_runs import run, study
 
 from analysis.table import Check, Claim, judge, run_table, study_table, value
 

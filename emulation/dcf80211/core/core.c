@@ -328,15 +328,23 @@ static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 
 	}
 }
 
-u64 dcf_next(const struct dcf *dcf)
+/* The least of @best and what the events from @at of the heap on can lead to. What comes later than @best cannot. */
+static u64 next_from(const struct dcf *dcf, u32 at, u64 best)
 {
 	const struct timeline *t = &dcf->timeline;
-	u64 next = DCF_NEVER;
-	u32 i;
+	u32 event;
 
-	for (i = 0; i < t->count; i++)
-		next = dcf_min(next, visible(dcf, t->heap[i] / EVENTS, t->heap[i] % EVENTS, t->time[t->heap[i]]));
-	return next;
+	if (at >= t->count || t->time[t->heap[at]] >= best)
+		return best;
+	event = t->heap[at];
+	best = dcf_min(best, visible(dcf, event / EVENTS, event % EVENTS, t->time[event]));
+	best = next_from(dcf, 2 * at + 1, best);
+	return next_from(dcf, 2 * at + 2, best);
+}
+
+u64 dcf_next(const struct dcf *dcf)
+{
+	return next_from(dcf, 0, DCF_NEVER);
 }
 
 void dcf_flush(struct dcf *dcf)

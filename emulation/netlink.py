@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port
 GENERIC_HEADER = struct.Struct("=BBH")  # command, version, reserved
-REQUEST, ACK, DUMP, CREATE, EXCLUSIVE = 0x1, 0x4, 0x300, 0x400, 0x200
+REQUEST, ACK, DUMP, CREATE, EXCLUSIVE, REPLACE = 0x1, 0x4, 0x300, 0x400, 0x200, 0x100
 ERROR, DONE = 2, 3  # message types
 ACK_CAPPED, ACK_ATTRIBUTES = 0x100, 0x200  # flags of an ERROR or DONE message
 SOL_NETLINK, ADD_MEMBERSHIP, CAP_ACK, EXT_ACK = 270, 1, 10, 11

@@ -7,6 +7,7 @@ carries them out. Routes are static shortest paths, so that a study of TCP and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ PARTIAL_RTS = (
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
 FIRST_PORT = 5001
+TAP, THINNING = "tcp_tap", "sch_ackthin"
 
 
 class PlanError(ValueError):
@@ -81,8 +83,13 @@ def plan(specification: Specification) -> dict[str, Any]:
         _flow(specification, number, *ends, tcp.find(name).congestion)
         for number, (ends, name) in enumerate(zip(layout.flows, names, strict=True), 1)
     ]
-    module_parameters = _set_up_tcp(stations, flows, names)
+    modules, module_parameters = _set_up_tcp(stations, flows, names)
     _route(specification, layout, stations, links)
+    _thin(specification, layout, stations)
+    if specification.tcp_trace:
+        modules.insert(0, TAP)
+    if specification.ackthin:
+        modules.append(THINNING)
     return {
         "version": 1,
         "name": specification.topology,
@@ -91,8 +98,15 @@ def plan(specification: Specification) -> dict[str, Any]:
         "air": air,
         "stations": list(stations.values()),
         "flows": flows,
-        "module_parameters": module_parameters,
+        "modules": modules + _modules_of(specification.module_parameters, modules),
+        "module_parameters": module_parameters | specification.module_parameters,
     }
+
+
+def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str]:
+    """The modules that parameters are set of, besides those that are known."""
+    named = dict.fromkeys(name.partition(".")[0] for name in parameters)
+    return [name for name in named if name not in known]
 
 
 def _air(specification: Specification, layout: Layout) -> tuple[dict[str, Any], NDArray[np.bool_]]:
@@ -174,6 +188,7 @@ def _stations(specification: Specification, layout: Layout) -> dict[str, dict[st
             "rts_threshold": {"full": 0, "partial": PARTIAL_RTS, "none": None}[s.rts],
             "routes": [],
             "neighbours": {},
+            "qdisc": None,
             # A router that takes and gives no advice; and no IPv6, whose solicitations would take airtime.
             "sysctl": {
                 "net.ipv4.ip_forward": "1",
@@ -218,13 +233,14 @@ def _flow(specification: Specification, number: int, source: str, destination: s
 
 def _set_up_tcp(
     stations: dict[str, dict[str, Any]], flows: list[dict[str, Any]], names: tuple[str, ...]
-) -> dict[str, str]:
-    """Put the variables of the flows' TCP into their end points; returns the module parameters.
+) -> tuple[list[str], dict[str, str]]:
+    """Put the variables of the flows' TCP into their end points; returns the modules needed, and their parameters.
 
     A station has each variable once, so all flows that end there must need the same; what one leaves alone counts too.
     """
     first: dict[str, str] = {}  # station -> TCP of the first flow there
     module_parameters: dict[str, str] = {}
+    modules = list(dict.fromkeys(module for name in names if (module := tcp.find(name).module)))
     for flow, name in zip(flows, names, strict=True):
         module_parameters |= tcp.find(name).module_parameters
         for end in (flow["source"], flow["destination"]):
@@ -235,7 +251,15 @@ def _set_up_tcp(
                     f"{name} and {first[end]} cannot both be at {end}, which has these settings only once: {differ}"
                 )
             stations[end]["sysctl"] |= mine
-    return module_parameters
+    return modules, module_parameters
+
+
+def _thin(specification: Specification, layout: Layout, stations: dict[str, dict[str, Any]]) -> None:
+    """Give each receiving station the qdisc that thins its ACKs."""
+    if specification.ackthin:
+        options = specification.ackthin.model_dump(exclude_none=True)
+        for _, destination in layout.flows:
+            stations[destination]["qdisc"] = {"kind": "ackthin", **options}
 
 
 def _route(
@@ -249,8 +273,9 @@ def _route(
     pairs = ends | {(b, a) for a, b in ends} | {(a, b) for a in everybody for b in everybody if a != b}
     prompt = {(b, a) for a, b in ends} if specification.ack == "plain" else set()
     routes: dict[tuple[int, int], int] = {}  # (at, to) -> via
+    hops: dict[int, NDArray[np.int64]] = {}
     for to in sorted({to for _, to in pairs}):
-        via = next_hops(to, links)
+        via, hops[to] = next_hops(to, links), hops_to(to, links)
         for at in sorted(at for at, other in pairs if other == to):
             if via[at] < 0 and (at, to) in ends and not specification.unreachable:
                 raise PlanError(_no_path(specification, layout, at, to, links))
@@ -266,6 +291,7 @@ def _route(
                     "to": _ip(to),
                     "via": None if via_ == to else _ip(via_),
                     "quickack": (at, to) in prompt,
+                    "metric": int(hops[to][at]),
                     "initcwnd": None,
                     "rto_min_ms": None,
                 }

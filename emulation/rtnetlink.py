@@ -6,7 +6,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from emulation.netlink import CREATE, EXCLUSIVE, Netlink, NetlinkError, build, parse
+from emulation.netlink import CREATE, DUMP, EXCLUSIVE, NESTED, REPLACE, Netlink, NetlinkError, build, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LINK, ADDRESS = struct.Struct("=BxHiII"), struct.Struct("=BBBBI")
 ROUTE, NEIGHBOUR = struct.Struct("=BBBBBBBBI"), struct.Struct("=BxxxiHBB")
 METRICS = {"window": 3, "cwnd": 7, "advmss": 8, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}
+QDISC, ROOT = struct.Struct("=BxxxiIII"), 0xFFFFFFFF
 UP, PERMANENT, MAIN_TABLE, BY_ADMINISTRATOR, UNIVERSE, ON_LINK, UNICAST = 1, 0x80, 254, 4, 0, 253, 1
 
 
@@ -51,16 +52,21 @@ class Route(Netlink):
         payload = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index) + build([(2, ip), (1, ip)])
         self.request(20, payload, CREATE | EXCLUSIVE, f"address {address}")
 
-    def add_route(self, index: int, to: str, via: str | None = None, metrics: dict[str, int] | None = None) -> None:
+    def add_route(
+        self, index: int, to: str, via: str | None = None, metrics: dict[str, int] | None = None, metric: int = 0
+    ) -> None:
         """Add a route to an address or prefix, through a gateway or (via None) on the link itself.
 
-        `metrics` are those of METRICS, in the kernel's units: segments, bytes, and ms for rto_min.
+        `metrics` are those of METRICS, in the kernel's units: segments, bytes, and ms for rto_min. `metric` is the
+        route's cost: of two routes to one place the kernel takes that of less.
         """
         text, _, prefix = to.partition("/")
         family, ip = ip_address(text)
         values: list[tuple[int, Value]] = [(1, ip), (4, index)]
         if via is not None:
             values.append((5, ip_address(via)[1]))
+        if metric:
+            values.append((6, metric))
         if metrics:
             values.append((8, [(METRICS[name], value) for name, value in metrics.items()]))
         scope = ON_LINK if via is None else UNIVERSE
@@ -74,6 +80,19 @@ class Route(Netlink):
         answer = self.request(26, head + build([(1, ip)]), what=f"route to {to}")
         found = parse(parse(answer[0][ROUTE.size :]).get(8, b""))
         return {name: int.from_bytes(found[kind], "little") for name, kind in METRICS.items() if kind in found}
+
+    def replace_qdisc(self, index: int, kind: str, options: bytes) -> None:
+        """Make a qdisc the root of a link, in place of the one there; of the same kind: change it."""
+        values: list[tuple[int, Value]] = [(1, kind), (2 | NESTED, options)]
+        head = QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0)
+        self.request(36, head + build(values), CREATE | REPLACE, f"qdisc {kind}")
+
+    def qdisc(self, index: int) -> dict[int, bytes]:
+        """The attributes of a link's root qdisc (TCA_*: 1 kind, 2 options, 7 stats2)."""
+        for answer in self.request(38, QDISC.pack(socket.AF_UNSPEC, index, 0, 0, 0), DUMP, "qdiscs"):
+            if QDISC.unpack_from(answer)[1::2] == (index, ROOT):
+                return parse(answer[QDISC.size :])
+        return {}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:
         """Enter a neighbour's link-layer address for good: no ARP is sent for it."""

@@ -51,6 +51,26 @@ def _split(value: object) -> object:
     return tuple(value.split(",")) if isinstance(value, str) else value
 
 
+def _pairs(value: object) -> object:
+    """A mapping may be written as on a command line: NAME=VALUE, with commas."""
+    if not isinstance(value, str):
+        return value
+    parts = [part.partition("=") for part in value.split(",") if part]
+    if wrong := next((name for name, equals, _ in parts if not equals), None):
+        raise ValueError(f"{wrong!r} has no value; write NAME=VALUE, and commas between several")
+    return {name.strip(): text.strip() for name, _, text in parts}
+
+
+def _thinning(value: object) -> object:
+    """A policy's name, and perhaps its parameters: `skip` or `skip,skip=2,start=50`."""
+    if not isinstance(value, str):
+        return value
+    policy, _, parameters = value.partition(",")
+    pairs = _pairs(parameters)
+    assert isinstance(pairs, dict)
+    return {"policy": policy, **pairs}
+
+
 def _propagation(value: object) -> object:
     """A model's name, or an object of `model` and its parameters, or a model."""
     if isinstance(value, Propagation):
@@ -68,6 +88,27 @@ Model = Annotated[
     BeforeValidator(_propagation),
     PlainSerializer(lambda model: {"model": model.name, **asdict(model)}),
 ]
+
+
+class AckThinning(BaseModel):
+    """The `ackthin` qdisc (docs/ack-thinning.md); what is None is left to the module."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    policy: Literal["plain", "delayed", "skip", "daa", "dynamic"]
+    count: int | None = Field(None, ge=1, le=64)
+    skip: int | None = Field(None, ge=0, le=63)
+    start: int | None = Field(None, ge=0, le=1_000_000)
+    timeout_us: int | None = Field(None, ge=0, le=10_000_000)
+    granularity_us: int | None = Field(None, ge=0, le=1_000_000)
+    dwin_min: int | None = Field(None, ge=1, le=64)
+    dwin_max: int | None = Field(None, ge=1, le=64)
+    alpha: int | None = Field(None, ge=0, le=1000)
+    kappa: int | None = Field(None, ge=0, le=10_000)
+    mu: int | None = Field(None, ge=1, le=1000)
+    interval_us: int | None = Field(None, ge=1000, le=10_000_000)
+    step: int | None = Field(None, ge=1, le=100_000)
+    skip_max: int | None = Field(None, ge=0, le=63)
 
 
 class Specification(BaseModel):
@@ -117,6 +158,15 @@ class Specification(BaseModel):
     ack: Literal["plain", "delayed"] = Field(
         "plain", description="an ACK for each segment, or the kernel's delayed ACK"
     )
+    ackthin: Annotated[AckThinning, BeforeValidator(_thinning)] | None = Field(
+        None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
+    )
+    modules: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
+        (), description="folders of kernel modules of your own, for --tcp MODULE:NAME"
+    )
+    module_parameters: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(
+        {}, description="MODULE.PARAMETER=VALUE[,...], set before anything starts"
+    )
     traffic: Literal["bulk", "iperf3"] = Field("bulk", description="our own sender, which costs least, or iperf3")
     bytes: int | None = Field(None, ge=1, le=2**50, description="how much each flow sends; by default without end")
     mss: int = Field(1460, ge=536, le=1460, description="maximum segment size in bytes")
@@ -124,6 +174,7 @@ class Specification(BaseModel):
     receive_buffer: int = Field(1_048_576, ge=4096, le=2**27, description="bytes")
 
     trace: bool = Field(True, description="record every frame")
+    tcp_trace: bool = Field(True, description="record each flow's window, phases and timeouts")
     snap: int = Field(128, ge=80, le=2400, description="bytes of a frame that the trace keeps")
     unreachable: bool = Field(False, description="allow flows whose ends no path connects")
 
@@ -151,6 +202,11 @@ class Specification(BaseModel):
         flows = len(self.layout().flows)
         if len(self.tcp) not in (1, flows):
             raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(self.tcp)}")
+        if self.ackthin and self.ack != "plain":
+            raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
+        for name in self.module_parameters:
+            if not all(part.isidentifier() for part in name.split(".", 1)) or "." not in name:
+                raise ValueError(f"module_parameters: {name!r} is not of the form MODULE.PARAMETER")
         if self.ranges and self.thresholds:
             raise ValueError("ranges and thresholds say the same thing in two ways: give one of them")
         if self.rate in DSSS + HR and self.basic_rates and not set(self.basic_rates) <= set(HR):

@@ -110,6 +110,22 @@ class Station:
             self.route.add_neighbour(radio.index, ip, hardware_address(address))
         for route in plan["routes"]:
             self.add_route(route)
+        if plan["qdisc"]:
+            self.set_qdisc(plan["qdisc"])
+
+    def set_qdisc(self, options: dict[str, Any]) -> None:
+        """Give the interface a root qdisc: `kind`, and what that takes. Raises NetlinkError."""
+        from emulation import ackthin
+
+        assert self.radio
+        wanted = dict(options)
+        kind = wanted.pop("kind")
+        self.route.replace_qdisc(self.radio.index, kind, ackthin.pack(wanted))
+        kept = ackthin.unpack(self.route.qdisc(self.radio.index)[2])
+        for name, value in wanted.items():
+            if kept[name] != value:
+                raise NetlinkError(22, f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}")
+            self.note(f"{kind} {name}", kept[name], None)
 
     def add_route(self, route: dict[str, Any]) -> None:
         """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
@@ -117,7 +133,7 @@ class Station:
         wanted = {"quickack": route["quickack"], "initcwnd": route["initcwnd"], "rto_min": route["rto_min_ms"]}
         metrics = {name: int(value) for name, value in wanted.items() if value}
         via = None if route["via"] in (None, route["to"]) else route["via"]
-        self.route.add_route(self.radio.index, route["to"], via, metrics)
+        self.route.add_route(self.radio.index, route["to"], via, metrics, route["metric"])
         kept = self.route.route_metrics(route["to"].partition("/")[0]) if metrics else {}
         if metrics != {name: kept.get(name) for name in metrics}:
             raise NetlinkError(22, f"{self.name}: route to {route['to']}: asked for {metrics}, the kernel kept {kept}")

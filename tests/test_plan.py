@@ -196,3 +196,32 @@ def test_minstrel_chooses_among_the_rates_of_the_phy_and_retries_by_its_stages()
     made = plan(specify("string", {"rate": 11, "rate_control": "minstrel"}))
     assert made["stations"][0]["rates"] == [10, 20, 55, 110]
     assert made["air"]["retry_by"] == "stages"
+
+
+def test_a_routes_metric_is_its_number_of_hops():
+    """From which kernel modules learn it, as they would of a routing daemon."""
+    for station in made(stations=6)["stations"]:
+        own = int(station["ip"].partition("/")[0].rpartition(".")[2])
+        assert all(route["metric"] == abs(int(route["to"].rpartition(".")[2]) - own) for route in station["routes"])
+        assert len(station["routes"]) >= 3
+
+
+def test_a_plan_names_the_modules_that_its_tcp_needs():
+    assert made(flows=2, tcp="sca,newreno")["modules"] == ["tcp_tap", "tcp_sca"]
+    assert made(tcp="reno", tcp_trace=False)["modules"] == []
+    mine = made(tcp="tcp_mine:mine", module_parameters="tcp_mine.gain=3,sch_other.limit=1")
+    assert mine["flows"][0]["congestion"] == "mine"
+    assert mine["modules"] == ["tcp_tap", "tcp_mine", "sch_other"]
+    assert mine["module_parameters"] == {"tcp_mine.gain": "3", "sch_other.limit": "1"}
+
+
+def test_a_studys_module_parameter_wins_over_a_variants():
+    assert made(tcp="vegas", module_parameters={"tcp_vegas.beta": "4"})["module_parameters"]["tcp_vegas.beta"] == "4"
+
+
+def test_acks_are_thinned_where_flows_end():
+    stations = made(stations=3, flows=2, ackthin="daa,granularity_us=10000")["stations"]
+    assert [station["qdisc"] for station in stations] == [
+        None, None, {"kind": "ackthin", "policy": "daa", "granularity_us": 10000},
+    ]  # fmt: skip
+    assert made(ackthin="skip")["modules"][-1] == "sch_ackthin"

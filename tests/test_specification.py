@@ -91,3 +91,21 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
         assert Specification(propagation=way).propagation == Disc()
     dumped = json.loads(Specification(propagation="disc").model_dump_json())["propagation"]
     assert dumped == {"model": "disc", "radius_m": 250.0, "tx_power_dbm": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ackthin": "skip,skip"}, "ackthin: 'skip' has no value; write NAME=VALUE"),
+        ({"ackthin": "skip,skip=99"}, "ackthin.skip: must be at most 63, not '99'"),
+        ({"ackthin": "every"}, "ackthin.policy: must be 'plain', 'delayed', 'skip', 'daa' or 'dynamic', not 'every'"),
+        ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
+        ({"module_parameters": "beta=3"}, "'beta' is not of the form MODULE.PARAMETER"),
+        ({"tcp": "tcp mine:mine"}, "there is no TCP 'tcp mine:mine'"),
+        ({"tcp": "tcp_mine:a_name_that_is_too_long"}, "MODULE:NAME for one of your own"),
+    ],
+)
+def test_what_is_wrong_with_modules_is_said(options, said):
+    with pytest.raises(ValueError) as caught:
+        specify("string", options)
+    assert said in "\n".join(explain(caught.value))

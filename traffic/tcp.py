@@ -13,6 +13,8 @@ waits in the socket and not in the interface queue as in ns-2. On a string of fi
 queue held up to 5 segments for 99.8 % of the time, while the window was 11.
 
 The variables are those of `net.ipv4` in a station's namespace: Documentation/networking/ip-sysctl.rst.
+
+A congestion control that is not here is named with its module, as `tcp_mine:mine`.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Variant:
-    """A congestion control by its name in Linux, variables of both ends' namespaces, and module parameters."""
+    """A congestion control by its name in Linux and the module that has it ("": the kernel itself), variables of both
+    ends' namespaces, and module parameters."""
 
     congestion: str
+    module: str
     source: str
     sysctl: dict[str, str] = field(default_factory=dict)
     module_parameters: dict[str, str] = field(default_factory=dict)
@@ -47,24 +51,34 @@ CLASSIC = {
 VEGAS = {"tcp_vegas.alpha": "1", "tcp_vegas.beta": "3", "tcp_vegas.gamma": "1"}
 
 VARIANTS = {
-    "newreno": Variant("reno", "seed 003, tables 3.6, 4.1 and A.4; RFC 6582", CLASSIC),
-    "sack": Variant("reno", "seed 003, table 3.6: SACK on, D-SACK off", CLASSIC | {"net.ipv4.tcp_sack": "1"}),
-    "vegas": Variant("vegas", "seed 003, table 3.6: alpha 1, beta 3, gamma 1 segments", CLASSIC, VEGAS),
-    "dctcp": Variant("dctcp", "RFC 8257; it needs ECN", FRESH | {"net.ipv4.tcp_ecn": "1"}),
+    "newreno": Variant("reno", "", "seed 003, tables 3.6, 4.1 and A.4; RFC 6582", CLASSIC),
+    "sack": Variant("reno", "", "seed 003, table 3.6: SACK on, D-SACK off", CLASSIC | {"net.ipv4.tcp_sack": "1"}),
+    "vegas": Variant("vegas", "tcp_vegas", "seed 003, table 3.6: alpha 1, beta 3, gamma 1 segments", CLASSIC, VEGAS),
+    "ss": Variant("ss", "tcp_sca", "seed 003, section 4.3.1: slow slow-start", CLASSIC),
+    "sca": Variant("sca", "tcp_sca", "seed 003, section 4.3.2: slow congestion avoidance", CLASSIC),
+    "ssca": Variant("ssca", "tcp_sca", "seed 003, section 4.3: both", CLASSIC),
+    "cwl": Variant("cwl", "tcp_cwl", "seed 003, section 4.4.2: congestion window limit", CLASSIC),
+    "dcr": Variant("dcr", "tcp_dcr", "seed 002: TCP-DCR", CLASSIC),
+    "dctcp": Variant("dctcp", "tcp_dctcp", "RFC 8257; it needs ECN", FRESH | {"net.ipv4.tcp_ecn": "1"}),
+    "reno": Variant("reno", "", "Linux, net/ipv4/tcp_cong.c", FRESH),
 } | {
-    name: Variant(name, f"Linux, net/ipv4/tcp_{file}.c", FRESH)
-    for name, file in (
-        *((name, name) for name in ("bbr", "bic", "cdg", "cubic", "htcp", "hybla", "illinois", "lp", "nv", "scalable")),
-        *(("reno", "cong"), ("veno", "veno"), ("westwood", "westwood"), ("yeah", "yeah"), ("highspeed", "highspeed")),
+    name: Variant(name, f"tcp_{name}", f"Linux, net/ipv4/tcp_{name}.c", FRESH)
+    for name in (
+        *("bbr", "bic", "cdg", "cubic", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable"),
+        *("veno", "westwood", "yeah"),
     )
 }
 
 NAMES = tuple(VARIANTS)
+LONGEST = 16  # TCP_CA_NAME_MAX, with its final NUL
 
 
 def find(name: str) -> Variant:
     """The variant of this name. Raises ValueError with the names there are."""
-    try:
-        return VARIANTS[name]
-    except KeyError:
-        raise ValueError(f"there is no TCP {name!r}; there are: {', '.join(sorted(NAMES))}") from None
+    module, colon, congestion = name.partition(":")
+    if colon and module.isidentifier() and 0 < len(congestion) < LONGEST:
+        return Variant(congestion, module, f"module {module}", FRESH)
+    if name not in VARIANTS:
+        there = ", ".join(sorted(NAMES))
+        raise ValueError(f"there is no TCP {name!r}; there are: {there}, and MODULE:NAME for one of your own")
+    return VARIANTS[name]

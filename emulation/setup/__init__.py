@@ -22,6 +22,7 @@ __all__ = ["ROOT", "Group", "Prepared", "SetupError", "mend_environment", "prepa
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
 AIR = ROOT / "emulation" / "dcf80211"
+MODULES = (AIR, ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,24 @@ class Prepared:
     modules: dict[str, Path]
 
 
-def prepare(*groups: Group, configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Prepared:
+def prepare(
+    *groups: Group, configuration: tuple[Path, ...] = uml.CONFIGURATION, folders: tuple[Path, ...] = ()
+) -> Prepared:
     """Make everything ready to run a lane, and besides the system packages of the given groups.
 
     Takes milliseconds when all is there. `configuration` are the kernel's configuration fragments, later ones win.
+    The modules are the kernel's own, ours, and those of `folders`, of which the last wins where names are alike.
     Raises SetupError, which says what is missing and how to mend it.
     """
     lane = kernel.find(configuration)
-    air = modules.find(AIR, lane) if lane else {}
-    packages.ensure(Group.RUN, *groups, *(() if air else (Group.BUILD,)))
+    all_there = lane and all(modules.find(folder, lane) for folder in (*MODULES, *folders))
+    packages.ensure(Group.RUN, *groups, *(() if all_there else (Group.BUILD,)))
     lane = lane or kernel.obtain(configuration)
-    air = air or modules.obtain(AIR, lane)
+    found = dict(lane.modules)
+    for folder in (*MODULES, *folders):
+        found |= modules.obtain(folder, lane)
     bytecode.refresh(ROOT)
-    return Prepared(lane, air)
+    return Prepared(lane, found)
 
 
 def prepare_environment() -> Path:

@@ -24,6 +24,11 @@ class Kernel:
         """The program to run."""
         return self.folder / "linux"
 
+    @property
+    def modules(self) -> dict[str, Path]:
+        """Its own modules, by name."""
+        return {file.stem: file for file in sorted(self.folder.glob("net/**/*.ko"))}
+
 
 def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
     """The kernel with these configuration fragments, if it is in the cache.

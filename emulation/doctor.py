@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.lane import virtual
-from emulation.setup import AIR, LOCK_FILE, Group, cache, environment, kernel, modules, packages, uml
+from emulation.setup import LOCK_FILE, MODULES, Group, cache, environment, kernel, modules, packages, uml
 
 MEMORY_MB = 512  # of one lane
 HELLO = "print('hello')"
@@ -77,7 +77,12 @@ def caches() -> Iterator[Check]:
     wanted = kernel.name(uml.CONFIGURATION)
     yield entry("kernel", built.folder.name if built else wanted or "kernel")
     if built:
-        yield entry("air module", modules.name(AIR, built))
+        for folder in MODULES:
+            yield entry(f"modules: {folder.name}", modules.name(folder, built))
+    if debug := kernel.find(kernel.DEBUG):
+        yield entry("debug kernel", debug.folder.name)
+    else:
+        yield Check("debug kernel", Status.HINT, "not in the cache yet", "the first ./dcflab module check builds it")
     for root in cache.roots():
         if root.is_dir():
             megabytes = sum(file.lstat().st_size for file in root.rglob("*")) >> 20

@@ -12,6 +12,8 @@ from emulation.setup import cache, packages, uml
 from emulation.setup.errors import SetupError
 from emulation.setup.tools import compiler, fingerprint
 
+DEBUG = (*uml.CONFIGURATION, uml.RECIPE / "debug.config")  # the configuration in which modules are checked
+
 
 @dataclass(frozen=True)
 class Kernel:

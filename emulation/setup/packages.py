@@ -25,11 +25,14 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab, building kernel and modules, the tests, the benchmarks."""
+    """What needs packages: the Python environment, a lab, building kernel and modules, checking modules, looking at
+    one in a debugger, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     RUN = "run"
     BUILD = "build"
+    CHECK = "check"
+    DEBUG = "debug"
     TEST = "test"
     BENCH = "bench"
 
@@ -73,8 +76,12 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         files("/usr/include/stdio.h", "libc6-dev"),
         Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
     ),
+    Group.CHECK: (program("sparse"), program("perl")),
+    Group.DEBUG: (program("gdb"),),
     Group.TEST: (
         program("gcc"),
+        program("gdb"),
+        program("perl"),
         files("/usr/lib/gcc/*/*/libasan.so", "gcc"),
         files("/usr/include/stdio.h", "libc6-dev"),
         program("tshark"),

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is checked: a folder with a Kbuild file, or one C file, which gets a Kbuild file of its own.
+
+What a folder builds is not guessed from its text: make is asked for `obj-m`. What a module is follows from what it asks
+of the kernel: one that calls `tcp_register_congestion_control` is a congestion control. Which names it registers, only
+the kernel can tell, when it is loaded.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.setup import modules, packages
+
+REGISTER = {b"tcp_register_congestion_control": "congestion control", b"register_qdisc": "qdisc"}
+INFO = re.compile(rb"(?<![ -~])(name|depends|alias|description|parm|parmtype)=([^\0]*)(?=\0)")
+QDISC_ID = re.compile(r"struct\s+Qdisc_ops\s+\w+[^=]*=\s*\{[^}]*?\.id\s*=\s*\"(\w+)\"")
+ASK = "include {}\ndcflab-obj-m:\n\t@echo $(obj-m)\n"
+
+
+class Refused(ValueError):
+    """This cannot be checked; the text says why."""
+
+
+class Kind(enum.StrEnum):
+    """What a module is to the bench."""
+
+    CONGESTION = "congestion control"
+    QDISC = "qdisc"
+    OTHER = "module"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the user named: its folder, the files of it that matter, and the modules that it builds.
+
+    `kbuild` is the text of a Kbuild file that the folder lacks.
+    """
+
+    path: Path
+    folder: Path
+    files: tuple[Path, ...]
+    modules: tuple[str, ...]
+    kbuild: str | None = None
+
+    def copy(self, to: Path) -> None:
+        """Copy the files to a folder, to be built there."""
+        for file in self.files:
+            target = to / file.relative_to(self.folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        if self.kbuild:
+            (to / "Kbuild").write_text(self.kbuild)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A built module: its name in the kernel, its file, what it is, and what must be loaded before it."""
+
+    name: str
+    path: Path
+    kind: Kind
+    needs: tuple[str, ...] = ()
+    qdisc: str | None = None
+
+
+def find(path: Path, module: str | None = None) -> Subject:
+    """What there is to check at a path; `module` picks one of several. Raises Refused, and SetupError."""
+    whole = Path(os.path.abspath(path))
+    if path.is_dir():
+        folder, names, kbuild = whole, built_by(whole), None
+        files = modules.sources(whole)
+        if not any(file.suffix == ".c" for file in files):
+            raise Refused(f"{path}: no C file is there")
+    elif path.is_file() and path.suffix == ".c":
+        folder, names, kbuild = whole.parent, [path.stem], f"obj-m := {path.stem}.o\n"
+        files = [whole, *sorted(folder.glob("*.h"))]
+    else:
+        raise Refused(f"{path}: neither a folder nor a C file" if path.exists() else f"there is no {path}")
+    names = [kernels_name(name) for name in names]
+    if module and kernels_name(module) not in names:
+        raise Refused(f"{path} builds no module {module!r}; it builds: {', '.join(names)}")
+    picked = [kernels_name(module)] if module else names
+    return Subject(path, folder, tuple(files), tuple(picked), kbuild)
+
+
+def kernels_name(name: str) -> str:
+    """A module's name as the kernel has it."""
+    return name.replace("-", "_")
+
+
+def built_by(folder: Path) -> list[str]:
+    """The modules that a folder builds. Raises Refused if there are none."""
+    description = next((folder / name for name in modules.DESCRIPTIONS if (folder / name).is_file()), None)
+    if description is None:
+        raise Refused(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
+    packages.ensure(packages.Group.BUILD)
+    variables = ["KERNELRELEASE=6.12.0", f"KBUILD_EXTMOD={folder}", f"src={folder}", f"obj={folder}"]
+    asked = subprocess.run(
+        ["make", "-s", "--no-print-directory", "-C", str(folder), "-f", "-", *variables, "dcflab-obj-m"],
+        input=ASK.format(description.name), capture_output=True, text=True,
+    )  # fmt: skip
+    if asked.returncode:
+        raise Refused(f"{description}: make does not understand it: {asked.stderr.strip().splitlines()[-1]}")
+    objects = asked.stdout.split()
+    below = [name for entry in objects if entry.endswith("/") for name in built_by(folder / entry)]
+    if found := [entry.removesuffix(".o") for entry in objects if entry.endswith(".o")] + below:
+        return found
+    raise Refused(f"{description}: it builds no module: obj-m is empty")
+
+
+def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
+    """Read a built module. Where its alias does not tell the qdisc's name, its sources do, or else its own name."""
+    content = path.read_bytes()
+    info: dict[str, list[str]] = {}
+    for key, value in INFO.findall(content):
+        info.setdefault(key.decode(), []).append(value.decode(errors="replace"))
+    name = info.get("name", [kernels_name(path.stem)])[0]
+    kind = next((Kind(kind) for call, kind in REGISTER.items() if b"\0" + call + b"\0" in content), Kind.OTHER)
+    needs = tuple(filter(None, info.get("depends", [""])[0].split(",")))
+    qdisc = qdisc_name(name, info.get("alias", []), sources) if kind is Kind.QDISC else None
+    return Module(name, path, kind, needs, qdisc)
+
+
+def qdisc_name(module: str, aliases: Iterable[str], sources: Iterable[Path]) -> str:
+    """What `tc` calls the qdisc of a module."""
+    told = [alias.removeprefix("net-sch-") for alias in aliases if alias.startswith("net-sch-")]
+    texts = (source.read_text(errors="replace") for source in sources if source.suffix == ".c")
+    read = [match[1] for text in texts if (match := QDISC_ID.search(text))]
+    return [*told, *read, module.removeprefix("sch_")][0]
+
+
+def in_order(built: Mapping[str, Module], name: str) -> list[Module]:
+    """A module, and before it those of the same folder that it needs."""
+    before = [module for need in built[name].needs if need in built for module in in_order(built, need)]
+    return list(dict.fromkeys([*before, built[name]]))

@@ -137,14 +137,18 @@ def test(arguments: tuple[str, ...]) -> None:
 
 
 @cli.command()
+@click.argument("what", type=click.Choice(["speed", "routing"]), default="speed")
 @click.option("--json", "as_json", is_flag=True, help="print the figures as JSON")
-@click.option("--repeats", default=3, show_default=True, help="how often each is timed; medians are printed")
-def bench(as_json: bool, repeats: int) -> None:
-    """Measure speed side by side: the lane, the core, ns-2 and ns-3."""
-    from benchmarks.compare import main as compare
+@click.option("--repeats", default=3, show_default=True, help="how often each is timed, or how many seeds are run")
+def bench(what: str, as_json: bool, repeats: int) -> None:
+    """Side by side with ns-2 and ns-3: speed, or what slow congestion avoidance gains under which routing."""
     from emulation.commands import provide
 
     provide("bench")
+    if what == "routing":
+        from benchmarks.routing import main as compare
+    else:
+        from benchmarks.compare import main as compare
     sys.exit(compare(as_json, repeats))
 
 

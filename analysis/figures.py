@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of a study, as PNG: segments in flight over time, goodput, collisions by kind.
+"""Figures of a study, as PNG: segments in flight over time, goodput, collisions by kind, any quantity over cases.
 
-Strategies have the same colour in every figure. What a publication has is shown hollow beside what was measured;
+Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured;
 bars of several seeds carry their 95 % confidence interval.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import statistics
 from analysis.flight import Flight
-from analysis.table import Published, by_strategy, value
+from analysis.table import by_case, value
 from emulation.result import Run
 
 if TYPE_CHECKING:
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 COLOURS = ("#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777")
 KINDS = {"rtscts": ("RTS/CTS", "#0b6e99"), "data": ("TCP DATA", "#d9822b"), "ack": ("TCP ACK", "#4b8b3b")}
 Names = Mapping[str, str]
+Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
 
 
 def in_flight(path: Path, flights: Mapping[str, Flight], names: Names | None = None, samples: int = 101) -> None:
-    """Segments in flight over time, one line a strategy: the running average over `samples` events (seed 000,
+    """Segments in flight over time, one line a variant: the running average over `samples` events (seed 000,
     figure 1), above the raw counts. Raises OSError."""
     figure, axes = _figure((8, 4.2))
-    for colour, (rts, flight) in zip(COLOURS, flights.items(), strict=False):
+    for colour, (variant, flight) in zip(_colours(len(flights)), flights.items(), strict=True):
         series = flight.total
         axes.step(series.time_s, series.count, where="post", color=colour, alpha=0.15, linewidth=0.4, rasterized=True)
-        label = f"{(names or {}).get(rts, rts)}: mean {series.mean:.1f}"
+        label = f"{(names or {}).get(variant, variant)}: mean {series.mean:.1f}"
         axes.plot(series.time_s, series.running_average(samples), color=colour, linewidth=1.3, label=label)
     axes.set(xlabel="time, s", ylabel="TCP segments in flight, DATA and ACK")
     axes.set_title(f"Segments in flight ({samples}-sample running average)", loc="left")
@@ -41,28 +42,28 @@ def in_flight(path: Path, flights: Mapping[str, Flight], names: Names | None = N
 
 
 def goodput(path: Path, runs: Sequence[Run], published: Published | None = None, names: Names | None = None) -> None:
-    """Goodput in segments, one bar a strategy, and a publication's hollow beside it. Raises OSError."""
-    groups = by_strategy(runs)
+    """Goodput in segments, one bar a variant, and a publication's hollow beside it. Raises OSError."""
+    groups = _variants(runs)
     figure, axes = _figure((6, 4.2))
-    for at, (colour, (rts, group)) in enumerate(zip(COLOURS, groups.items(), strict=False)):
+    for at, (colour, (variant, group)) in enumerate(zip(_colours(len(groups)), groups.items(), strict=True)):
         measured = statistics.mean([value(run, "goodput_segments") for run in group])
         error = None if len(group) < 2 else measured.half_width
         bars = axes.bar(at - 0.2, measured.mean, 0.38, color=colour, yerr=error, capsize=4)
         axes.bar_label(bars, fmt="{:,.0f}", label_type="center", color="white")
-        theirs = (published or {}).get(rts, {}).get("goodput_segments")
+        theirs = (published or {}).get(variant, {}).get("goodput_segments")
         if theirs is not None:
             bars = axes.bar(at + 0.2, theirs, 0.38, fill=False, edgecolor=colour, hatch="//", linewidth=1.2)
             axes.bar_label(bars, fmt="{:,.0f}", padding=2)
-    _strategies(axes, groups, names)
+    _name_bars(axes, groups, names)
     axes.set_ylabel("goodput, segments")
     axes.set_title("Goodput" + ("; hatched: published" if published else ""), loc="left")
     _save(figure, path)
 
 
 def collisions(path: Path, runs: Sequence[Run], names: Names | None = None, anywhere: bool = False) -> None:
-    """Collisions by kind of frame, stacked, one bar a strategy: mean over seeds. `anywhere`: COL_ANY, at every station
+    """Collisions by kind of frame, stacked, one bar a variant: mean over seeds. `anywhere`: COL_ANY, at every station
     within range; else at the addressed receiver. Raises OSError."""
-    groups = by_strategy(runs)
+    groups = _variants(runs)
     figure, axes = _figure((6, 4.2))
     bottom = [0.0] * len(groups)
     for kind, (label, colour) in KINDS.items():
@@ -72,13 +73,49 @@ def collisions(path: Path, runs: Sequence[Run], names: Names | None = None, anyw
         bottom = [low + more for low, more in zip(bottom, height, strict=True)]
     for at, total in enumerate(bottom):
         axes.annotate(f"{total:,.0f}", (at, total), (0, 3), textcoords="offset points", ha="center")
-    _strategies(axes, groups, names)
+    _name_bars(axes, groups, names)
     axes.set_ylabel("frames")
     where = "at any station within range" if anywhere else "at the addressed receiver"
     axes.set_title(f"Frames lost to collisions {where}", loc="left")
     axes.margins(y=0.1)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _save(figure, path)
+
+
+def over_cases(path: Path, runs: Sequence[Run], quantity: str, label: str, rows: str, names: Names) -> None:
+    """A quantity over a study's cases, one line a variant; or over its variants, one line a case, if these are many.
+    Raises OSError."""
+    groups = by_case(runs)
+    variants = list(dict.fromkeys(run.variant for run in runs))
+    lines = {v: {case: group[v] for case, group in groups.items() if v in group} for v in variants}
+    places, across, legend = list(groups), rows, ""
+    if len(variants) > len(COLOURS):
+        lines, places, across, legend = groups, variants, "", rows
+    figure, axes = _figure((8, 4.8))
+    for colour, (name, points) in zip(_colours(len(lines)), lines.items(), strict=True):
+        means = [statistics.mean([value(run, quantity) for run in group]) for group in points.values()]
+        errors = [0.0 if mean.samples < 2 else mean.half_width for mean in means]
+        axes.errorbar([places.index(place) for place in points], [mean.mean for mean in means], errors, color=colour,
+                      marker="o", markersize=3, capsize=2, linewidth=1.2, label=names.get(name, name))  # fmt: skip
+    axes.set_xticks(range(len(places)), [names.get(place, place) for place in places])
+    axes.set(xlabel=across, ylabel=label)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), title=legend)
+    _save(figure, path)
+
+
+def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Of a study with one case."""
+    return next(iter(by_case(runs).values()))
+
+
+def _colours(count: int) -> list[Any]:
+    """Those of all figures, or, of many, shades in order."""
+    import matplotlib
+
+    if count <= len(COLOURS):
+        return list(COLOURS[:count])
+    return list(matplotlib.colormaps["viridis"](range(0, 256, 256 // count)))[:count]
 
 
 def _figure(size: tuple[float, float]) -> "tuple[Figure, Axes]":
@@ -94,8 +131,8 @@ def _figure(size: tuple[float, float]) -> "tuple[Figure, Axes]":
     return figure, axes
 
 
-def _strategies(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> None:
-    axes.set_xticks(range(len(groups)), [(names or {}).get(rts, rts) for rts in groups])
+def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> None:
+    axes.set_xticks(range(len(groups)), [(names or {}).get(variant, variant) for variant in groups])
 
 
 def _save(figure: "Figure", path: Path) -> None:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as tables for people, and whether the claims of a study hold.
+"""Results as tables for people.
 
-A quantity is named by its path in a `Run` (`col.rtscts`, `in_flight.total`, `goodput_kbps`): the rows of tables, the
-numbers of a publication and the checks of a claim all use these names, so that a study is data and needs no code.
-Runs of one strategy under several seeds are shown as mean ± half-width of the 95 % confidence interval.
+A quantity is named by its path in a `Run` (`col.rtscts`, `flows.0.tcp.rtos`, `goodput_kbps`): the rows of tables, the
+numbers of a publication and the checks of a claim (`analysis.claims`) all use these names, so that a study is data and
+needs no code. A study's runs are of variants, in one case or several; the first variant is what the others are compared
+with. Runs under several seeds are shown as mean ± half-width of the 95 % confidence interval, changes seed by seed.
 """
 
 import math
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
 from analysis import statistics
 from emulation.result import Run
 
-Published = Mapping[str, Mapping[str, float]]  # strategy -> path -> number
+Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
+Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
 
 QUANTITIES = {
     "col.rtscts": "COL_RTS/CTS",
@@ -39,75 +39,144 @@ QUANTITIES = {
     "goodput_kbps": "goodput, kb/s",
 }
 SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops")  # a rule follows these
-MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
-
-RELATIONS: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    "<": operator.lt,
-    "=": operator.eq,
-    ">>": lambda a, b: a > b and a >= MUCH * b,
-    "<<": lambda a, b: b > a and b >= MUCH * a,
-    "~": lambda a, b: abs(a - b) <= ALIKE * max(abs(a), abs(b)),
-}
+COMPACT = 6  # more variants than these, and a table of cases shows only changes beside the first
 
 
 def value(run: Run, path: str) -> float:
-    """A quantity of a run by its path; nan where the run has none. Raises AttributeError for a path there is not."""
+    """A quantity of a run by its path, in which numbers count from 0 in lists; nan where the run has none.
+
+    Raises AttributeError for a path there is not.
+    """
     found: object = run
     for name in path.split("."):
-        found = getattr(found, name)
+        if isinstance(found, list) and name.isdecimal():
+            found = found[int(name)] if int(name) < len(found) else None
+        else:
+            found = getattr(found, name)
         if found is None:
             return math.nan
     return float(found)  # type: ignore[arg-type]
 
 
-def by_strategy(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """The runs of each RTS/CTS strategy, in the order in which strategies first come, sorted by seed."""
-    groups: dict[str, list[Run]] = {}
+def by_case(runs: Sequence[Run]) -> Groups:
+    """The runs of each case and variant, in the order in which these first come, sorted by seed."""
+    groups: Groups = {}
     for run in runs:
-        groups.setdefault(run.rts, []).append(run)
-    return {rts: sorted(group, key=lambda run: run.seed) for rts, group in groups.items()}
+        groups.setdefault(run.case, {}).setdefault(run.variant, []).append(run)
+    for variants in groups.values():
+        for group in variants.values():
+            group.sort(key=lambda run: run.seed)
+    return groups
 
 
-def study_table(
-    title: str, runs: Sequence[Run], *, published: Published | None = None, base: str = "full",
-    names: Mapping[str, str] | None = None,
-) -> Table:  # fmt: skip
-    """One column per strategy, with the numbers of a publication beside it, and the change of goodput against `base`.
+def study_tables(
+    title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
+    rows: str = "", quantities: Mapping[str, str] | None = None,
+) -> list[Table]:  # fmt: skip
+    """Of one case: a table with all quantities, a column for each variant. Of several: one for each quantity, with a
+    row for each case. The numbers of a publication stand beside.
 
-    `names`: what to call the strategies. Raises statistics' ValueError if strategies ran under different seeds.
+    `names`: what to call variants and cases; `rows`: what the cases are; `quantities`: paths and what to call them.
+    Raises statistics' ValueError if variants ran under different seeds.
     """
-    published, names = published or {}, names or {}
-    groups = by_strategy(runs)
+    published, names, quantities = published or {}, names or {}, QUANTITIES if quantities is None else quantities
+    groups = by_case(runs)
+    if len(groups) == 1:
+        [(case, variants)] = groups.items()
+        return [_one_case(title, variants, published.get(case, {}), names, quantities)]
+    draw = _compact if len({run.variant for run in runs}) > COMPACT else _cases
+    return [draw(f"{title}: {label}", groups, path, published, names, rows) for path, label in quantities.items()]
+
+
+def _one_case(
+    title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
+    names: Mapping[str, str], quantities: Mapping[str, str],
+) -> Table:  # fmt: skip
     table = Table(title=title, title_justify="left")
     table.add_column("")
-    for rts in groups:
-        table.add_column(names.get(rts, rts), justify="right")
-        if rts in published:
+    for variant in variants:
+        table.add_column(names.get(variant, variant), justify="right")
+        if variant in published:
             table.add_column("published", justify="right", style="dim")
-    for path, label in QUANTITIES.items():
+    for path, label in quantities.items():
         cells = []
-        for rts, group in groups.items():
-            cells.append(number(statistics.mean([value(run, path) for run in group])))
-            if rts in published:
-                cells.append(number(published[rts].get(path)))
+        for variant, group in variants.items():
+            cells.append(number(_mean(group, path)))
+            if variant in published:
+                cells.append(number(published[variant].get(path)))
         table.add_row(label, *cells, end_section=path in SECTIONS)
-    if base in groups and len(groups) > 1:
-        changes = _changes(groups, "goodput_segments", published, base)
-        table.add_row(f"change of goodput against {names.get(base, base)}", *changes)
+    goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
+    if goodput and len(variants) > 1:
+        first, changes = next(iter(variants)), []
+        for variant, group in variants.items():
+            changes.append(percent(_change(group, variants[first], goodput)) if variant != first else "")
+            if variant in published:
+                changes.append(_published_change(published, variant, first, goodput))
+        table.add_row(f"change of goodput against {names.get(first, first)}", *changes)
     return table
 
 
-def _changes(groups: Mapping[str, Sequence[Run]], path: str, published: Published, base: str) -> list[str]:
-    cells = []
-    bases = [value(run, path) for run in groups[base]]
-    for rts, group in groups.items():
-        known = bool(bases) and all(bases) and rts != base
-        cells.append(percent(statistics.relative_change([value(run, path) for run in group], bases)) if known else "")
-        if rts in published:
-            ours, theirs = published[rts].get(path), published.get(base, {}).get(path)
-            cells.append(percent(statistics.mean([ours / theirs - 1])) if ours and theirs and rts != base else "")
-    return cells
+def _cases(
+    title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
+) -> Table:  # fmt: skip
+    """A row for each case; in each cell a variant's value, and its change against the first."""
+    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
+    table = Table(title=title, title_justify="left")
+    table.add_column(rows)
+    for variant in variants:
+        table.add_column(names.get(variant, variant), justify="right")
+        if variant in beside:
+            table.add_column("published", justify="right", style="dim")
+    for case, group in groups.items():
+        cells, theirs = [], published.get(case, {})
+        for variant in variants:
+            runs, bases = group.get(variant, []), group.get(variants[0], [])
+            change = percent(_change(runs, bases, path)) if variant != variants[0] else ""
+            cells.append(f"{number(_mean(runs, path))}  {change}".strip())
+            if variant in beside:
+                published_change = _published_change(theirs, variant, variants[0], path)
+                cells.append(f"{number(theirs.get(variant, {}).get(path))}  {published_change}".strip())
+        table.add_row(names.get(case, case), *cells)
+    return table
+
+
+def _compact(
+    title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
+) -> Table:  # fmt: skip
+    """A row for each case: the first variant's value, and how much more or less the others have."""
+    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    first, widest = variants[0], 0.0
+    table = Table(title_justify="left", caption_justify="left")
+    table.add_column(rows)
+    for variant in variants:
+        table.add_column(names.get(variant, variant), justify="right")
+    for case, group in groups.items():
+        cells = [number(_mean(group.get(first, []), path))]
+        for variant in variants[1:]:
+            change = _change(group.get(variant, []), group.get(first, []), path)
+            cells.append(f"{change.mean * 100:+.0f} %" if change else "")
+            widest = max(widest, 0.0 if change is None or math.isnan(change.half_width) else change.half_width)
+        table.add_row(names.get(case, case), *cells)
+    table.title = f"{title}; beside {names.get(first, first)}: change against it"
+    table.caption = f"the widest 95 % confidence interval is ± {widest * 100:.1f} %" if widest else None
+    return table
+
+
+def _mean(runs: Sequence[Run], path: str) -> statistics.Estimate | None:
+    return statistics.mean([value(run, path) for run in runs]) if runs else None
+
+
+def _change(runs: Sequence[Run], bases: Sequence[Run], path: str) -> statistics.Estimate | None:
+    """None where there is nothing to compare with."""
+    values, base = [value(run, path) for run in runs], [value(run, path) for run in bases]
+    known = values and all(base) and not any(map(math.isnan, [*values, *base]))
+    return statistics.relative_change(values, base) if base and known else None
+
+
+def _published_change(published: Mapping[str, Mapping[str, float]], variant: str, first: str, path: str) -> str:
+    theirs, base = published.get(variant, {}).get(path), published.get(first, {}).get(path)
+    return percent(statistics.mean([theirs / base - 1])) if theirs and base and variant != first else ""
 
 
 def number(of: statistics.Estimate | float | None) -> str:
@@ -122,7 +191,9 @@ def number(of: statistics.Estimate | float | None) -> str:
     return f"{of:,.0f}" if abs(of) >= 100 or of == int(of) else f"{of:.2f}"
 
 
-def percent(of: statistics.Estimate) -> str:
+def percent(of: statistics.Estimate | None) -> str:
+    if of is None:
+        return ""
     spread = "" if math.isnan(of.half_width) else f" ± {of.half_width * 100:.1f}"
     return f"{of.mean * 100:+.1f}{spread} %"
 
@@ -139,73 +210,3 @@ def run_table(title: str, run: Run) -> Table:
             table.add_row(f"{flow.name} {flow.source} to {flow.destination}, kb/s", number(flow.goodput_kbps))
     table.add_row("TCP retransmissions", number(sum(flow.retransmits for flow in run.flows)))
     return table
-
-
-@dataclass(frozen=True)
-class Check:
-    """`a` RELATION `b`. Each side is a number, or "strategy.path" such as "none.goodput_segments"."""
-
-    a: str | float
-    relation: str
-    b: str | float
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a publication says, as checks that must all hold."""
-
-    name: str
-    text: str
-    checks: Sequence[Check]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a claim holds: in how many of the seeds all checks do, and for each check its means and seeds."""
-
-    claim: Claim
-    held: int
-    seeds: int
-    details: list[tuple[Check, float, float, int]]  # check, mean of a, mean of b, seeds in which it holds
-
-    @property
-    def text(self) -> str:
-        if self.held == self.seeds:
-            return "holds" if self.seeds == 1 else f"holds in all {self.seeds} seeds"
-        if self.seeds == 1 or not self.held:
-            return "does not hold" if self.seeds == 1 else f"does not hold in any of {self.seeds} seeds"
-        return f"holds in {self.held} of {self.seeds} seeds"
-
-    def lines(self) -> list[str]:
-        """For people: the verdict, then each check with its numbers, and in how many seeds where that differs."""
-        lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
-        for check, a, b, held in self.details:
-            mark = "yes" if held == self.seeds else "no " if not held else f"{held}/{self.seeds}"
-            lines.append(f"    {mark}  {_side(check.a, a)} {check.relation} {_side(check.b, b)}")
-        return lines
-
-
-def _side(side: str | float, mean: float) -> str:
-    return f"{side} ({number(mean)})" if isinstance(side, str) else number(side)
-
-
-def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
-    """Check a claim in every seed. Raises ValueError if a strategy or seed that it needs was not run."""
-    groups = {rts: {run.seed: run for run in group} for rts, group in by_strategy(runs).items()}
-    seeds = sorted({run.seed for run in runs})
-
-    def side(of: str | float, seed: int) -> float:
-        if not isinstance(of, str):
-            return of
-        rts, _, path = of.partition(".")
-        if seed not in groups.get(rts, {}):
-            raise ValueError(f"claim {claim.name} needs a run of {rts} with seed {seed}")
-        return value(groups[rts][seed], path)
-
-    details, all_hold = [], [True] * len(seeds)
-    for check in claim.checks:
-        a, b = ([side(of, seed) for seed in seeds] for of in (check.a, check.b))
-        holds = [RELATIONS[check.relation](x, y) for x, y in zip(a, b, strict=True)]
-        all_hold = [both and this for both, this in zip(all_hold, holds, strict=True)]
-        details.append((check, statistics.mean(a).mean, statistics.mean(b).mean, sum(holds)))
-    return Verdict(claim, sum(all_hold), len(seeds), details)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from emulation.commands import provide
 from emulation.options import specification_of
-from emulation.run import Lab, play
+from emulation.run import Lab, Task, play
 
 HERE = Path(__file__).parent
 STRATEGIES = ("full", "partial", "none")
@@ -47,7 +47,7 @@ def dcflab(lab: Lab, folder: Path, trace: bool, hops: list[int]) -> float:
     def run() -> None:
         for rts in STRATEGIES:
             given = {"stations": STATIONS, "seconds": SECONDS, "rts": rts, "trace": trace}
-            found = play(lab, specification_of("string", given), Path(tempfile.mkdtemp(dir=folder))).run
+            found = play(lab, Task(specification_of("string", given)), Path(tempfile.mkdtemp(dir=folder))).run
             hops.append(sum(row.get("ACKED", 0) for s in found.stations for row in s.counters["end"].values()))
 
     return timed(run)

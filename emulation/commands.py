@@ -2,6 +2,7 @@
 """What the commands of `emulation.cli` do: set up what is missing, run, print, and leave a run folder.
 
 A run folder holds `result.json`, one subfolder a run (plan, what the lane left, the air's pcapng), and figures.
+A study that was interrupted, or that is to have more seeds, is continued in its folder: only what is missing is run.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import errno
 import json
 import os
 import platform
+import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +26,8 @@ from emulation.drawing import artist
 from emulation.lane.virtual import LaneError, Reason
 from emulation.options import Seeds, options_of, specification_of
 from emulation.plan import PlanError
-from emulation.result import Host, Result
-from emulation.run import Lab, Outcome, name_of, play_all
+from emulation.result import Host, Result, Run
+from emulation.run import Lab, Outcome, Task, name_of, play_all
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
@@ -45,13 +47,19 @@ ALWAYS: list[Callable[[], click.Parameter]] = [
 ]  # fmt: skip
 
 
-def provide(*groups: str) -> Lab:
-    """Set up what is missing for runs, and for these groups besides. Raises Failure with what mends it."""
+def provide(*groups: str, folders: Iterable[str] = ()) -> Lab:
+    """Set up what is missing for runs, for these groups besides, and the modules of these folders.
+
+    Raises UsageError for a folder that holds no modules, Failure with what mends it for the rest.
+    """
     from emulation.cli import Failure
     from emulation.setup import Group, SetupError, prepare
 
+    for folder in folders:
+        if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
+            raise click.UsageError(f"modules: there is no Kbuild in {folder}")
     try:
-        prepared = prepare(*(Group(group) for group in groups))
+        prepared = prepare(*(Group(group) for group in groups), folders=tuple(map(Path, folders)))
     except SetupError as error:
         raise Failure(str(error)) from None
     return Lab(prepared.kernel.linux, prepared.modules)
@@ -91,9 +99,9 @@ def failures() -> Iterator[None]:
 
 
 def play_with_progress(
-    lab: Lab, specifications: Sequence[Specification], folder: Path, jobs: int | None
+    lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None, resume: bool = False
 ) -> list[Outcome]:
-    """Run all, with a progress bar on a terminal."""
+    """Run all, with a progress bar on a terminal; with `resume`, only those that are not finished."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -101,21 +109,28 @@ def play_with_progress(
                MofNCompleteColumn(), TimeElapsedColumn())  # fmt: skip
     console = Console(stderr=True)
     with failures(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("running", total=len(specifications), air=0.0)
-        done, air = [0.0] * len(specifications), [0.0] * len(specifications)
+        shown = bar.add_task("running", total=len(tasks), air=0.0)
+        done, air = [0.0] * len(tasks), [0.0] * len(tasks)
 
         def heard(index: int, fraction: float, air_s: float) -> None:
             done[index], air[index] = fraction, air_s
-            bar.update(task, completed=sum(done), air=sum(air))
+            bar.update(shown, completed=sum(done), air=sum(air))
 
-        return play_all(lab, specifications, folder, heard, jobs)
+        return play_all(lab, tasks, folder, heard, jobs, resume)
 
 
-def finish(name: str, base: dict[str, Any], outcomes: Sequence[Outcome], folder: Path) -> Result:
+def finish(name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], folder: Path) -> Result:
     """Write result.json."""
-    lane = json.loads((folder / name_of(outcomes[0].run) / "lane.json").read_text())
+    lane = json.loads((folder / name_of(runs[0]) / "lane.json").read_text())
+    common = base.model_dump(mode="json")
+
+    def changed(task: Task) -> dict[str, Any]:
+        own = task.specification.model_dump(mode="json")
+        return {name: value for name, value in own.items() if value != common[name]}
+
     result = Result(
-        experiment=name, specification=base, runs=[outcome.run for outcome in outcomes],
+        experiment=name, specification=common,
+        runs=[run.model_copy(update={"changes": changed(task)}) for task, run in zip(tasks, runs, strict=True)],
         host=Host(lane="virtual", kernel=lane.get("kernel", ""), tools={"python": platform.python_version()}),
     )  # fmt: skip
     (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")
@@ -129,57 +144,120 @@ def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
 
 
 def study_command(name: str) -> click.Command:
-    """`run STUDY`."""
+    """`run STUDY`: its options are those of the specification that the study does not vary."""
     import experiments
 
     study = experiments.find(name)
 
-    def callback(seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, figures: bool) -> None:
-        base = specification_of(study.topology, dict(study.options))
-        specifications = [
-            specification_of(study.topology, {**study.options, **variant, "seed": seed})
-            for seed in seeds
-            for variant in study.variants.values()
-        ]
-        folder, lab = new_folder(out, name), provide()
+    def callback(
+        seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None, figures: bool,
+        only_variants: tuple[str, ...], only_cases: tuple[str, ...] = (), **given: Any,
+    ) -> None:  # fmt: skip
+        given = {option: value for option, value in given.items() if value is not None}
+        base = specification_of(study.topology, {**study.options, **given})
+        tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+        if out and resume:
+            raise click.UsageError("--resume names the run folder: leave out --out")
+        folder, lab = resume or new_folder(out, name), provide(folders=base.modules)
         began = time.monotonic()
         with artist() if figures else nullcontext() as draw:
-            outcomes = play_with_progress(lab, specifications, folder, jobs)
+            try:
+                outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+            except (KeyboardInterrupt, click.ClickException):
+                click.echo(f"to continue: {again(folder)}", err=True)
+                raise
             wall_s = time.monotonic() - began
-            result = finish(name, base.model_dump(mode="json"), outcomes, folder)
+            result = finish(name, base, tasks, [outcome.run for outcome in outcomes], folder)
             if draw:
                 draw_study(draw, study, result, outcomes, folder)
             if as_json:
                 click.echo((folder / "result.json").read_text(), nl=False)
                 return
-            print_study(study, result)
-            say_speed(outcomes, wall_s, folder)
+            print_study(study, result, given)
+            if resume:
+                click.echo(f"{folder}/")
+            else:
+                say_speed(outcomes, wall_s, folder)
 
-    return click.Command(name, params=[make() for make in ALWAYS], callback=callback, help=study.title)
+    own = [
+        click.Option(["--resume"], type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
+                     help="continue in this run folder: what is finished there is not run again"),
+        click.Option(["--variant", "only_variants"], type=click.Choice(list(study.variants)), multiple=True,
+                     help="only this one, or several by repeating it  [default: all]"),
+    ]  # fmt: skip
+    if len(study.cases) > 1:
+        cases = click.Choice(list(study.cases))
+        own.append(click.Option(["--case", "only_cases"], type=cases, multiple=True, help="the same of cases"))
+    options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
+    params = [*(make() for make in ALWAYS), *own, *options]
+    return click.Command(name, params=params, callback=callback, help=study.title)
 
 
-def print_study(study: Study, result: Result) -> None:
+def tasks_of(
+    study: Study, seeds: Sequence[int], given: dict[str, Any], cases: Sequence[str] = (), variants: Sequence[str] = ()
+) -> list[Task]:
+    """The runs of a study, or of some of its cases and variants, with what the user gave. Raises UsageError."""
+    specifications = {
+        (case, variant): specification_of(study.topology, {**study.options, **given, **of_case, **of_variant})
+        for case, of_case in study.cases.items()
+        for variant, of_variant in study.variants.items()
+        if case in (cases or study.cases) and variant in (variants or study.variants)
+    }
+    return [
+        Task(specification.model_copy(update={"seed": seed}), variant, case)
+        for seed in seeds
+        for (case, variant), specification in specifications.items()
+    ]
+
+
+def again(folder: Path) -> str:
+    """The command line of this program that continues in a run folder."""
+    words = sys.argv[1:]
+    for option in ("--out", "--resume"):
+        words = [word for word in words if not word.startswith(f"{option}=")]
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    return shlex.join(["./dcflab", *words, "--resume", str(folder)])
+
+
+def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from analysis.table import judge, study_table
+    from analysis.claims import NotTested, judge
+    from analysis.table import study_tables
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    console.print(study_table(study.title, result.runs, published=study.published, names=study.names))
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    title = study.title + "".join(f", --{name.replace('_', '-')} {value}" for name, value in given.items())
+    for table in study_tables(
+        title, result.runs, published=study.published, names=study.names, rows=study.rows, quantities=study.quantities
+    ):
+        console.print(table)
     for claim in study.claims:
-        console.print("\n".join(judge(claim, result.runs).lines()), highlight=False)
+        try:
+            lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)
+        except NotTested as error:
+            lines = [f"{claim.name}  not tested: {claim.text}", f"    {error}"]
+        console.print("\n".join(lines), highlight=False, markup=False)
 
 
 def draw_study(
     draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path
 ) -> None:
-    """The figures of a study; segments in flight are of the first seed."""
+    """The figures of a study. Of several cases, each quantity over the cases; of one, goodput, collisions and, of the
+    first seed, segments in flight."""
     from analysis import figures
 
-    first = result.runs[0].seed
-    flights = {o.run.rts: o.flight for o in outcomes if o.run.seed == first and o.flight}
-    draw(figures.in_flight, folder / "in-flight.png", flights, study.names)
-    draw(figures.goodput, folder / "goodput.png", result.runs, study.published, study.names)
-    draw(figures.collisions, folder / "collisions.png", result.runs, study.names)
+    names = dict(study.names)
+    if len({run.case for run in result.runs}) > 1:
+        for path, label in study.quantities.items():
+            draw(figures.over_cases, folder / f"{path}.png", result.runs, path, label, study.rows, names)
+        return
+    first, case = result.runs[0].seed, result.runs[0].case
+    if flights := {o.run.variant: o.flight for o in outcomes if o.run.seed == first and o.flight}:
+        draw(figures.in_flight, folder / "in-flight.png", flights, names)
+    draw(figures.goodput, folder / "goodput.png", result.runs, study.published.get(case), names)
+    draw(figures.collisions, folder / "collisions.png", result.runs, names)
 
 
 def topology_command(name: str) -> click.Command:
@@ -189,27 +267,28 @@ def topology_command(name: str) -> click.Command:
         seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, figures: bool, **given: Any
     ) -> None:
         specifications = [specification_of(name, given | {"seed": seed}) for seed in seeds]
-        folder, lab = new_folder(out, name), provide()
+        tasks = [Task(specification, specification.rts) for specification in specifications]
+        folder, lab = new_folder(out, name), provide(folders=specifications[0].modules)
         began = time.monotonic()
-        outcomes = play_with_progress(lab, specifications, folder, jobs)
+        outcomes = play_with_progress(lab, tasks, folder, jobs)
         wall_s = time.monotonic() - began
-        result = finish(name, specifications[0].model_dump(mode="json"), outcomes, folder)
+        result = finish(name, specifications[0], tasks, [outcome.run for outcome in outcomes], folder)
         if figures and outcomes[0].flight:
             from analysis.figures import in_flight
 
-            in_flight(folder / "in-flight.png", {outcomes[0].run.rts: outcomes[0].flight})
+            in_flight(folder / "in-flight.png", {outcomes[0].run.variant: outcomes[0].flight})
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
             return
         from rich.console import Console
 
-        from analysis.table import run_table, study_table
+        from analysis.table import run_table, study_tables
 
         console = Console()
         if len(outcomes) == 1:
             console.print(run_table(f"{name}, seed {seeds[0]}", outcomes[0].run))
         else:
-            console.print(study_table(f"{name}, {len(seeds)} seeds, mean ± 95 % confidence", result.runs))
+            console.print(*study_tables(f"{name}, {len(seeds)} seeds, mean ± 95 % confidence", result.runs))
         say_speed(outcomes, wall_s, folder)
 
     params = [*options_of(name), *(make() for make in ALWAYS)]
@@ -249,7 +328,7 @@ def shell_command(name: str) -> click.Command:
         from emulation.shell import terminal
 
         specification = specification_of(name, given | {"seed": seeds[0]})
-        lab = provide()
+        lab = provide(folders=specification.modules)
         with failures(), tempfile.TemporaryDirectory(prefix="dcflab-shell-") as folder:
             (Path(folder) / "plan.json").write_text(json.dumps(plan(specification)))
             status = run_lane(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -51,12 +52,13 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     return click.Option([flag, name], metavar=metavar, help=text)
 
 
-def options_of(topology: str) -> list[click.Parameter]:
-    """One option for each parameter of the topology and each field of the specification."""
+def options_of(topology: str, defaults: Mapping[str, object] | None = None) -> list[click.Option]:
+    """One option for each parameter of the topology and each field of the specification; `defaults` if others."""
     models: list[type[BaseModel]] = [topologies.find(topology).Parameters, Specification]
-    return [
-        _option(name, field) for model in models for name, field in model.model_fields.items() if name not in HIDDEN
-    ]
+    fields = {name: field for model in models for name, field in model.model_fields.items() if name not in HIDDEN}
+    for name in fields.keys() & (defaults or {}).keys():
+        fields[name] = FieldInfo.merge_field_infos(fields[name], default=(defaults or {})[name])
+    return [_option(name, field) for name, field in fields.items()]
 
 
 def _value(name: str, value: object) -> object:

@@ -12,6 +12,7 @@ import click
 
 from emulation.commands import play_with_progress, provide
 from emulation.result import Result
+from emulation.run import Task
 from emulation.specification import Specification
 
 
@@ -22,8 +23,8 @@ def replay(folder: Path) -> list[str]:
     """
     try:
         before = Result.model_validate_json((folder / "result.json").read_text())
-        specifications = [
-            Specification.model_validate({**before.specification, "rts": run.rts, "seed": run.seed})
+        tasks = [
+            Task(Specification.model_validate({**before.specification, **run.changes}), run.variant, run.case)
             for run in before.runs
         ]
     except OSError as error:
@@ -33,8 +34,12 @@ def replay(folder: Path) -> list[str]:
     for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
         raise click.UsageError(f"{folder / missing}: the trace of this run is gone")
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
-        outcomes = play_with_progress(provide(), specifications, Path(again), None)
-        after = before.model_copy(update={"runs": [outcome.run for outcome in outcomes]})
+        outcomes = play_with_progress(provide(), tasks, Path(again), None)
+        runs = [
+            outcome.run.model_copy(update={"changes": run.changes})
+            for run, outcome in zip(before.runs, outcomes, strict=True)
+        ]
+        after = before.model_copy(update={"runs": runs})
         found = list(differences(before.comparable(), after.comparable()))
         for run, outcome in zip(before.runs, outcomes, strict=True):
             if run.trace and outcome.run.trace:

@@ -89,8 +89,26 @@ class InFlight(Model):
     total: float
 
 
+class TcpSummary(Model):
+    """What a flow's sender went through (analysis.tcp_flows): how often its retransmission timer expired and how often
+    it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
+    (None: never measured)."""
+
+    rtos: int
+    fast_retransmits: int
+    slow_start_s: float
+    congestion_avoidance_s: float
+    recovery_s: float
+    rto_s: float
+    cwnd_mean: float
+    cwnd_max: int
+    srtt_ms: float | None
+    in_flight_mean: float
+
+
 class FlowResult(Model):
-    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS."""
+    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `tcp` is
+    None without a trace of TCP, or if nothing was sent."""
 
     name: str
     source: str
@@ -101,6 +119,7 @@ class FlowResult(Model):
     goodput_kbps: float
     retransmits: int
     finished_s: float | None
+    tcp: TcpSummary | None = None
 
 
 class Setting(Model):
@@ -120,10 +139,14 @@ class StationResult(Model):
 
 
 class Run(Model):
-    """One run. Rates are in kb/s, times in seconds. `trace` is the pcapng's path in the run folder, None without one;
-    `in_flight` is None then too. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a
-    timer of the air fired at worst, which matters in real time only."""
+    """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
+    what of the specification it has otherwise than the result's. `trace` is the pcapng's path in the run folder, None
+    without one; `in_flight` is None then too. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is
+    how late a timer of the air fired at worst, which matters in real time only."""
 
+    variant: str = ""
+    case: str = ""
+    changes: dict[str, JsonValue] = {}
     rts: str
     seed: int
     goodput_segments: int
@@ -178,23 +201,28 @@ def from_lane(
     *,
     rts: str,
     wall_s: float,
+    variant: str = "",
+    case: str = "",
     in_flight: InFlight | None = None,
+    tcp: Mapping[str, TcpSummary] | None = None,
     trace: str | None = None,
     trace_sha256: str | None = None,
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `rts` is the strategy's name, `wall_s` what the run took, `trace` the pcapng's path in the run folder. Raises
-    ValueError if the run failed in the lane.
+    `rts` is the strategy's name, `variant` and `case` its place in a study, `wall_s` what the run took, `trace` the
+    pcapng's path in the run folder. Raises ValueError if the run failed in the lane.
     """
     if not lane["ok"] or lane.get("air") is None:
         raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
     air_s = float(lane["air_s"])
     of_plan = {flow["name"]: flow for flow in plan["flows"]}
-    flows = [_flow(of_plan[flow["name"]], flow, air_s) for flow in lane["flows"]]
+    flows = [_flow(of_plan[flow["name"]], flow, air_s, (tcp or {}).get(flow["name"])) for flow in lane["flows"]]
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
     counters = [station.counters for station in stations]
     return Run(
+        variant=variant,
+        case=case,
         rts=rts,
         seed=plan["seed"],
         goodput_segments=sum(flow.goodput_segments for flow in flows),
@@ -216,7 +244,7 @@ def from_lane(
     )
 
 
-def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float) -> FlowResult:
+def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float, tcp: TcpSummary | None) -> FlowResult:
     """A flow's rate is over its own time: from its start until it finished, or the run did."""
     active_s = air_s - plan["start_s"] if flow["finished_s"] is None else flow["finished_s"]
     return FlowResult(
@@ -229,4 +257,5 @@ def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float) -> Flo
         goodput_kbps=flow["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
         retransmits=flow["retransmits"],
         finished_s=flow["finished_s"],
+        tcp=tcp,
     )

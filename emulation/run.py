@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs: each specification becomes a plan, the plan is played in a lane of its own, and what it left becomes a `Run`.
+"""Runs: each specification becomes a plan, the plan is played in a lane of its own, and what it left becomes a `Run`,
+which is kept beside as `run.json`, so that a sweep can be stopped and continued.
 
 Lanes are independent processes of one CPU each, so as many run side by side as there are CPUs; each has a worker
 process that boots it, waits for it and reads its trace. A worker tells its story through a pipe and ends with its lane,
@@ -9,21 +10,28 @@ whichever of the two is killed first; when the caller is interrupted, all are en
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from emulation import syscalls
 from emulation.drawing import CONTEXT, STAND_BACK
+from emulation.lane.guest import AIR_MODULE
 from emulation.lane.virtual import LaneError, Listener, Reason
 from emulation.lane.virtual import run as run_lane
+from emulation.plan import PlanError
 from emulation.plan import plan as make_plan
 from emulation.result import Run, from_lane
 from emulation.specification import Specification
@@ -31,7 +39,10 @@ from emulation.specification import Specification
 if TYPE_CHECKING:
     from analysis.flight import Flight
 
-TRACE = "air.pcapng"
+TRACE, FINISHED = "air.pcapng", "run.json"
+KERNEL, PYTHON = "linux", "python"
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = (ROOT / "emulation", ROOT / "emulation" / "lane", ROOT / "traffic")
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,35 @@ class Lab:
 
     kernel: Path
     modules: Mapping[str, Path]
+
+    def chosen(self, names: Iterable[str]) -> dict[str, Path]:
+        """The air's module, and these. Raises PlanError for one there is not."""
+        if missing := next((name for name in names if name not in self.modules), None):
+            raise PlanError(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
+        return {name: self.modules[name] for name in (AIR_MODULE, *names) if name in self.modules}
+
+    @cached_property
+    def sha256(self) -> dict[str, str]:
+        """Of the kernel, of the programs that run in it, and of each module."""
+        programs = sorted(file for folder in PROGRAMS for file in folder.glob("*.py"))
+        parts = {KERNEL: [self.kernel], PYTHON: programs, **{name: [file] for name, file in self.modules.items()}}
+        return {
+            name: hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+            for name, files in parts.items()
+        }
+
+
+@dataclass(frozen=True)
+class Task:
+    """A specification to be run, and its place in a study: a variant, and a case if there are several."""
+
+    specification: Specification
+    variant: str = ""
+    case: str = ""
+
+    @property
+    def seed(self) -> int:
+        return self.specification.seed
 
 
 @dataclass(frozen=True)
@@ -50,9 +90,20 @@ class Outcome:
     flight: Flight | None
 
 
-def name_of(run: Specification | Run) -> str:
+class Finished(BaseModel):
+    """`run.json`: what a run found, and with which kernel, programs and modules; written last, so that one that was
+    interrupted has none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    sha256: dict[str, str]
+    run: Run
+
+
+def name_of(run: Task | Run) -> str:
     """A run's subfolder."""
-    return f"{run.rts}-{run.seed}"
+    return "-".join(re.sub(r"[^\w.+]+", "-", str(part)) for part in (run.case, run.variant, run.seed) if part != "")
 
 
 def wall_limit_s(specification: Specification) -> float:
@@ -62,34 +113,68 @@ def wall_limit_s(specification: Specification) -> float:
 
 def play(
     lab: Lab,
-    specification: Specification,
+    task: Task,
     folder: Path,
     progress: Callable[[float, float], None] = lambda done, air_s: None,
     lane_over: Callable[[], None] = lambda: None,
+    resume: bool = False,
 ) -> Outcome:
-    """Run one specification in `folder`/NAME and return what it found.
+    """Run one task in `folder`/NAME and return what it found.
 
     `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace is left
-    to be read. Raises LaneError; PlanError where the specification cannot be planned; OSError if the folder cannot be
-    written.
+    to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError;
+    PlanError where the specification cannot be planned; OSError if the folder cannot be written.
     """
-    plan = make_plan(specification)
-    where = folder / name_of(specification)
+    specification, plan = task.specification, make_plan(task.specification)
+    where = folder / name_of(task)
     where.mkdir(parents=True, exist_ok=True)
+    modules = lab.chosen(plan["modules"])
+    sha256 = {name: lab.sha256[name] for name in (KERNEL, PYTHON, *modules)}
+    if resume and (found := finished(where, plan, sha256)):
+        lane_over()
+        return found
+    (where / FINISHED).unlink(missing_ok=True)
     (where / "plan.json").write_text(json.dumps(plan))
     began = time.monotonic()
     run_lane(
-        lab.kernel, lab.modules, where, ["plan"], seed=specification.seed, wall_limit_s=wall_limit_s(specification),
-        listener=Listener(progress=progress),
+        lab.kernel, modules, where, ["plan"], seed=specification.seed,
+        wall_limit_s=wall_limit_s(specification), listener=Listener(progress=progress),
     )  # fmt: skip
     lane_over()
     lane = json.loads((where / "lane.json").read_text())
     trace_sha256, flight = digest(where, plan, lane) if plan["air"]["trace"] else (None, None)
     run = from_lane(
-        plan, lane, rts=specification.rts, wall_s=time.monotonic() - began, trace_sha256=trace_sha256,
-        in_flight=flight.means() if flight else None, trace=f"{where.name}/{TRACE}" if flight else None,
+        plan, lane, rts=specification.rts, variant=task.variant, case=task.case, wall_s=time.monotonic() - began,
+        trace_sha256=trace_sha256, in_flight=flight.means() if flight else None,
+        trace=f"{where.name}/{TRACE}" if flight else None,
     )  # fmt: skip
+    half = where / f"{FINISHED}.new"
+    half.write_text(Finished(sha256=sha256, run=run).model_dump_json())
+    half.rename(where / FINISHED)
     return Outcome(run, flight)
+
+
+def finished(where: Path, plan: Mapping[str, Any], sha256: Mapping[str, str]) -> Outcome | None:
+    """What a run of this plan with all of this has left; None if there is none, or not all of it."""
+    try:
+        before = Finished.model_validate_json((where / FINISHED).read_bytes())
+        same = json.loads((where / "plan.json").read_bytes()) == plan and before.sha256 == sha256
+    except (OSError, ValueError):  # there is none, or one of another version
+        return None
+    if not same or (before.run.trace and not (where / TRACE).is_file()):
+        return None
+    return Outcome(before.run, flight_again(where / TRACE, plan) if before.run.trace else None)
+
+
+def flight_again(capture: Path, plan: Mapping[str, Any]) -> Flight:
+    """The segments in flight, from the pcapng."""
+    from analysis.capture import read
+    from analysis.flight import in_flight
+    from analysis.hops import of_observation
+    from analysis.medium import Medium
+    from analysis.observe import observe
+
+    return in_flight(of_observation(observe(read(capture), Medium.of_plan(plan))))
 
 
 def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:
@@ -105,7 +190,7 @@ def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tup
     return sha256, flight.in_flight(hops.of_trace(records, plan["stations"]))
 
 
-def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Path) -> None:
+def _worker(pipe: Connection, lab: Lab, task: Task, folder: Path, resume: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     syscalls.die_with_parent(signal.SIGTERM)
@@ -120,7 +205,7 @@ def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Pa
     said: tuple[object, ...]
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
         try:
-            said = "done", play(lab, specification, folder, progress, lane_over)
+            said = "done", play(lab, task, folder, progress, lane_over, resume)
         except Exception as error:
             said = "failed", error
         pipe.send(said)
@@ -128,30 +213,32 @@ def _worker(pipe: Connection, lab: Lab, specification: Specification, folder: Pa
 
 def play_all(
     lab: Lab,
-    specifications: Sequence[Specification],
+    tasks: Sequence[Task],
     folder: Path,
     progress: Callable[[int, float, float], None] = lambda index, done, air_s: None,
     jobs: int | None = None,
+    resume: bool = False,
 ) -> list[Outcome]:
     """Run all, `jobs` lanes at a time (by default one a CPU), and return their outcomes in order.
 
     While the trace of one run is read the next lane runs already, so that no CPU is idle; lanes have precedence.
 
-    `progress` hears the index, the fraction done and the air time. Raises what the first run to fail raised; then, and
-    on KeyboardInterrupt, the others are ended first.
+    `progress` hears the index, the fraction done and the air time; with `resume`, runs that are finished are not run
+    again. Raises what the first run to fail raised; then, and on KeyboardInterrupt, the others are ended first.
     """
-    waiting = list(enumerate(specifications))[::-1]
+    waiting = list(enumerate(tasks))[::-1]
     running: dict[Connection, tuple[int, BaseProcess]] = {}
     lanes: set[Connection] = set()
     outcomes: dict[int, Outcome] = {}
     jobs = jobs or len(os.sched_getaffinity(0))
+    lab.sha256  # noqa: B018  # once, and not in every worker
     try:
         while waiting or running:
             while waiting and len(lanes) < jobs and len(running) < 2 * jobs:
-                index, specification = waiting.pop()
+                index, task = waiting.pop()
                 ours, theirs = CONTEXT.Pipe(duplex=False)
                 process: BaseProcess = CONTEXT.Process(
-                    target=_worker, args=(theirs, lab, specification, folder), daemon=True
+                    target=_worker, args=(theirs, lab, task, folder, resume), daemon=True
                 )
                 process.start()
                 theirs.close()
@@ -183,7 +270,7 @@ def play_all(
             pipe.close()
         for _, process in running.values():
             process.join()
-    return [outcomes[index] for index in range(len(specifications))]
+    return [outcomes[index] for index in range(len(tasks))]
 
 
 def _ready(running: Iterable[Connection]) -> list[Connection]:

@@ -1,32 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies: each file is one, as data. `./dcflab run NAME` runs it and prints its table beside what was published."""
+"""Studies: each file is one, as data. `./dcflab run NAME` runs it and prints its tables beside what was published.
+
+docs/studies.md says how to write one.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from analysis.table import Claim, Published
+from analysis.claims import Claim
+from analysis.table import QUANTITIES, Published
+
+Options = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class Study:
-    """Variants of one specification, compared.
+    """Variants of one specification, compared in one case or in several.
 
-    `options` are those of the topology's command line, `variants` what each strategy changes; `published` the numbers
-    of the publication by strategy, with the paths of `analysis.table`; `names` what to call the strategies.
+    `options` are flat, as on the topology's command line. Each run has those of the study, then those of its case, then
+    those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
+    rows, and `rows` says what they are ("hops"). `names`: what to call variants and cases; `quantities`: the paths of
+    `analysis.table` that are shown, and what to call them; `published`: the publication's numbers, by case and variant.
     """
 
     name: str
     title: str
     topology: str
-    options: Mapping[str, object]
-    variants: Mapping[str, Mapping[str, object]]
-    names: Mapping[str, str]
-    published: Published
+    options: Options
+    variants: Mapping[str, Options]
     claims: Sequence[Claim]
+    cases: Mapping[str, Options] = field(default_factory=lambda: {"": {}})
+    rows: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    quantities: Mapping[str, str] = field(default_factory=lambda: QUANTITIES)
+    published: Published = field(default_factory=dict)
+
+    @property
+    def varied(self) -> set[str]:
+        """The options that cases or variants set, which a user cannot."""
+        return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
 
 
 def known() -> list[str]:

@@ -8,9 +8,7 @@ The seed's counts come from ns-2's trace, which logs a collision at the station 
 stand beside COL. Claims on collisions are checked on COL_ANY as well, which counts at every station within range.
 """
 
-from itertools import pairwise
-
-from analysis.table import Check, Claim
+from analysis.claims import Check, Claim, Of, order
 from experiments import Study
 
 PUBLISHED = {
@@ -34,12 +32,6 @@ PUBLISHED = {
     },
 }  # fmt: skip
 
-
-def order(path: str, *strategies: str) -> list[Check]:
-    """Each strategy has more of it than the next."""
-    return [Check(f"{a}.{path}", ">", f"{b}.{path}") for a, b in pairwise(strategies)]
-
-
 STUDY = Study(
     name="rts-cts",
     title="RTS/CTS under TCP: a string of 5 stations (seed 000, section 2)",
@@ -47,27 +39,27 @@ STUDY = Study(
     options={"stations": 5, "spacing": 200, "seconds": 120},
     variants={"full": {"rts": "full"}, "partial": {"rts": "partial"}, "none": {"rts": "none"}},
     names={"full": "Full", "partial": "Partial", "none": "No"},
-    published=PUBLISHED,
+    published={"": PUBLISHED},
     claims=[
         Claim("C1", "goodput: No > Partial > Full", order("goodput_segments", "none", "partial", "full")),
         Claim("C2a", "collisions in all: Full > Partial > No", order("col.total", "full", "partial", "none")),
         Claim("C2a, any station", "the same within range", order("col.any.total", "full", "partial", "none")),
         Claim("C2b", "RTS/CTS collisions dominate Full",
-              [Check("full.col.rtscts", ">>", "full.col.data"), Check("full.col.rtscts", ">>", "full.col.ack")]),
+              [Check(Of("full", "col.rtscts"), ">>", Of("full", f"col.{payload}")) for payload in ("data", "ack")]),
         Claim("C2c", "DATA collisions: No > Partial > Full", order("col.data", "none", "partial", "full")),
         Claim("C2c, any station", "the same within range", order("col.any.data", "none", "partial", "full")),
         Claim("C2d", "ACK collisions: No > Partial > Full", order("col.ack", "none", "partial", "full")),
         Claim("C3a", "failed RTS procedures: Full > Partial > none at all",
-              [*order("fail.rtscts", "full", "partial"), Check("none.fail.rtscts", "=", 0)]),
+              [*order("fail.rtscts", "full", "partial"), Check(Of("none", "fail.rtscts"), "=", 0)]),
         Claim("C3b", "DATA given up: fewest in No; Full and Partial alike",
               [*order("fail.data", "full", "none"), *order("fail.data", "partial", "none"),
-               Check("full.fail.data", "~", "partial.fail.data")]),
+               Check(Of("full", "fail.data"), "~", Of("partial", "fail.data"))]),
         Claim("C3c", "ACKs given up: No > Full > Partial", order("fail.ack", "none", "full", "partial")),
         Claim("C3d", "given up in all: Full > Partial > No", order("fail.total", "full", "partial", "none")),
         Claim("C4a", "segments in flight: No > Partial > Full", order("in_flight.total", "none", "partial", "full")),
         Claim("C4b", "in flight, No is at least twice Full",
-              [Check("none.in_flight.total", ">>", "full.in_flight.total")]),
+              [Check(Of("none", "in_flight.total"), ">>", Of("full", "in_flight.total"))]),
         Claim("C4c", "no queue overflows",
-              [Check(f"{rts}.queue_drops", "=", 0) for rts in ("full", "partial", "none")]),
+              [Check(Of(rts, "queue_drops"), "=", 0) for rts in ("full", "partial", "none")]),
     ],
 )  # fmt: skip

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_runs import study
+from sample_runs import run, strings, study
 
 from analysis import figures
 from analysis.flight import Flight, Series
+from emulation.result import Run
 
 
 def flight(seed: int) -> Flight:
@@ -21,10 +22,16 @@ def flight(seed: int) -> Flight:
     return Flight(*series)
 
 
+def sweep(n: int) -> list[Run]:
+    return [run(variant=str(at), case=case, segments=900 + n * at) for case in ("3", "4") for at in range(12)]
+
+
 DRAW: dict[str, Callable[[Path, int], None]] = {
     "in_flight": lambda path, n: figures.in_flight(path, {"full": flight(n), "none": flight(n + 1)}),
     "goodput": lambda path, n: figures.goodput(path, study(n), {"full": {"goodput_segments": 4476}}),
     "collisions": lambda path, n: figures.collisions(path, study(n)),
+    "over cases": lambda path, n: figures.over_cases(path, strings(n), "goodput_kbps", "kb/s", "hops", {}),
+    "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
     "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
 }
 

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether what a publication claims holds: in how many seeds, and how far the seeds decide it.
+
+A claim is checks, and a check compares two quantities, each of a variant in a case (`Of`), or one with a number. It is
+judged in every seed by itself. Over several seeds the ratio of the two sides is a paired sample: where its 95 %
+confidence interval lies wholly on the claim's side the opposite is excluded, where it lies wholly on the other the
+claim is, and between the two the seeds do not decide.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+from analysis import statistics
+from analysis.table import QUANTITIES, by_case, number, value
+from emulation.result import Run
+
+MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
+
+
+class Relation(NamedTuple):
+    """When it holds between two numbers, and between which bounds their ratio then is."""
+
+    holds: Callable[[float, float], bool]
+    low: float
+    high: float
+
+
+RELATIONS = {
+    ">": Relation(operator.gt, 1.0, math.inf),
+    "<": Relation(operator.lt, -math.inf, 1.0),
+    "=": Relation(operator.eq, 1.0, 1.0),
+    ">>": Relation(lambda a, b: a > b and a >= MUCH * b, MUCH, math.inf),
+    "<<": Relation(lambda a, b: b > a and b >= MUCH * a, -math.inf, 1 / MUCH),
+    "~": Relation(lambda a, b: abs(a - b) <= ALIKE * max(abs(a), abs(b)), 1 - ALIKE, 1 / (1 - ALIKE)),
+}
+
+
+@dataclass(frozen=True)
+class Of:
+    """A quantity of the runs of a variant, in a case if the study has several; its path as in `analysis.table`."""
+
+    variant: str
+    path: str
+    case: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """`a` RELATION `factor` x `b`. With `to`, `a` is between `factor` and `to` times `b`, and the relation is "in"."""
+
+    a: Of | float
+    relation: str
+    b: Of | float
+    factor: float = 1.0
+    to: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.relation == "in") != (self.to is not None) or self.relation not in (*RELATIONS, "in"):
+            raise ValueError(f"there is no relation {self.relation!r} of this form")
+
+    def holds(self, a: float, b: float) -> bool:
+        if self.to is not None:
+            return self.factor * b <= a <= self.to * b
+        return RELATIONS[self.relation].holds(a, self.factor * b)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of a / b, where the check holds."""
+        if self.to is not None:
+            return self.factor, self.to
+        relation = RELATIONS[self.relation]
+        return self.factor * relation.low, self.factor * relation.high
+
+    @property
+    def sides(self) -> list[Of]:
+        return [side for side in (self.a, self.b) if isinstance(side, Of)]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a publication says, as checks that must all hold."""
+
+    name: str
+    text: str
+    checks: Sequence[Check]
+
+
+def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check]:
+    """Each variant has more of it than the next, in every case."""
+    return [Check(Of(a, path, case), ">", Of(b, path, case)) for case in cases for a, b in pairwise(variants)]
+
+
+class Sure(Enum):
+    """What a confidence interval says of a check."""
+
+    CONFIRMED = "the opposite is excluded"
+    OPEN = "undecided"
+    REFUTED = "excluded"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check's means, in how many of the seeds it holds, and the ratio of its sides over several seeds, if there is
+    one in each."""
+
+    check: Check
+    a: float
+    b: float
+    held: int
+    ratio: statistics.Estimate | None
+
+    @property
+    def sure(self) -> Sure | None:
+        """None without an interval."""
+        if self.ratio is None or math.isnan(self.ratio.half_width):
+            return None
+        low, high = self.check.bounds
+        least, most = self.ratio.mean - self.ratio.half_width, self.ratio.mean + self.ratio.half_width
+        if low <= least and most <= high:
+            return Sure.CONFIRMED
+        return Sure.REFUTED if most < low or least > high else Sure.OPEN
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds: in how many of the seeds all of its checks do."""
+
+    claim: Claim
+    held: int
+    seeds: int
+    findings: Sequence[Finding]
+
+    @property
+    def text(self) -> str:
+        if self.seeds == 1:
+            return "holds" if self.held else "does not hold"
+        if self.held == self.seeds:
+            said = f"holds in all {self.seeds} seeds"
+        elif not self.held:
+            said = f"does not hold in any of {self.seeds} seeds"
+        else:
+            said = f"holds in {self.held} of {self.seeds} seeds"
+        found = {finding.sure for finding in self.findings} - {None}
+        if Sure.REFUTED in found:
+            return f"{said}; an interval excludes it"
+        if Sure.OPEN in found:
+            return f"{said}; the intervals leave it open"
+        return f"{said}; the intervals exclude the opposite" if found and self.held == self.seeds else said
+
+    def lines(self, names: Mapping[str, str], rows: str = "", quantities: Mapping[str, str] = QUANTITIES) -> list[str]:
+        """For people: the verdict, then each check with its numbers. `names` of variants and cases, `rows` what the
+        cases are, `quantities` what to call the paths."""
+        lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
+        for finding in self.findings:
+            mark = {self.seeds: "yes", 0: "no "}.get(finding.held, f"{finding.held}/{self.seeds}")
+            lines.append(f"    {mark}  {_line(finding, names, rows, quantities)}")
+        return lines
+
+
+def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
+    """What both sides share is said once, before them."""
+    check = finding.check
+    cases, paths = {side.case for side in check.sides}, {side.path for side in check.sides}
+
+    def side(of: Of | float, mean: float) -> str:
+        if not isinstance(of, Of):
+            return number(of)
+        words = [names.get(of.variant, of.variant)]
+        words += [_case(of.case, names, rows)] if len(cases) > 1 else []
+        words += [quantities.get(of.path, of.path)] if len(paths) > 1 else []
+        return f"{', '.join(filter(None, words))} {number(mean)}"
+
+    shared = [_case(case, names, rows) for case in cases if len(cases) == 1]
+    shared += [quantities.get(path, path) for path in paths if len(paths) == 1]
+    before = ", ".join(filter(None, shared))
+    factor = "" if check.factor == 1 and check.to is None else f"{check.factor:g}"
+    factor += "" if check.to is None else f"..{check.to:g}"
+    said = f"{side(check.a, finding.a)} {check.relation} {factor}{' x ' if factor else ''}{side(check.b, finding.b)}"
+    if finding.ratio is not None and len(check.sides) == 2:
+        spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
+        said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
+    if finding.sure in (Sure.OPEN, Sure.REFUTED):
+        said += f": {finding.sure.value}"
+    return f"{before}: {said}" if before else said
+
+
+def _ratio(of: float) -> str:
+    return f"{of:.3f}" if abs(of) < 10 else number(of)
+
+
+def _case(case: str, names: Mapping[str, str], rows: str) -> str:
+    return names.get(case, f"{case} {rows}".strip())
+
+
+class NotTested(ValueError):
+    """The runs do not have what a claim needs; the text says what."""
+
+
+def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
+    """Check a claim in every seed. Raises NotTested."""
+    groups = by_case(runs)
+    seeds = sorted({run.seed for run in runs})
+
+    def side(of: Of | float) -> list[float]:
+        if not isinstance(of, Of):
+            return [of] * len(seeds)
+        found = {run.seed: value(run, of.path) for run in groups.get(of.case, {}).get(of.variant, [])}
+        where = f"{of.variant}{', ' if of.case else ''}{of.case}"
+        for seed in seeds:
+            if seed not in found:
+                raise NotTested(f"claim {claim.name} needs a run of {where} with seed {seed}")
+            if math.isnan(found[seed]):
+                raise NotTested(f"claim {claim.name} needs {of.path}, which was not recorded in {where}, seed {seed}")
+        return [found[seed] for seed in seeds]
+
+    findings, all_hold = [], [True] * len(seeds)
+    for check in claim.checks:
+        a, b = side(check.a), side(check.b)
+        holds = [check.holds(x, y) for x, y in zip(a, b, strict=True)]
+        all_hold = [both and this for both, this in zip(all_hold, holds, strict=True)]
+        paired = all(b) and check.relation != "="
+        ratio = statistics.mean([x / y for x, y in zip(a, b, strict=True)]) if paired else None
+        findings.append(Finding(check, statistics.mean(a).mean, statistics.mean(b).mean, sum(holds), ratio))
+    return Verdict(claim, sum(all_hold), len(seeds), findings)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Claims about made-up studies: in which seeds they hold, and what their confidence intervals exclude."""
+
+from collections.abc import Sequence
+
+import pytest
+from sample_runs import run, strings, study
+
+from analysis.claims import Check, Claim, NotTested, Of, Sure, Verdict, judge, order
+from emulation.result import Run
+
+NAMES = {"full": "Full", "none": "No", "plain": "NewReno", "slow": "SCA"}
+NONE, FULL = Of("none", "goodput_segments"), Of("full", "goodput_segments")
+
+
+def verdict(runs: Sequence[Run], *checks: Check) -> Verdict:
+    return judge(Claim("C1", "so it is", checks), runs)
+
+
+def test_a_claim_holds_in_every_seed() -> None:
+    found = verdict(study(3), Check(NONE, ">", FULL))
+    assert (found.held, found.seeds) == (3, 3)
+    assert found.lines(NAMES) == [
+        "C1  holds in all 3 seeds; the intervals exclude the opposite: so it is",
+        "    yes  goodput, segments: No 5,480 > Full 4,580; ratio 1.197 ± 0.004",
+    ]
+
+
+def test_a_claim_of_one_seed_has_no_interval() -> None:
+    """All of its checks must hold."""
+    found = verdict(study(1), Check(NONE, ">", FULL), Check(Of("none", "queue_drops"), "=", 3))
+    assert found.lines(NAMES) == [
+        "C1  does not hold: so it is",
+        "    yes  goodput, segments: No 5,440 > Full 4,540; ratio 1.198",
+        "    no   queue drops: No 4 = 3",
+    ]
+    assert verdict(study(1), Check(NONE, ">", FULL)).text == "holds"
+
+
+def test_what_both_sides_share_is_said_once() -> None:
+    """Names of variants, of cases and of quantities where they differ."""
+    fast, slow = Of("slow", "goodput_segments", "3"), Of("slow", "goodput_segments", "4")
+    other = Of("plain", "queue_drops", "3")
+    found = verdict(strings(), Check(fast, ">", slow), Check(fast, "in", other, 500, 600), Check(fast, ">", 1.0, 5))
+    assert [line.split("  ")[-1] for line in found.lines(NAMES, "hops")[1:]] == [
+        "goodput, segments: SCA, 3 hops 2,222 > SCA, 4 hops 1,818; ratio 1.222",
+        "3 hops: SCA, goodput, segments 2,222 in 500..600 x NewReno, queue drops 4; ratio 556",
+        "3 hops, goodput, segments: SCA 2,222 > 5 x 1",
+    ]
+
+
+def test_a_claim_holds_in_some_seeds() -> None:
+    found = verdict(study(3), Check(FULL, ">", 4550))
+    assert (found.held, found.text) == (2, "holds in 2 of 3 seeds; the intervals leave it open")
+    assert found.lines(NAMES)[1].startswith("    2/3  ")
+    never = verdict(study(3), Check(FULL, ">", NONE))
+    assert never.text == "does not hold in any of 3 seeds; an interval excludes it"
+    assert never.findings[0].sure is Sure.REFUTED
+
+
+def test_seeds_can_agree_and_yet_not_decide() -> None:
+    """Two seeds on the claim's side, far from each other."""
+    runs = [
+        run(variant=variant, seed=seed, segments=segments)
+        for seed, variant, segments in ((1, "a", 101), (1, "b", 100), (2, "a", 200), (2, "b", 100))
+    ]
+    found = verdict(runs, Check(Of("a", "goodput_segments"), ">", Of("b", "goodput_segments")))
+    assert (found.held, found.findings[0].sure) == (2, Sure.OPEN)
+    assert found.lines({})[1].endswith("ratio 1.505 ± 6.290: undecided")
+
+
+def test_nothing_to_divide_by_is_no_interval() -> None:
+    """Counts of zero are judged in every seed all the same; equality needs no interval."""
+    runs = [run(variant="a", seed=seed) for seed in (1, 2)]
+    none = Of("a", "lost_records")
+    zero = verdict(runs, Check(none, "=", 0), Check(Of("a", "fail.rtscts"), ">", none))
+    assert zero.text == "holds in all 2 seeds"
+    assert [finding.ratio for finding in zero.findings] == [None, None]
+
+
+def test_order_in_every_case() -> None:
+    checks = order("goodput_segments", "slow", "plain", cases=("3", "4"))
+    assert checks == [
+        Check(Of("slow", "goodput_segments", case), ">", Of("plain", "goodput_segments", case)) for case in "34"
+    ]
+    assert verdict(strings(), *checks).held
+
+
+def test_what_was_not_run_or_recorded_is_not_tested() -> None:
+    with pytest.raises(NotTested, match="claim C1 needs a run of never with seed 1"):
+        verdict(study(1), Check(Of("never", "seed"), "=", 1))
+    with pytest.raises(NotTested, match="needs a run of slow, 9 with seed 1"):
+        verdict(strings(), Check(Of("slow", "seed", "9"), "=", 1))
+    with pytest.raises(NotTested, match="which was not recorded in full, seed 1"):
+        verdict([run(in_flight=None)], Check(Of("full", "in_flight.total"), ">", 1))
+
+
+@pytest.mark.parametrize(
+    ("a", "relation", "b", "holds"),
+    [
+        (2, ">", 1, True), (1, ">", 1, False), (1, "<", 2, True), (0, "=", 0, True), (4, ">>", 2, True),
+        (3, ">>", 2, False), (0, "<<", 1, True), (0, "<<", 0, False), (100, "~", 80, True),
+        (100, "~", 70, False), (0, "~", 0, True),
+    ],
+)  # fmt: skip
+def test_relations(a: float, relation: str, b: float, holds: bool) -> None:
+    """What each relation means at its edges; and it is the same of half of twice as much."""
+    assert Check(a, relation, b).holds(a, b) == holds
+    assert Check(a, relation, 2 * b, 0.5).holds(a, 2 * b) == holds
+
+
+def test_a_ratio_can_be_between_two_numbers() -> None:
+    within = Check(FULL, "in", NONE, 0.5, 1.5)
+    assert [within.holds(a, 10) for a in (4, 5, 15, 16)] == [False, True, True, False]
+    for relation, to in (("in", None), (">", 2.0), ("!", None)):
+        with pytest.raises(ValueError, match="no relation"):
+            Check(FULL, relation, NONE, 1.0, to)

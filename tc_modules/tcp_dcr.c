@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reno whose fast retransmit waits, TCP-DCR (Bhandarkar, Sadry, Reddy and Vaidya 2005; Hamadani and Rakocevic use it on
+ * multihop Wi-Fi): duplicate ACKs may tell of a frame that the link layer is still sending again. So one smoothed
+ * round-trip time passes after the first of them before they count; meanwhile each lets a new segment out, as ever.
+ *
+ * The kernel starts recovery when tp->reordering duplicate ACKs have come. At the first one that is raised out of
+ * reach, and when the time is over it is put back, so that the next duplicate ACK has its way. A module can start
+ * recovery in no other way: if no further duplicate ACK comes, the retransmission timer decides.
+ *
+ * With SACK and RACK the kernel goes by time itself: its reordering window becomes the delay, at most one round-trip time.
+ */
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "counters.h"
+
+#define OUT_OF_REACH 16384 /* duplicate ACKs; times a segment's size it stays within the sequence space */
+
+static unsigned short delay_percent = 100;
+module_param(delay_percent, ushort, 0644);
+MODULE_PARM_DESC(delay_percent, "how long fast retransmit waits, in percent of one smoothed round-trip time; 0: Reno (100)");
+
+enum { FLOWS, FLOWS_NOW, DELAYED, FILLED, RETRANSMITTED, TIMED_OUT };
+static const char *const counter_names[] = {
+	"flows", "flows_now", "holes_delayed", "holes_filled", "holes_retransmitted", "holes_timed_out", NULL
+};
+
+static struct counters counters = { .names = counter_names };
+
+enum phase { IDLE, WAITING, WAITED };
+
+/* The state of a flow; all zero at first. */
+struct dcr {
+	u64 until_us;	/* the end of the wait, on tcp_mstamp's clock */
+	u32 hole;	/* where it begins */
+	u32 reordering;	/* the kernel's, while it is raised */
+	u8 phase;
+	bool rack;	/* its window was changed */
+	bool initialized; /* sockets are also released that never were */
+};
+
+static u64 delay_us(const struct tcp_sock *tp)
+{
+	return div_u64((u64)(tp->srtt_us >> 3) * READ_ONCE(delay_percent), 100);
+}
+
+static void wait(struct tcp_sock *tp, struct dcr *dcr)
+{
+	dcr->phase = WAITING;
+	dcr->hole = tp->snd_una;
+	dcr->until_us = tp->tcp_mstamp + delay_us(tp);
+	if (tp->reordering != OUT_OF_REACH)
+		dcr->reordering = tp->reordering;
+	tp->reordering = OUT_OF_REACH;
+}
+
+/* Put the kernel's threshold back, unless the kernel has set another meanwhile. */
+static void let_go(struct tcp_sock *tp, const struct dcr *dcr)
+{
+	if (tp->reordering == OUT_OF_REACH)
+		tp->reordering = dcr->reordering;
+}
+
+/* RACK's reordering window is a number of steps of a quarter of the shortest round-trip time, once reordering was seen. */
+static void widen_rack(struct sock *sk, struct dcr *dcr)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 step = max(tcp_min_rtt(tp) >> 2, 1U);
+	u64 delay = delay_us(tp);
+
+	if (!delay || !tcp_is_sack(tp) ||
+	    !(READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_recovery) & TCP_RACK_LOSS_DETECTION))
+		return;
+	if (!dcr->rack)
+		tp->reord_seen++;
+	dcr->rack = true;
+	tp->rack.reo_wnd_steps = min_t(u64, div_u64(delay + step - 1, step), U8_MAX);
+	tp->rack.reo_wnd_persist = TCP_RACK_RECOVERY_THRESH; /* or the kernel would set one step */
+}
+
+/* Before each ACK is acted on. SACK blocks have been read; a duplicate ACK without is seen by dcr_set_state() first. */
+static void dcr_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct dcr *dcr = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	widen_rack(sk, dcr);
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+		return;
+	if (dcr->phase == IDLE && tp->sacked_out) {
+		atomic64_inc(&counters.value[DELAYED]);
+		wait(tp, dcr);
+	} else if (dcr->phase != IDLE && dcr->hole != tp->snd_una) {
+		wait(tp, dcr); /* that hole is filled, there is another */
+	}
+	if (dcr->phase == WAITING && tp->tcp_mstamp >= dcr->until_us) {
+		dcr->phase = WAITED;
+		let_go(tp, dcr);
+	}
+}
+
+static void dcr_set_state(struct sock *sk, u8 state)
+{
+	static const u8 outcome[] = {
+		[TCP_CA_Open] = FILLED, [TCP_CA_Recovery] = RETRANSMITTED, [TCP_CA_Loss] = TIMED_OUT
+	};
+	struct dcr *dcr = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (state == TCP_CA_CWR)
+		return; /* as in Disorder, duplicate ACKs go on being counted */
+	if (state == TCP_CA_Disorder) {
+		if (dcr->phase != IDLE || !tp->sacked_out)
+			return;
+		atomic64_inc(&counters.value[DELAYED]);
+		wait(tp, dcr);
+	} else if (dcr->phase != IDLE) {
+		atomic64_inc(&counters.value[outcome[state]]);
+		dcr->phase = IDLE;
+		let_go(tp, dcr);
+	}
+}
+
+/* With the threshold raised the kernel also comes for what is only SACKed; meanwhile the window stays as it is. */
+static void dcr_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct dcr *dcr = inet_csk_ca(sk);
+
+	if (dcr->phase != WAITING)
+		tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+static void dcr_init(struct sock *sk)
+{
+	struct dcr *dcr = inet_csk_ca(sk);
+
+	dcr->initialized = true;
+	atomic64_inc(&counters.value[FLOWS]);
+	atomic64_inc(&counters.value[FLOWS_NOW]);
+}
+
+static void dcr_release(struct sock *sk)
+{
+	struct dcr *dcr = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (dcr->phase != IDLE)
+		let_go(tp, dcr);
+	if (dcr->rack) {
+		tp->reord_seen--;
+		tp->rack.reo_wnd_steps = 1;
+		tp->rack.reo_wnd_persist = 0;
+	}
+	if (dcr->initialized)
+		atomic64_dec(&counters.value[FLOWS_NOW]);
+}
+
+static struct tcp_congestion_ops ops = {
+	.name = "dcr",
+	.owner = THIS_MODULE,
+	.init = dcr_init,
+	.release = dcr_release,
+	.set_state = dcr_set_state,
+	.in_ack_event = dcr_in_ack_event,
+	.cong_avoid = dcr_cong_avoid,
+	.ssthresh = tcp_reno_ssthresh,
+	.undo_cwnd = tcp_reno_undo_cwnd,
+};
+
+static struct dentry *folder;
+
+static int __init dcr_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct dcr) > ICSK_CA_PRIV_SIZE);
+	err = tcp_register_congestion_control(&ops);
+	if (err)
+		return err;
+	folder = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	counters_file(&counters, "dcr", folder);
+	return 0;
+}
+
+static void __exit dcr_unregister(void)
+{
+	debugfs_remove_recursive(folder);
+	tcp_unregister_congestion_control(&ops);
+}
+
+module_init(dcr_register);
+module_exit(dcr_unregister);
+MODULE_DESCRIPTION("TCP Reno whose fast retransmit is delayed by one round-trip time (dcr)");
+MODULE_LICENSE("GPL");

@@ -37,6 +37,7 @@ import time
 from emulation.netlink import NetlinkError
 from emulation.radio import owner_socket
 from emulation.station import Station, set_file
+from emulation.tap import Tap
 from traffic import Traffic
 
 TYPE_CHECKING = False
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 PARAMETERS = "/sys/module/{}/parameters/{}"
 TU_US = 1024
 PEERING_S = 30.0  # for a mesh to form, in the lane's time
+STEP_S = 0.1  # preparations and runs start at a multiple of it, so that a microsecond more or less before is no matter
 ATTEMPTS, ANSWER_S = 200, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
 
 
@@ -194,6 +196,7 @@ class Net:
         """Make stations, radios and links; when this returns, all have joined. Raises OSError, having cleaned up."""
         plan = self.build()
         self.settings.clear()
+        wait_for_whole(STEP_S)
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
                 module, _, parameter = name.partition(".")
@@ -226,10 +229,16 @@ class Net:
         """
         flows = [{**flow, "seconds": seconds - flow["start_s"]} for flow in self.build()["flows"]]
         air = self.air
-        with Traffic(flows, self.stations, self.folder) as traffic, open(f"{self.folder}/air.trace", "wb") as trace:
+        with contextlib.ExitStack() as stack:
+            traffic = stack.enter_context(Traffic(flows, self.stations, self.folder))
+            trace = stack.enter_context(open(f"{self.folder}/air.trace", "wb"))
+            tap = stack.enter_context(Tap(f"{self.folder}/tcp.trace")) if Tap.there() else None
             traffic.prepare()
             if air and air.trace >= 0:
                 traffic.loop.watch(air.trace, select.EPOLLIN, lambda: air.copy_trace(trace))
+            if tap:
+                traffic.loop.watch(tap.channel, select.EPOLLIN, tap.copy)
+            wait_for_whole(STEP_S)
             started_ns = air.start() if air else time.monotonic_ns()
             traffic.run(seconds, progress)
             stopped_ns = air.stop() if air else time.monotonic_ns()
@@ -237,6 +246,9 @@ class Net:
             if air:
                 traffic.loop.forget(air.trace)
                 air.copy_trace(trace)
+            if tap:
+                traffic.loop.forget(tap.channel)
+                tap.copy()
         settings = [*self.settings, *(setting for station in self.stations.values() for setting in station.settings)]
         return {
             "air_s": (stopped_ns - started_ns) / 1e9,
@@ -245,8 +257,14 @@ class Net:
             "settings": [setting for setting in settings if setting["value"] != setting["default"]],
             "flows": results,
             "air": air.report() if air else None,
+            "tcp": tap.report() if tap else None,
         }
 
     def stop(self) -> None:
         """Take everything away again; safe to call at any time, and more than once."""
         self.cleanup.close()
+
+
+def wait_for_whole(step_s: float) -> None:
+    """Wait until the clock shows a multiple of so many seconds."""
+    time.sleep(step_s - time.monotonic() % step_s)

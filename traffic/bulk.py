@@ -85,7 +85,6 @@ class Bulk:
                 sent = self.sender.send(CHUNK[: self.unsent])
                 if self.unsent is not None:
                     self.unsent -= sent
-            self.sender.shutdown(socket.SHUT_WR)
         except BlockingIOError:
             return
         except OSError:

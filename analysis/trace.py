@@ -68,20 +68,20 @@ class _Record(IntEnum):
     MARK = 4
 
 
-def _record(fields: str) -> np.dtype[Any]:
+def record(fields: str) -> np.dtype[Any]:
     """The dtype of "name:type name:type ...", little-endian and packed."""
     return np.dtype([(name, "<" + kind) for name, kind in (field.split(":") for field in fields.split())])
 
 
-TX = _record(
+TX = record(
     "size:u2 type:u1 kind:u1 station:u2 receiver:u2 id:i8 start_ns:i8 duration_ns:u4 rate:u2 freq:u2 queued_ns:i8"
     " length:u2 attempt:u1 flags:u1 msdu:u4 reserved:u4 caplen:u2 zero:u2"
 )
-RX = _record(
+RX = record(
     "size:u2 type:u1 outcome:u1 station:u2 other:u2 id:i8 start_ns:i8 power_mdbm:i4 other_kind:u1 addressed:u1 zero:u2"
 )
-END = _record("size:u2 type:u1 reason:u1 station:u2 kind:u1 pad:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2")
-MARK = _record("size:u2 type:u1 what:u1 lost:u4 time_ns:i8 zero:i8")
+END = record("size:u2 type:u1 reason:u1 station:u2 kind:u1 pad:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2")
+MARK = record("size:u2 type:u1 what:u1 lost:u4 time_ns:i8 zero:i8")
 FLAG_SHORT_PREAMBLE = 1
 
 

@@ -7,8 +7,9 @@ How long it took and on what machine is no result: `comparable()` leaves that ou
 specification and seed are equal.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -16,6 +17,20 @@ RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 HOST_FACTS = {"wall_s", "late_ns_max", "host"}  # at any depth
+
+
+class Losses(NamedTuple):
+    """Percent of packets."""
+
+    contention: float
+    queue: float
+
+
+class Retries(NamedTuple):
+    """The MAC's: of RTSs and of frames sent without one, and of frames after their RTS."""
+
+    short: int
+    long: int
 
 
 class Model(BaseModel):
@@ -105,10 +120,15 @@ class TcpSummary(Model):
     srtt_ms: float | None
     in_flight_mean: float
 
+    @property
+    def retransmissions_begun(self) -> int:
+        """Fast retransmits and timeouts."""
+        return self.fast_retransmits + self.rtos
+
 
 class FlowResult(Model):
-    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `tcp` is
-    None without a trace of TCP, or if nothing was sent."""
+    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
+    of what all flows delivered (None: nothing). `tcp` is None without a trace of TCP, or if nothing was sent."""
 
     name: str
     source: str
@@ -117,6 +137,7 @@ class FlowResult(Model):
     delivered_bytes: int
     goodput_segments: int
     goodput_kbps: float
+    share: float | None
     retransmits: int
     finished_s: float | None
     tcp: TcpSummary | None = None
@@ -165,6 +186,27 @@ class Run(Model):
     lost_records: int
     refused_frames: int
     late_ns_max: int
+
+    @property
+    def retries(self) -> Retries:
+        """Of all stations."""
+        retries = [station.counters["retries"] for station in self.stations]
+        return Retries(sum(n["short"] for n in retries), sum(n["long"] for n in retries))
+
+    @property
+    def losses(self) -> Losses:
+        """Of the TCP packets that the flows' ends handed to the air: what the MAC gave up, and what a queue refused,
+        anywhere on the way. nan without packets."""
+        counters = {station.name: station.counters for station in self.stations}
+        ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
+        sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends)
+        lost = self.fail.data + self.fail.ack, count(counters.values(), "end", DATA + ACK, ("QUEUE_FULL",))
+        return Losses(*(100 * n / sent if sent else math.nan for n in lost))
+
+    @property
+    def responses_spoilt(self) -> int:
+        """CTSs and the MAC's ACKs that collided at the station that they were for."""
+        return count((station.counters for station in self.stations), "addressed", ("cts", "ack"), COLLIDED)
 
 
 class Host(Model):
@@ -217,7 +259,10 @@ def from_lane(
         raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
     air_s = float(lane["air_s"])
     of_plan = {flow["name"]: flow for flow in plan["flows"]}
-    flows = [_flow(of_plan[flow["name"]], flow, air_s, (tcp or {}).get(flow["name"])) for flow in lane["flows"]]
+    delivered = sum(flow["delivered_bytes"] for flow in lane["flows"])
+    flows = [
+        _flow(of_plan[flow["name"]], flow, air_s, delivered, (tcp or {}).get(flow["name"])) for flow in lane["flows"]
+    ]
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
     counters = [station.counters for station in stations]
     return Run(
@@ -244,7 +289,9 @@ def from_lane(
     )
 
 
-def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float, tcp: TcpSummary | None) -> FlowResult:
+def _flow(
+    plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float, delivered_by_all: int, tcp: TcpSummary | None
+) -> FlowResult:
     """A flow's rate is over its own time: from its start until it finished, or the run did."""
     active_s = air_s - plan["start_s"] if flow["finished_s"] is None else flow["finished_s"]
     return FlowResult(
@@ -255,6 +302,7 @@ def _flow(plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float, tcp: T
         delivered_bytes=flow["delivered_bytes"],
         goodput_segments=flow["delivered_bytes"] // plan["mss"],
         goodput_kbps=flow["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
+        share=flow["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
         retransmits=flow["retransmits"],
         finished_s=flow["finished_s"],
         tcp=tcp,

@@ -28,7 +28,7 @@ def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any
     second = {
         "rx": {"tcp_data": {"COLLISION": 6}},
         "addressed": {"tcp_data": {"COLLISION": 4, "OWN_TX": 1}, "tcp_ack": {"OWN_TX": 5}},
-        "end": {},
+        "end": {}, "retries": {"short": 3, "long": 0},
     }  # fmt: skip
     return {
         "version": 1, "ok": True, "error": None, "air_s": 120.0,
@@ -39,7 +39,7 @@ def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any
         }],
         "air": {
             "version": 1, "lost_records": 0, "refused_frames": 0, "late_ns_max": 480,
-            "stations": [{"name": "sta1", "counters": first}, {"name": "sta2", "counters": second}],
+            "stations": [{"name": "sta1", "counters": first}, {"name": "sta5", "counters": second}],
         },
     }  # fmt: skip
 

@@ -43,6 +43,26 @@ def test_goodput() -> None:
     assert from_lane(late, lane(100), rts="full", wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 20_000)
 
 
+def test_shares() -> None:
+    """Of what all flows delivered; of nothing there is none."""
+    both = plan() | {"flows": [plan()["flows"][0] | {"name": name} for name in ("flow1", "flow2")]}
+    found = lane(100)
+    found["flows"] = [found["flows"][0] | {"name": f"flow{n}", "delivered_bytes": n * 1000} for n in (1, 2)]
+    assert [flow.share for flow in from_lane(both, found, rts="full", wall_s=1).flows] == pytest.approx([1 / 3, 2 / 3])
+    nothing = lane(0)
+    nothing["flows"][0]["delivered_bytes"] = 0
+    assert from_lane(plan(), nothing, rts="full", wall_s=1).flows[0].share is None
+
+
+def test_what_is_counted_of_the_mac() -> None:
+    """Retries and spoilt responses over all stations; losses in percent of what the flows' ends sent."""
+    r = run(given_up=5)
+    assert r.retries == (1 + 3, 2 + 0)
+    assert r.responses_spoilt == 2 + 88
+    sent = 4 + 5 + 2 + 3  # segments that sta1, the source, was done with; sta5 sent no ACK
+    assert r.losses == pytest.approx((100 * (5 + 2 + 1 + 1) / sent, 100 * 3 / sent))
+
+
 def test_keys_that_others_rely_on() -> None:
     """The keys of a run that programs read are where they are documented to be."""
     r = json.loads(result().model_dump_json())["runs"][0]

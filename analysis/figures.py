@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of a study, as PNG: segments in flight over time, goodput, collisions by kind, any quantity over cases.
+"""Figures, as PNG: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course.
 
 Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured;
 bars of several seeds carry their 95 % confidence interval.
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import statistics
 from analysis.flight import Flight
 from analysis.table import by_case, value
+from analysis.tcp_flows import NO_SSTHRESH, Phase
+from analysis.tcp_flows import Flow as TcpFlow
 from emulation.result import Run
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777")
 KINDS = {"rtscts": ("RTS/CTS", "#0b6e99"), "data": ("TCP DATA", "#d9822b"), "ack": ("TCP ACK", "#4b8b3b")}
+PHASES = {
+    Phase.SLOW_START: ("slow start", "#9ecae1"), Phase.CONGESTION_AVOIDANCE: ("congestion avoidance", "#dddddd"),
+    Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
+}  # fmt: skip
 Names = Mapping[str, str]
 Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
 
@@ -104,6 +110,43 @@ def over_cases(path: Path, runs: Sequence[Run], quantity: str, label: str, rows:
     _save(figure, path)
 
 
+def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
+    """What the senders of some flows did, over time: window and threshold, smoothed RTT, segments in flight, phases.
+    Raises OSError."""
+    figure, panels = _panels((10, 6.4 + 0.25 * len(flows)), [3, 1.6, 1.6, 0.25 + 0.25 * len(flows)])
+    window, rtt, flight, band = panels
+    for row, (colour, (name, flow)) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
+        time_s = flow.time_ns / 1e9
+        line = {"baseline": None, "color": colour, "linewidth": 1}
+        threshold = [float("nan") if value == NO_SSTHRESH else value for value in flow.ssthresh]
+        window.stairs(flow.cwnd, time_s, **line, label=name)
+        window.stairs(threshold, time_s, **{**line, "linewidth": 0.7}, linestyle="--", alpha=0.7)
+        rtt.stairs([us / 1000 or float("nan") for us in flow.srtt_us], time_s, **line)
+        flight.stairs(flow.in_flight, time_s, **line)
+        for times, marker, size in ((flow.fast_retransmits_ns, "|", 5), (flow.rtos_ns, "v", 6)):
+            place = [1.03 + 0.06 * row] * times.size
+            window.plot(times / 1e9, place, marker, color=colour, markersize=size, clip_on=False,
+                        transform=window.get_xaxis_transform())  # fmt: skip
+        for phase, (_, shade) in PHASES.items():
+            spans = [(begin, end - begin) for begin, end in flow.spans(phase)]
+            band.broken_barh(spans, (-row - 0.4, 0.8), color=shade, linewidth=0)
+    window.plot([], [], "--", color="grey", linewidth=0.7, label="ssthresh")
+    window.plot([], [], "|", color="grey", markersize=5, label="fast retransmit")
+    window.plot([], [], "v", color="grey", markersize=6, label="retransmission timeout")
+    window.set_ylabel("cwnd, segments")
+    rtt.set_ylabel("SRTT, ms")
+    flight.set_ylabel("in flight")
+    band.set(xlabel="time, s", yticks=[-row for row in range(len(flows))], yticklabels=list(flows))
+    band.set_xlim(0, max((flow.time_ns[-1] / 1e9 for flow in flows.values()), default=1))
+    band.grid(False)
+    for axes in (window, rtt, flight):
+        axes.set_ylim(bottom=0)
+    window.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    shades = [band.bar(0, 0, color=shade, label=name) for name, shade in PHASES.values()]
+    band.legend(handles=shades, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    _save(figure, path)
+
+
 def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Of a study with one case."""
     return next(iter(by_case(runs).values()))
@@ -119,16 +162,23 @@ def _colours(count: int) -> list[Any]:
 
 
 def _figure(size: tuple[float, float]) -> "tuple[Figure, Axes]":
+    figure, (axes,) = _panels(size, [1])
+    return figure, axes
+
+
+def _panels(size: tuple[float, float], heights: Sequence[float]) -> "tuple[Figure, list[Axes]]":
+    """A figure of panels one above the other, which share the x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
-    axes: Any = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", linewidth=0.4, alpha=0.5)
-    axes.set_axisbelow(True)
-    return figure, axes
+    panels: Any = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
+    for axes in panels.flat:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
+    return figure, list(panels.flat)
 
 
 def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> None:

@@ -80,6 +80,11 @@ class Flow:
         """The time spent in a phase."""
         return int(np.diff(self.time_ns)[self.phase == phase].sum()) / 1e9
 
+    def spans(self, phase: Phase) -> Array:
+        """From when to when it was in a phase: rows of two, seconds since the run's start."""
+        edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
+        return self.time_ns[edge].reshape(-1, 2) / 1e9
+
     def summary(self) -> TcpSummary:
         srtt_us = self.mean(self.srtt_us, self.srtt_us > 0)
         return TcpSummary(

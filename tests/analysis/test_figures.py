@@ -10,6 +10,8 @@ from sample_runs import run, strings, study
 
 from analysis import figures
 from analysis.flight import Flight, Series
+from analysis.tcp_flows import NO_SSTHRESH
+from analysis.tcp_flows import Flow as TcpFlow
 from emulation.result import Run
 
 
@@ -22,6 +24,15 @@ def flight(seed: int) -> Flight:
     return Flight(*series)
 
 
+def tcp_flow(seed: int) -> TcpFlow:
+    r = np.random.default_rng(seed)
+    time_ns = np.cumsum(r.integers(1, 10**9, 101))
+    cwnd, ssthresh = r.integers(1, 20, (2, 100))
+    ssthresh[:10] = NO_SSTHRESH
+    srtt_us, in_flight, phase = r.integers(0, 4, (3, 100))
+    return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]])
+
+
 def sweep(n: int) -> list[Run]:
     return [run(variant=str(at), case=case, segments=900 + n * at) for case in ("3", "4") for at in range(12)]
 
@@ -32,6 +43,7 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     "collisions": lambda path, n: figures.collisions(path, study(n)),
     "over cases": lambda path, n: figures.over_cases(path, strings(n), "goodput_kbps", "kb/s", "hops", {}),
     "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
+    "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
     "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
 }
 

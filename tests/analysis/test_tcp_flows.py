@@ -84,6 +84,7 @@ def test_phases_by_hand() -> None:
     assert (flow.rtos_ns // MS).tolist() == [600, 900]
     assert (flow.fast_retransmits_ns // MS).tolist() == [300]
     assert [flow.seconds(phase) for phase in Phase] == [0.25, 0.15, 0.12, 0.48]
+    assert flow.spans(ss).tolist() == [[0.1, 0.3], [0.9, 0.95]] and flow.spans(rto).tolist() == [[0.42, 0.9]]
 
 
 def test_a_timer_that_is_not_the_retransmission_timer_is_no_rto() -> None:

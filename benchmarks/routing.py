@@ -58,11 +58,12 @@ def measure(seeds: int) -> Goodput:
     return goodput
 
 
-def main(as_json: bool, seeds: int) -> int:
+def main(as_json: bool, repeats: int) -> int:
     from rich.console import Console
     from rich.table import Table
 
     provide("bench")
+    seeds = repeats
     goodput = measure(seeds)
     if as_json:
         print(json.dumps([{"routing": r, "stations": n, "threshold": t, "segments": segments}

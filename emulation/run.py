@@ -31,15 +31,16 @@ from emulation.drawing import CONTEXT, STAND_BACK
 from emulation.lane.guest import AIR_MODULE
 from emulation.lane.virtual import LaneError, Listener, Reason
 from emulation.lane.virtual import run as run_lane
-from emulation.plan import PlanError
+from emulation.plan import TAP, PlanError
 from emulation.plan import plan as make_plan
 from emulation.result import Run, from_lane
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
     from analysis.flight import Flight
+    from analysis.tcp_flows import Flow
 
-TRACE, FINISHED = "air.pcapng", "run.json"
+TRACE, TCP_TRACE, FINISHED = "air.pcapng", "tcp.trace", "run.json"
 KERNEL, PYTHON = "linux", "python"
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = (ROOT / "emulation", ROOT / "emulation" / "lane", ROOT / "traffic")
@@ -147,6 +148,7 @@ def play(
         plan, lane, rts=specification.rts, variant=task.variant, case=task.case, wall_s=time.monotonic() - began,
         trace_sha256=trace_sha256, in_flight=flight.means() if flight else None,
         trace=f"{where.name}/{TRACE}" if flight else None,
+        tcp={name: flow.summary() for name, flow in tcp_flows(where, plan, lane).items()},
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     half.write_text(Finished(sha256=sha256, run=run).model_dump_json())
@@ -175,6 +177,13 @@ def flight_again(capture: Path, plan: Mapping[str, Any]) -> Flight:
     from analysis.observe import observe
 
     return in_flight(of_observation(observe(read(capture), Medium.of_plan(plan))))
+
+
+def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
+    """The course of each TCP flow of a run; empty if it was not recorded."""
+    from analysis.tcp_flows import flows
+
+    return flows(where / TCP_TRACE, plan, lane) if TAP in plan["modules"] else {}
 
 
 def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:

@@ -31,7 +31,7 @@ from emulation.drawing import CONTEXT, STAND_BACK
 from emulation.lane.guest import AIR_MODULE
 from emulation.lane.virtual import LaneError, Listener, Reason
 from emulation.lane.virtual import run as run_lane
-from emulation.plan import TAP, PlanError
+from emulation.plan import PlanError
 from emulation.plan import plan as make_plan
 from emulation.result import Run, from_lane
 from emulation.specification import Specification
@@ -183,7 +183,7 @@ def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> 
     """The course of each TCP flow of a run; empty if it was not recorded."""
     from analysis.tcp_flows import flows
 
-    return flows(where / TCP_TRACE, plan, lane) if TAP in plan["modules"] else {}
+    return flows(where / TCP_TRACE, plan, lane) if lane["tcp"] else {}
 
 
 def digest(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:

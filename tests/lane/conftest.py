@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from emulation.lane import virtual
+from emulation.lane.guest import AIR_MODULE
 from emulation.lane.virtual import LaneResult, Listener
 from emulation.plan import plan
 from emulation.setup import Prepared, prepare
@@ -43,7 +44,7 @@ class Bench:
         """Run a lane's command; what it prints is in `lines` then. Without `air` all radios hear each other."""
         self.lines.clear()
         listener = Listener(self.lines.append, ask=lambda prompt: next(self.answers, None))
-        modules = self.prepared.modules if air else {}
+        modules = {name: path for name, path in self.prepared.modules.items() if air or name != AIR_MODULE}
         kernel = self.prepared.kernel.linux
         limited = {"wall_limit_s": WALL_LIMIT_S, **options}
         return virtual.run(kernel, modules, self.folder, command, listener=listener, **limited)

@@ -14,7 +14,7 @@ import struct
 CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_BIND, MNT_DETACH = 0x1, 0x1000, 0x2
 POWER_OFF = 0x4321FEDC
-FINIT_MODULE = 313  # x86-64
+FINIT_MODULE, DELETE_MODULE = 313, 176  # x86-64
 CLOCK_MONOTONIC, TFD_NONBLOCK, TFD_CLOEXEC, TFD_TIMER_ABSTIME = 1, 0o4000, 0o2000000, 1
 PR_SET_PDEATHSIG = 1
 ADDR_NO_RANDOMIZE = 0x0040000
@@ -59,6 +59,11 @@ def load_module(path: str, parameters: str = "") -> None:
         pass
     finally:
         os.close(descriptor)
+
+
+def unload_module(name: str) -> None:
+    """Unload a kernel module. Raises OSError: EWOULDBLOCK while it is in use."""
+    check(libc.syscall(DELETE_MODULE, name.encode(), os.O_NONBLOCK), f"unload {name}")
 
 
 def power_off() -> None:

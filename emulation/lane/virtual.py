@@ -98,39 +98,49 @@ def run(
     listener: Listener | None = None,
     memory_mb: int = 512,
     environment: Mapping[str, str] | None = None,
+    kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:
     """Boot a lane, run one program in it, and return how it ended.
 
     `modules` are kernel modules by name; all are loaded before the program starts, save dcf80211, which the network
     loads when it is built. `command` is `plan` (runs plan.json of the run folder), `shell` (a prompt in that network),
     or `script PATH ARGUMENTS…` (a user's Python script). The run folder must exist, and is all that the program can
-    write to. `wall_limit_s` limits the wall time, prompts included. Call it in a thread that outlives the run.
-    Raises LaneError, and OSError if the run folder is unusable.
+    write to. `wall_limit_s` limits the wall time, prompts included. `kernel_arguments` join the kernel's command line.
+    Call it in a thread that outlives the run. Raises LaneError, and OSError if the run folder is unusable.
     """
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
     kernel = kernel.resolve()
     lane = Lane(run_folder.resolve(), listener or Listener(), wall_limit_s)
-    needed = {ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.cwd(), *(path.parent for path in modules.values())}
-    if command[0] == "script":
-        needed.add(Path(command[1]).parent)
-    boot = {
-        "folder": str(lane.folder),
-        "directory": os.getcwd(),
-        "needed": sorted(str(path.resolve()) for path in needed),
-        "modules": {name: str(path.resolve()) for name, path in modules.items()},
-        "command": list(command),
-        "environment": dict(environment or {}),
-    }
     with tempfile.TemporaryDirectory(prefix=".lane-", dir=lane.folder) as private, a_cpu() as cpu, sigterm_as_sigint():
-        (Path(private) / "boot.json").write_text(json.dumps(boot))
+        write_boot(private, lane.folder, modules, command, environment or {})
         try:
-            return lane.run(kernel, private, cpu, seed, memory_mb)
+            return lane.run(kernel, private, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
 
 
-def command_line(kernel: Path, private: str, seed: int, memory_mb: int, reports: int) -> list[str]:
+def write_boot(
+    private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], environment: Mapping[str, str]
+) -> None:
+    """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
+    needed = {ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.cwd(), *(path.parent for path in modules.values())}
+    if command[0] == "script":
+        needed.add(Path(command[1]).parent)
+    boot = {
+        "folder": str(folder),
+        "directory": os.getcwd(),
+        "needed": sorted(str(path.resolve()) for path in needed),
+        "modules": {name: str(path.resolve()) for name, path in modules.items()},
+        "command": list(command),
+        "environment": dict(environment),
+    }
+    (Path(private) / "boot.json").write_text(json.dumps(boot))
+
+
+def command_line(
+    kernel: Path, private: str, seed: int, memory_mb: int, reports: int, arguments: Sequence[str] = ()
+) -> list[str]:
     """The kernel's command line; what follows `--` goes to the first process. What has an = and no dot is in its
     environment."""
     return [
@@ -139,7 +149,7 @@ def command_line(kernel: Path, private: str, seed: int, memory_mb: int, reports:
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={quoted(sys.executable)}"),
         *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random_seed={seed}"),
         *("console=tty0", "con=null", "con0=null,fd:2", "con1=fd:0,fd:1", f"con2=null,fd:{reports}", "quiet"),
-        *("mac80211_hwsim.radios=0", "uml_dir=./"),
+        *("mac80211_hwsim.radios=0", "uml_dir=./", *arguments),
         *("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"),
         *("--", "-s", "-S", "-B", quoted(str(ROOT / "emulation/lane/guest.py")), quoted(private + "/boot.json")),
     ]
@@ -166,7 +176,9 @@ class Lane:
         self.error: dict[str, Any] | None = None
         self.interactive = False
 
-    def run(self, kernel: Path, private: str, cpu: int, seed: int, memory_mb: int) -> LaneResult:
+    def run(
+        self, kernel: Path, private: str, cpu: int, seed: int, memory_mb: int, arguments: Sequence[str]
+    ) -> LaneResult:
         """Boot, listen until the kernel has ended, and judge."""
         with contextlib.ExitStack() as stack:
             self.log = stack.enter_context((self.folder / "console.log").open("wb", buffering=0))
@@ -174,7 +186,7 @@ class Lane:
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
             self.process = subprocess.Popen(
-                command_line(kernel, private, seed, memory_mb, reports=guest_ends[3].fileno()),
+                command_line(kernel, private, seed, memory_mb, guest_ends[3].fileno(), arguments),
                 stdin=keys,
                 stdout=guest_ends[1],
                 stderr=guest_ends[2],

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The host's side of the workout: boot the debug kernel, let `workout` run in it, and read what it and the kernel say.
+
+The stages load, workout and cycles come out of one lane, so that one boot and one seed stand for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import topologies
+from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check.subject import Module
+from emulation.lane.virtual import LaneError, Listener, Reason, run
+from emulation.plan import plan
+from emulation.setup import Prepared, kernel, prepare
+from emulation.specification import Specification
+
+CYCLES = 1000
+MEMORY_MB = 512
+WALL_LIMIT_S = 300.0
+STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
+PROGRAM = Path(__file__).with_name("workout.py")
+AIR = "dcf80211"
+
+# A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
+KERNEL_ARGUMENTS = ("loglevel=6", "printk.devkmsg=on", "no_hash_pointers", "hung_task_panic=0")
+
+# A string of five with hidden terminals, and a sixth station beside its middle, by which there is another way.
+LAYOUT = topologies.Layout(
+    stations={f"sta{i + 1}": (200.0 * i, 0.0, 0.0) for i in range(5)} | {"sta6": (400.0, 100.0, 0.0)},
+    flows=[("sta1", "sta5")],
+)
+# The ends know all that Linux's TCP knows, the others little: a module meets recovery with and without SACK.
+WITHOUT_SACK = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_timestamps": "0", "net.ipv4.tcp_recovery": "0"}
+WITH_ECN = {"net.ipv4.tcp_ecn": "1"}
+
+
+class Playground(Specification):
+    """The workout's network."""
+
+    def layout(self) -> topologies.Layout:
+        return LAYOUT
+
+
+def debug_kernel() -> Prepared:
+    """The debug kernel and our modules for it, built if they are not there. Raises SetupError."""
+    return prepare(configuration=kernel.DEBUG)
+
+
+def exercise(
+    prepared: Prepared,
+    module: Module,
+    folder: Path,
+    *,
+    before: Sequence[Module] = (),
+    seed: int = 1,
+    cycles: int = CYCLES,
+    wall_limit_s: float = WALL_LIMIT_S,
+    progress: Callable[[str], None] = lambda what: None,
+) -> list[Report]:
+    """Put a module to work; returns the reports of STAGES, of those that were reached.
+
+    `module` is built against `prepared`, the debug kernel; those `before` it are loaded at boot, as it needs them.
+    `folder` is empty and keeps job.json, plan.json, console.log and workout.json. Raises LaneError if the lane did not
+    end well for another reason than the module, and OSError if the folder is unusable.
+    """
+    write_job(prepared, module, folder, seed, cycles)
+    modules = {AIR: prepared.modules[AIR], **{one.name: one.path for one in before}}
+    clock = Clock(progress)
+    error = None
+    try:
+        run(
+            prepared.kernel.linux, modules, folder, ["script", str(PROGRAM)], seed=seed, wall_limit_s=wall_limit_s,
+            listener=Listener(clock.hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
+        )  # fmt: skip
+    except LaneError as caught:
+        error = caught
+    clock.hear("")
+    reports = read(folder, module, seed, clock.seconds)
+    return blame(reports, error, wall_limit_s, seed)
+
+
+def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int) -> None:
+    """The workout's two files: docs/interfaces.md, section 1, and what it is to do."""
+    made = plan(Playground.model_validate({"rts": "none", "trace": False, "seed": seed})) | {"name": "workout"}
+    for station in made["stations"]:
+        station["sysctl"] |= WITHOUT_SACK if station["name"] in ("sta2", "sta4") else WITH_ECN
+    (folder / "plan.json").write_text(json.dumps(made))
+    leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
+    job = {"name": module.name, "path": str(module.path.resolve()), "qdisc": module.qdisc, "seed": seed,
+           "cycles": cycles, "leaks": leaks}  # fmt: skip
+    (folder / "job.json").write_text(json.dumps(job))
+
+
+class Clock:
+    """The wall time of each stage, from what the workout prints."""
+
+    def __init__(self, progress: Callable[[str], None]) -> None:
+        self.progress = progress
+        self.seconds: dict[Stage, float] = {}
+        self.stage, self.since = Stage.LOAD, time.monotonic()
+
+    def hear(self, line: str) -> None:
+        now = time.monotonic()
+        self.seconds[self.stage] = self.seconds.get(self.stage, 0.0) + now - self.since
+        self.since = now
+        if line.startswith("stage "):
+            self.stage = Stage(line.removeprefix("stage "))
+        if line:
+            self.progress(line)
+
+
+def read(folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
+    """What the workout and the kernel left in the run folder."""
+    console = (folder / "console.log").read_text(errors="replace").splitlines()
+    path = folder / "workout.json"
+    seen: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    found = splats.find(console, seed)
+    found += [Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed) for f in seen.pop("findings", [])]
+    for when, lines in seen.pop("leaks", {}).items():
+        found += splats.leaks(Stage(when), lines, module.name, seed)
+    notes = seen.pop("notes", [])
+    return [
+        Report(
+            stage,
+            tuple(one for one in found if one.stage is stage),
+            tuple(notes if stage is Stage.WORKOUT else ()),
+            seconds[stage],
+            seen if stage is Stage.WORKOUT else {},
+        )
+        for stage in STAGES
+        if stage in seconds
+    ]
+
+
+def blame(reports: list[Report], error: LaneError | None, wall_limit_s: float, seed: int) -> list[Report]:
+    """Add what the lane died of to the last stage's findings; raise it, if it cannot have been the module."""
+    if error is None:
+        return reports
+    last = reports[-1]
+    if error.reason is Reason.WALL_LIMIT:
+        hang = Finding(last.stage, Name.HANG, f"no end after {wall_limit_s:g} s: {error.detail}", seed, error.console)
+        return [*reports[:-1], add(last, hang)]
+    if any(report.findings for report in reports):
+        return reports
+    if error.reason is Reason.CRASHED:
+        return [*reports[:-1], add(last, Finding(last.stage, Name.OOPS, error.detail, seed, error.console))]
+    raise error
+
+
+def add(report: Report, finding: Finding) -> Report:
+    return Report(report.stage, (*report.findings, finding), report.notes, report.seconds, report.data)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Broken: a leak. Reno with a histogram of each connection's round-trip times, which outlives the connection.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#define BUCKETS 16
+
+struct hoard {
+	u32 *histogram;
+};
+
+static void hoard_init(struct sock *sk)
+{
+	struct hoard *hoard = inet_csk_ca(sk);
+
+	hoard->histogram = kcalloc(BUCKETS, sizeof(u32), GFP_ATOMIC);
+}
+
+static void hoard_release(struct sock *sk)
+{
+	struct hoard *hoard = inet_csk_ca(sk);
+
+	/* Planted: kfree(hoard->histogram) is missing. */
+	hoard->histogram = NULL;
+}
+
+static void hoard_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	struct hoard *hoard = inet_csk_ca(sk);
+
+	if (hoard->histogram && sample->rtt_us > 0)
+		hoard->histogram[min(ilog2(sample->rtt_us) / 2, BUCKETS - 1)]++;
+}
+
+static struct tcp_congestion_ops hoard_ops __read_mostly = {
+	.init		= hoard_init,
+	.release	= hoard_release,
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.pkts_acked	= hoard_acked,
+	.owner		= THIS_MODULE,
+	.name		= "hoard",
+};
+
+static int __init hoard_load(void)
+{
+	BUILD_BUG_ON(sizeof(struct hoard) > ICSK_CA_PRIV_SIZE);
+	return tcp_register_congestion_control(&hoard_ops);
+}
+
+static void __exit hoard_unload(void)
+{
+	tcp_unregister_congestion_control(&hoard_ops);
+}
+
+module_init(hoard_load);
+module_exit(hoard_unload);
+MODULE_DESCRIPTION("A congestion control that leaks memory");
+MODULE_LICENSE("GPL");

@@ -88,9 +88,12 @@ def collisions(path: Path, runs: Sequence[Run], names: Names | None = None, anyw
     _save(figure, path)
 
 
-def over_cases(path: Path, runs: Sequence[Run], quantity: str, label: str, rows: str, names: Names) -> None:
-    """A quantity over a study's cases, one line a variant; or over its variants, one line a case, if these are many.
-    Raises OSError."""
+def over_cases(
+    path: Path, runs: Sequence[Run], quantity: str, label: str, rows: str, names: Names,
+    published: Mapping[str, Published] | None = None,
+) -> None:  # fmt: skip
+    """A quantity over a study's cases, one line a variant, and a publication's dotted beside it; or over its variants,
+    one line a case, if these are many. `rows` is what the cases are, `published` by case. Raises OSError."""
     groups = by_case(runs)
     variants = list(dict.fromkeys(run.variant for run in runs))
     lines = {v: {case: group[v] for case, group in groups.items() if v in group} for v in variants}
@@ -103,6 +106,8 @@ def over_cases(path: Path, runs: Sequence[Run], quantity: str, label: str, rows:
         errors = [0.0 if mean.samples < 2 else mean.half_width for mean in means]
         axes.errorbar([places.index(place) for place in points], [mean.mean for mean in means], errors, color=colour,
                       marker="o", markersize=3, capsize=2, linewidth=1.2, label=names.get(name, name))  # fmt: skip
+        theirs = [(published or {}).get(place, {}).get(name, {}).get(quantity, float("nan")) for place in places]
+        axes.plot(range(len(places)), theirs, ":o", color=colour, markersize=4, markerfacecolor="none", linewidth=0.8)
     axes.set_xticks(range(len(places)), [names.get(place, place) for place in places])
     axes.set(xlabel=across, ylabel=label)
     axes.set_ylim(bottom=0)

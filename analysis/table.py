@@ -73,8 +73,8 @@ def study_tables(
     title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
     rows: str = "", quantities: Mapping[str, str] | None = None,
 ) -> list[Table]:  # fmt: skip
-    """Of one case: a table with all quantities, a column for each variant. Of several: one for each quantity, with a
-    row for each case. The numbers of a publication stand beside.
+    """Of one case: a table under `title` with all quantities, a column for each variant. Of several: one for each
+    quantity, under its name, with a row for each case. The numbers of a publication stand beside.
 
     `names`: what to call variants and cases; `rows`: what the cases are; `quantities`: paths and what to call them.
     Raises statistics' ValueError if variants ran under different seeds.
@@ -85,7 +85,7 @@ def study_tables(
         [(case, variants)] = groups.items()
         return [_one_case(title, variants, published.get(case, {}), names, quantities)]
     draw = _compact if len({run.variant for run in runs}) > COMPACT else _cases
-    return [draw(f"{title}: {label}", groups, path, published, names, rows) for path, label in quantities.items()]
+    return [draw(label, groups, path, published, names, rows) for path, label in quantities.items()]
 
 
 def _one_case(
@@ -104,7 +104,7 @@ def _one_case(
             cells.append(number(_mean(group, path)))
             if variant in published:
                 cells.append(number(published[variant].get(path)))
-        table.add_row(label, *cells, end_section=path in SECTIONS)
+        table.add_row(label, *cells, end_section=quantities is QUANTITIES and path in SECTIONS)
     goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
     if goodput and len(variants) > 1:
         first, changes = next(iter(variants)), []

@@ -14,7 +14,7 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,7 +189,9 @@ def study_command(name: str) -> click.Command:
         cases = click.Choice(list(study.cases))
         own.append(click.Option(["--case", "only_cases"], type=cases, multiple=True, help="the same of cases"))
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
-    params = [*(make() for make in ALWAYS), *own, *options]
+    always = [make() for make in ALWAYS]
+    always[0].default = study.seeds
+    params = [*always, *own, *options]
     return click.Command(name, params=params, callback=callback, help=study.title)
 
 
@@ -229,10 +231,12 @@ def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     title = study.title + "".join(f", --{name.replace('_', '-')} {value}" for name, value in given.items())
-    for table in study_tables(
+    tables = study_tables(
         title, result.runs, published=study.published, names=study.names, rows=study.rows, quantities=study.quantities
-    ):
-        console.print(table)
+    )
+    if tables[0].title != title:
+        console.print(title, style="bold", highlight=False)
+    console.print(*tables, sep="\n")
     for claim in study.claims:
         try:
             lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)
@@ -245,19 +249,36 @@ def draw_study(
     draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path
 ) -> None:
     """The figures of a study. Of several cases, each quantity over the cases; of one, goodput, collisions and, of the
-    first seed, segments in flight."""
+    first seed, segments in flight and TCP's windows."""
     from analysis import figures
 
     names = dict(study.names)
     if len({run.case for run in result.runs}) > 1:
         for path, label in study.quantities.items():
-            draw(figures.over_cases, folder / f"{path}.png", result.runs, path, label, study.rows, names)
+            figure = folder / f"{path}.png"
+            draw(figures.over_cases, figure, result.runs, path, label, study.rows, names, study.published)
         return
-    first, case = result.runs[0].seed, result.runs[0].case
-    if flights := {o.run.variant: o.flight for o in outcomes if o.run.seed == first and o.flight}:
+    first = [outcome for outcome in outcomes if outcome.run.seed == result.runs[0].seed]
+    if flights := {outcome.run.variant: outcome.flight for outcome in first if outcome.flight}:
         draw(figures.in_flight, folder / "in-flight.png", flights, names)
-    draw(figures.goodput, folder / "goodput.png", result.runs, study.published.get(case), names)
+    if 0 < len(flows := flows_of([outcome.run for outcome in first], folder, names)) <= len(figures.COLOURS):
+        draw(figures.tcp_flows, folder / "tcp.png", flows)
+    draw(figures.goodput, folder / "goodput.png", result.runs, study.published.get(result.runs[0].case), names)
     draw(figures.collisions, folder / "collisions.png", result.runs, names)
+
+
+def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
+    """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
+    from analysis import tcp_flows
+
+    found = {}
+    for run in runs:
+        where = folder / name_of(run)
+        if any(flow.tcp for flow in run.flows):
+            plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
+            for name, flow in tcp_flows.flows(where / "tcp.trace", plan, lane).items():
+                found[f"{names.get(run.variant, run.variant)}{f', {name}' if len(run.flows) > 1 else ''}"] = flow
+    return found
 
 
 def topology_command(name: str) -> click.Command:

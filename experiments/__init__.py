@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analysis.claims import Claim
@@ -23,8 +23,9 @@ class Study:
 
     `options` are flat, as on the topology's command line. Each run has those of the study, then those of its case, then
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
-    rows, and `rows` says what they are ("hops"). `names`: what to call variants and cases; `quantities`: the paths of
-    `analysis.table` that are shown, and what to call them; `published`: the publication's numbers, by case and variant.
+    rows, and `rows` says what they are ("hops"). `seeds`: those run by default. `names`: what to call variants and
+    cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`: the
+    publication's numbers, by case and variant.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Study:
     claims: Sequence[Claim]
     cases: Mapping[str, Options] = field(default_factory=lambda: {"": {}})
     rows: str = ""
+    seeds: str = "1"
     names: Mapping[str, str] = field(default_factory=dict)
     quantities: Mapping[str, str] = field(default_factory=lambda: QUANTITIES)
     published: Published = field(default_factory=dict)
@@ -43,6 +45,22 @@ class Study:
     def varied(self) -> set[str]:
         """The options that cases or variants set, which a user cannot."""
         return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
+
+
+def strings(hops: Iterable[int]) -> dict[str, Options]:
+    """Cases: strings of so many hops."""
+    return {str(count): {"stations": count + 1} for count in hops}
+
+
+def sca(threshold: int, tcp: str = "sca") -> Options:
+    """SCA, SS or SSCA, all thresholds alike."""
+    parameters = {f"tcp_sca.{phase}_increase_thresh": str(threshold) for phase in ("ca", "ss")}
+    return {"tcp": tcp, "module_parameters": parameters}
+
+
+def cwl(limit: int, tcp: str = "cwl") -> Options:
+    """The congestion window held to so many segments."""
+    return {"tcp": tcp, "module_parameters": {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)}}
 
 
 def known() -> list[str]:

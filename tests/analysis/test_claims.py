@@ -87,12 +87,16 @@ def test_order_in_every_case() -> None:
 
 
 def test_what_was_not_run_or_recorded_is_not_tested() -> None:
-    with pytest.raises(NotTested, match="claim C1 needs a run of never with seed 1"):
-        verdict(study(1), Check(Of("never", "seed"), "=", 1))
-    with pytest.raises(NotTested, match="needs a run of slow, 9 with seed 1"):
+    never = Check(Of("never", "seed"), "=", 1)
+    with pytest.raises(NotTested, match="there is no run of never with seed 1"):
+        verdict(study(1), never)
+    with pytest.raises(NotTested, match="there is no run of slow, 9 with seed 1"):
         verdict(strings(), Check(Of("slow", "seed", "9"), "=", 1))
-    with pytest.raises(NotTested, match="which was not recorded in full, seed 1"):
+    with pytest.raises(NotTested, match="was not recorded in full, seed 1"):
         verdict([run(in_flight=None)], Check(Of("full", "in_flight.total"), ">", 1))
+    in_part = verdict(study(1), never, Check(NONE, ">", FULL))
+    assert (in_part.text, len(in_part.findings)) == ("holds", 1)
+    assert in_part.lines(NAMES)[-1] == "    1 more not tested: there is no run of never with seed 1"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     "goodput": lambda path, n: figures.goodput(path, study(n), {"full": {"goodput_segments": 4476}}),
     "collisions": lambda path, n: figures.collisions(path, study(n)),
     "over cases": lambda path, n: figures.over_cases(path, strings(n), "goodput_kbps", "kb/s", "hops", {}),
+    "over cases, published": lambda path, n: figures.over_cases(
+        path, strings(n), "goodput_kbps", "kb/s", "hops", {}, {"4": {"slow": {"goodput_kbps": 200}}}
+    ),
     "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
     "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
     "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),

@@ -61,7 +61,7 @@ def test_cases() -> None:
     tables = study_tables(
         "SCA", strings(), published=published, names=NAMES, rows="hops", quantities=GOODPUT | {"queue_drops": "drops"}
     )
-    assert [table.title for table in tables] == ["SCA: segments", "SCA: drops"]
+    assert [table.title for table in tables] == ["segments", "drops"]
     lines = text(tables[0])
     assert row(lines, "hops") == ["NewReno", "published", "slow", "published"]
     assert row(lines, "3") == ["2,020", "", "2,222  +10.0 %", ""]

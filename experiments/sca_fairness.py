@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who gets how much beside Reno: seed 003, section 4.4.3 (figures 4.13-4.15; claim C60).
+
+Two flows over the same four hops of 200 m, RTS/CTS before every frame. The second is NewReno; the first is NewReno,
+SCA, or has its window limited: adaptively (CWL, one segment at four hops) or to 2 to 6 segments. The seed ran 900 s
+over DSR, with Reno.
+"""
+
+from analysis.claims import Check, Claim, Of, order
+from experiments import Study, cwl, sca
+
+FIRST, SECOND = "flows.0", "flows.1"
+SHARE, WINDOW = f"{SECOND}.share", f"{SECOND}.tcp.cwnd_mean"
+BESIDE = "{},newreno"
+
+STUDY = Study(
+    name="sca-fairness",
+    title="Fairness beside NewReno: two flows over 4 hops (seed 003, section 4.4.3)",
+    topology="string",
+    options={"stations": 5, "flows": 2, "rts": "full", "seconds": 300, "trace": False},
+    seeds="1..3",
+    variants={
+        "newreno": {"tcp": "newreno"},
+        "sca5": sca(5, BESIDE.format("sca")),
+        "sca10": sca(10, BESIDE.format("sca")),
+        "cwl": {"tcp": BESIDE.format("cwl"), "module_parameters": {"tcp_cwl.rule": "chen"}},
+        **{f"{limit}": cwl(limit, BESIDE.format("cwl")) for limit in range(2, 7)},
+    },
+    names={
+        "newreno": "NewReno", "sca5": "SCA(5)", "sca10": "SCA(10)", "cwl": "CWL",
+        **{str(limit): f"{limit} seg." for limit in range(2, 7)},
+    },
+    quantities={
+        f"{FIRST}.share": "share of the first flow",
+        SHARE: "share of NewReno beside it",
+        f"{FIRST}.tcp.cwnd_mean": "mean cwnd of the first",
+        WINDOW: "mean cwnd of NewReno",
+        f"{FIRST}.tcp.rtos": "timeouts of the first",
+        f"{SECOND}.tcp.rtos": "timeouts of NewReno",
+        "goodput_kbps": "goodput of both, kb/s",
+    },
+    published={"": {
+        "newreno": {f"{FIRST}.share": 1 / 2, SHARE: 1 / 2, WINDOW: 5.68},
+        "sca10": {f"{FIRST}.share": 1 / 3, SHARE: 2 / 3},
+        "cwl": {f"{FIRST}.share": 1 / 9, SHARE: 8 / 9, f"{FIRST}.tcp.cwnd_mean": 1,
+                WINDOW: 7.3},
+    }},
+    claims=[
+        Claim("C60", "NewReno takes more beside CWL than beside SCA(10), and more there than beside its like",
+              order(SHARE, "cwl", "sca10", "newreno")),
+        Claim("C60, CWL", "about 8/9 beside CWL", [Check(Of("cwl", SHARE), "in", 8 / 9, 0.9, 1.1)]),
+        Claim("C60, SCA", "about 2/3 beside SCA(10)", [Check(Of("sca10", SHARE), "in", 2 / 3, 0.9, 1.1)]),
+        Claim("C60, Reno", "half beside its like", [Check(Of("newreno", SHARE), "in", 1 / 2, 0.9, 1.1)]),
+        Claim("C60, clamp", "a limit of 6 is nearly fair", [Check(Of("6", SHARE), "in", 1 / 2, 0.9, 1.2)]),
+        Claim("C60, windows", "NewReno's window is largest beside CWL, whose own is about 1",
+              [*order(WINDOW, "cwl", "newreno"), Check(Of("cwl", f"{FIRST}.tcp.cwnd_mean"), "~", 1)]),
+    ],
+)  # fmt: skip

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow congestion avoidance with parallel flows: seed 003, section 4.4.4 (claims C62, C63).
+
+1 to 7 flows between the ends of strings of 1 to 8 hops of 200 m, RTS/CTS before every frame, all NewReno with the same
+threshold. Goodput is of all flows. The seed ran 900 s and all thresholds from 0 to 50, over DSR.
+"""
+
+from collections.abc import Iterable
+
+from analysis.claims import Check, Claim, Of, order
+from experiments import Study, sca
+
+FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)
+GOODPUT = "goodput_kbps"
+
+
+def within(low: float, high: float, flows: Iterable[int], hops: Iterable[int], base: str = "0") -> list[Check]:
+    """The threshold of 25, which the seed recommends for several flows."""
+    cases = [f"{n}x{h}" for n in flows for h in hops]
+    return [Check(Of("25", GOODPUT, case), "in", Of(base, GOODPUT, case), low, high) for case in cases]
+
+
+STUDY = Study(
+    name="sca-flows",
+    title="Slow congestion avoidance with parallel flows (seed 003, section 4.4.4)",
+    topology="string",
+    options={"rts": "full", "seconds": 100, "trace": False, "tcp_trace": False},
+    cases={f"{flows}x{hops}": {"flows": flows, "stations": hops + 1} for flows in FLOWS for hops in HOPS},
+    rows="flows x hops",
+    variants={str(threshold): sca(threshold) for threshold in (0, 10, 25, 50)},
+    names={"0": "NewReno", "10": "SCA(10)", "25": "SCA(25)", "50": "SCA(50)"},
+    quantities={GOODPUT: "goodput, kb/s"},
+    claims=[
+        Claim("C62, short", "two flows: no gain over 1 or 2 hops (within 5 %)", within(0.95, 1.05, [2], [1, 2])),
+        Claim("C62, 3 hops", "two flows: up to 19 % over 3 hops", within(1.0, 1.19, [2], [3])),
+        Claim("C62, long", "two flows: more than that beyond",
+              [Check(Of("25", GOODPUT, f"2x{hops}"), ">", Of("0", GOODPUT, f"2x{hops}"), 1.19) for hops in (4, 6, 8)]),
+        Claim("C62, gain", "two and three flows: SCA(25) has more than NewReno beyond 3 hops",
+              order(GOODPUT, "25", "0", cases=[f"{n}x{h}" for n in (2, 3) for h in (4, 6, 8)])),
+        Claim("C62, plateau", "two and three flows: beyond 25 goodput is flat (within 5 %)",
+              within(0.95, 1.05, [2, 3], [3, 4, 6, 8], base="50")),
+        Claim("C63", "4 to 7 flows: hardly any effect (within 5 %)", within(0.95, 1.05, range(4, 8), HOPS)),
+    ],
+)  # fmt: skip

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which threshold slow congestion avoidance should have: seed 003, section 4.4.1 (claim C50).
+
+Strings of 3 to 15 hops of 200 m, RTS/CTS before every frame, thresholds from 0, which is NewReno, to 50. The seed ran
+all 51 thresholds for 900 s, over DSR and AODV; routes are static here.
+"""
+
+from analysis.claims import Check, Claim, Of
+from experiments import Study, sca, strings
+
+HOPS = range(3, 16)
+GOODPUT = "goodput_kbps"
+
+STUDY = Study(
+    name="sca-sweep",
+    title="The threshold of slow congestion avoidance (seed 003, section 4.4.1)",
+    topology="string",
+    options={"rts": "full", "seconds": 100, "trace": False, "tcp_trace": False},
+    cases=strings(HOPS),
+    rows="hops",
+    variants={str(threshold): sca(threshold) for threshold in (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40, 50)},
+    quantities={GOODPUT: "goodput, kb/s"},
+    claims=[
+        Claim("C50", "beyond a threshold of 10 goodput is flat: within 5 %",
+              [Check(Of(threshold, GOODPUT, str(hops)), "in", Of("10", GOODPUT, str(hops)), 0.95, 1.05)
+               for hops in HOPS for threshold in ("20", "30", "50")]),
+        Claim("C50, before", "and 10 is better than 0",
+              [Check(Of("10", GOODPUT, str(hops)), ">", Of("0", GOODPUT, str(hops))) for hops in HOPS]),
+    ],
+)  # fmt: skip

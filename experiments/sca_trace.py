@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A window under slow congestion avoidance: seed 003, section 4.3.4 (claim C49).
+
+Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4), window by window in `tcp.png`. The seed
+shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s; Linux starts at 10.
+"""
+
+from analysis.claims import Check, Claim, Of
+from experiments import Study, sca
+
+WINDOW, GOODPUT = "flows.0.tcp.cwnd_max", "goodput_segments"
+
+STUDY = Study(
+    name="sca-trace",
+    title="Slow congestion avoidance, the window: 4 hops (seed 003, section 4.3.4)",
+    topology="string",
+    options={"stations": 5, "rts": "full", "seconds": 100},
+    seeds="1..5",
+    variants={"newreno": {"tcp": "newreno"}, "sca": sca(4)},
+    names={"newreno": "NewReno", "sca": "SCA(4)"},
+    quantities={
+        GOODPUT: "goodput, segments",
+        WINDOW: "largest cwnd, segments",
+        "flows.0.tcp.cwnd_mean": "mean cwnd, segments",
+        "flows.0.tcp.rtos": "retransmission timeouts",
+        "flows.0.tcp.fast_retransmits": "fast retransmits",
+        "queue_drops": "queue drops",
+        "fail.total": "FAIL_TOTAL",
+    },
+    published={"": {"newreno": {WINDOW: 9}, "sca": {WINDOW: 5}}},
+    claims=[
+        Claim("C49", "SCA(4) delivers about 38 % more segments",
+              [Check(Of("sca", GOODPUT), "~", Of("newreno", GOODPUT), 1.38)]),
+        Claim("C49, window", "SCA(4)'s window grows less", [Check(Of("sca", WINDOW), "<", Of("newreno", WINDOW))]),
+        Claim("C49, queues", "no queue overflows",
+              [Check(Of(variant, "queue_drops"), "=", 0) for variant in ("newreno", "sca")]),
+    ],
+)  # fmt: skip

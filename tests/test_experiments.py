@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every study is sound before it runs: its options make plans, what it names exists, and it can be printed."""
+
+import io
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import experiments
+from analysis.claims import judge
+from analysis.table import study_tables
+from emulation.commands import tasks_of
+from emulation.options import specification_of
+from emulation.result import Collisions, Counts, Failures, FlowResult, InFlight, Run, StationResult, TcpSummary
+from emulation.run import Task, name_of
+
+STUDIES = [experiments.find(name) for name in experiments.known()]
+each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+
+
+def made_up(task: Task) -> Run:
+    """What a run of this task could have found."""
+    counters = {
+        "tx": {}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}}, "retries": {"short": 2, "long": 1}
+    }  # fmt: skip
+    tcp = TcpSummary(
+        rtos=1, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=2, recovery_s=3, rto_s=4, cwnd_mean=5,
+        cwnd_max=6, srtt_ms=7, in_flight_mean=8,
+    )  # fmt: skip
+    flows = task.specification.layout().flows
+    return Run(
+        variant=task.variant, case=task.case, rts=task.specification.rts, seed=task.seed, goodput_segments=100,
+        goodput_kbps=10, col=Collisions(rtscts=1, data=2, ack=3, any=Counts(rtscts=4, data=5, ack=6)),
+        fail=Failures(rtscts=1, data=2, ack=3), in_flight=InFlight(data=1, ack=1, total=2), queue_drops=0, trace=None,
+        trace_sha256=None, air_s=1, wall_s=1, settings=[], lost_records=0, refused_frames=0, late_ns_max=0,
+        stations=[StationResult(name=name, counters=counters) for name in task.specification.layout().stations],
+        flows=[
+            FlowResult(name=f"flow{n}", source=source, destination=destination, congestion="reno", delivered_bytes=1,
+                       goodput_segments=1, goodput_kbps=1, share=1 / len(flows), retransmits=0, finished_s=None,
+                       tcp=tcp if task.specification.tcp_trace else None)
+            for n, (source, destination) in enumerate(flows, 1)
+        ],
+    )  # fmt: skip
+
+
+@each
+def test_a_study_says_what_it_is(study: experiments.Study) -> None:
+    """Its name is its file's, and its title tells which section of which seed it repeats."""
+    assert experiments.find(study.name) is study
+    assert "seed" in study.title
+
+
+@each
+def test_all_runs_can_be_planned(study: experiments.Study) -> None:
+    """Each into a folder of its own, and no two of them the same."""
+    tasks = tasks_of(study, [1], {})
+    assert len(tasks) == len(study.cases) * len(study.variants)
+    assert len({name_of(task) for task in tasks}) == len(tasks)
+    for a, b in itertools.combinations(tasks, 2):
+        assert a.specification != b.specification, (a, b)
+
+
+@each
+def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
+    """All claims can be judged and all tables printed, from what the study itself records."""
+    runs = [made_up(task) for task in tasks_of(study, [1, 2], {})]
+    for claim in study.claims:
+        verdict = judge(claim, runs)
+        assert verdict.findings
+        assert verdict.lines(study.names, study.rows, study.quantities)
+    tables = study_tables("", runs, published=study.published, names=study.names, rows=study.rows,
+                          quantities=study.quantities)  # fmt: skip
+    out = io.StringIO()
+    Console(file=out, width=300).print(*tables)
+    assert "published" in out.getvalue() or not study.published
+    assert not [line for line in out.getvalue().splitlines() if " - " in line], "a quantity that it does not record"
+
+
+@each
+def test_published_numbers_have_their_place(study: experiments.Study) -> None:
+    """Under a case, a variant and a quantity of the study."""
+    for case, variants in study.published.items():
+        assert case in study.cases
+        for variant, numbers in variants.items():
+            assert variant in study.variants
+            assert numbers.keys() & study.quantities.keys()
+
+
+def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
+    """But not before what the study varies; some cases and variants can be picked."""
+    study = experiments.find("sca-strings")
+    given: dict[str, Any] = {"seconds": "7", "rts": "none"}
+    tasks = tasks_of(study, [3, 4], given, cases=["4"], variants=["ss", "sca"])
+    assert [(task.case, task.variant, task.seed) for task in tasks] == [
+        ("4", variant, seed) for seed in (3, 4) for variant in ("ss", "sca")
+    ]
+    assert {(task.specification.seconds, task.specification.rts) for task in tasks} == {(7.0, "none")}
+    assert study.varied == {"stations", "tcp", "module_parameters"}
+    assert tasks[0].specification == specification_of(
+        "string",
+        {"stations": 5, "seconds": 7, "rts": "none", "trace": False, "seed": 3, **study.variants["ss"]},
+    )

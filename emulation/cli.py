@@ -76,6 +76,20 @@ class Topologies(What):
         return shell_command(cmd_name) if cmd_name in topologies.names() else None
 
 
+class Bench(click.Group):
+    """`module`'s subcommands, which are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["check", "new"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        from emulation.check.cli import COMMANDS
+
+        return COMMANDS[cmd_name]
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 def cli() -> None:
     """Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time."""
@@ -89,6 +103,11 @@ def run() -> None:
 @cli.group("shell", cls=Topologies, subcommand_metavar="TOPOLOGY [OPTIONS]")
 def shell() -> None:
     """A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`."""
+
+
+@cli.group("module", cls=Bench)
+def module() -> None:
+    """Check a kernel module: a congestion control, a qdisc, any other; or begin one."""
 
 
 @cli.command()

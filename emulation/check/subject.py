@@ -19,6 +19,7 @@ from pathlib import Path
 
 from emulation.setup import modules, packages
 
+# The names of functions as an object file has them: one that ends like another shares its letters.
 REGISTER = {b"tcp_register_congestion_control": "congestion control", b"register_qdisc": "qdisc"}
 INFO = re.compile(rb"(?<![ -~])(name|depends|alias|description|parm|parmtype)=([^\0]*)(?=\0)")
 QDISC_ID = re.compile(r"struct\s+Qdisc_ops\s+\w+[^=]*=\s*\{[^}]*?\.id\s*=\s*\"(\w+)\"")
@@ -123,7 +124,7 @@ def examine(path: Path, sources: Iterable[Path] = ()) -> Module:
     for key, value in INFO.findall(content):
         info.setdefault(key.decode(), []).append(value.decode(errors="replace"))
     name = info.get("name", [kernels_name(path.stem)])[0]
-    kind = next((Kind(kind) for call, kind in REGISTER.items() if b"\0" + call + b"\0" in content), Kind.OTHER)
+    kind = next((Kind(kind) for call, kind in REGISTER.items() if call + b"\0" in content), Kind.OTHER)
     needs = tuple(filter(None, info.get("depends", [""])[0].split(",")))
     qdisc = qdisc_name(name, info.get("alias", []), sources) if kind is Kind.QDISC else None
     return Module(name, path, kind, needs, qdisc)

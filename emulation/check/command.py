@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab module check PATH`: the whole bench in one command.
+
+A module is built, put to work in the debug kernel under several seeds side by side, and compared. A stage that makes no
+sense any more is left out: what does not compile is not loaded, and what breaks a kernel is not compared.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from analysis import figures
+from emulation.check import Report, Stage, build, compare, exercise, workers
+from emulation.check.report import Done, merge
+from emulation.check.subject import Module, Subject, examine, in_order
+from emulation.run import Lab
+from emulation.setup import Prepared, kernel
+
+CURVES = "curves.png"
+IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings."""
+
+    subject: Subject
+    stages: frozenset[Stage]
+    stock: Sequence[build.Target]
+    seeds: Sequence[int]
+    hops: Sequence[int]
+    cycles: int
+    against: str
+    strict: bool
+
+
+@dataclass
+class Bench:
+    """One check: what it is made of, where it leaves things, and what was done so far."""
+
+    wish: Wish
+    lab: Lab
+    debug: Prepared
+    folder: Path
+    scratch: Path
+    progress: Progress
+    draw: Callable[..., None]
+    done: list[Done] = field(default_factory=list)
+    built: dict[str, dict[str, Module]] = field(default_factory=dict)
+
+    def check(self) -> list[Done]:
+        """All stages. Raises LaneError, SetupError, PlanError and OSError for what is not the module's doing."""
+        self.build()
+        if not set(self.wish.subject.modules) <= self.built["uml"].keys() & self.built["debug"].keys():
+            for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
+                self.leave_out(stage, "it is not built for the lab's kernel")
+            return self.done
+        self.exercise()
+        self.compare()
+        return self.done
+
+    def leave_out(self, stage: Stage, why: str, module: str = "") -> None:
+        """Say so of a stage that was wanted."""
+        if stage in self.wish.stages:
+            self.done.append(Done(stage, why, module))
+
+    @contextmanager
+    def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
+        """Show that something is going on, and how much of it is done."""
+        task = self.progress.add_task(what, total=steps or None)
+        yield lambda done: self.progress.update(task, completed=done)
+        self.progress.update(task, total=1, completed=1)
+
+    def build(self) -> None:
+        wish, wanted = self.wish, Stage.BUILD in self.wish.stages
+        lanes = [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), build.debug_target(self.debug.kernel)]
+        targets = [*lanes, *wish.stock] if wanted else [replace(target, sparse=False) for target in lanes]
+        names = ", ".join(target.name for target in targets if target.name != "debug")
+        with self.working(f"building against {names}"):
+            report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict)
+        (self.folder / "build").mkdir()
+        for log in self.scratch.glob("*/*.log"):
+            shutil.copyfile(log, self.folder / "build" / f"{log.parent.name}-{log.name}")
+        sources = [file for file in wish.subject.files if file.suffix == ".c"]
+        for target, paths in report.data["modules"].items():
+            self.built[target] = {name: examine(Path(path), sources) for name, path in paths.items()}
+        if wanted or report.findings:
+            data = {"kernels": report.data["kernels"]}
+            self.done.append(Done(Stage.BUILD, f"against {names}", report=replace(report, data=data)))
+
+    def exercise(self) -> None:
+        """Every module under every seed; load and unload many times under the first one."""
+        wish = self.wish
+        if not wish.stages.intersection(IN_DEBUG_KERNEL):
+            return
+        jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
+        with self.working("at work in the debug kernel", len(jobs) * len(IN_DEBUG_KERNEL)) as working:
+            told = [0] * len(jobs)
+
+            def heard(index: int, line: str) -> None:
+                told[index] += line.startswith("stage ")
+                working(sum(told) - len(told))
+
+            reports = workers.run_all([self.call(name, seed) for name, seed in jobs], heard)
+        for name in wish.subject.modules:
+            merged = merge(found for (of, _), found in zip(jobs, reports, strict=True) if of == name)
+            self.add(name, {report.stage: report for report in merged})
+
+    def call(self, name: str, seed: int) -> workers.Call[list[Report]]:
+        """A workout, to be called."""
+        *before, module = in_order(self.built["debug"], name)
+        folder = self.folder / f"workout-{name}-{seed}"
+        folder.mkdir()
+        many = Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0]
+        return lambda tell: exercise.exercise(
+            self.debug, module, folder, before=before, seed=seed, cycles=self.wish.cycles if many else 0, progress=tell
+        )
+
+    def add(self, name: str, reports: dict[Stage, Report]) -> None:
+        """What came of a module's workouts."""
+        saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
+        what = {
+            Stage.LOAD: f"into the debug kernel, {self.seeds()}",
+            Stage.WORKOUT: f"{deeds(saw)}, {self.seeds()}",
+            Stage.CYCLES: f"loaded and unloaded {saw.get('cycles', 0)} times",
+        }
+        for stage in IN_DEBUG_KERNEL:
+            if stage not in reports:
+                self.leave_out(stage, "not reached", name)
+            elif stage in self.wish.stages or reports[stage].findings:
+                self.done.append(Done(stage, what[stage], name, self.without_scratch(reports[stage])))
+
+    def seeds(self) -> str:
+        seeds = self.wish.seeds
+        return f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+
+    def without_scratch(self, report: Report) -> Report:
+        """The kernel's words without the folder in which the module was built, which has another name each time."""
+        built = f"{self.scratch}/debug/source/"
+        findings = [
+            replace(one, console=tuple(line.replace(built, "") for line in one.console)) for one in report.findings
+        ]
+        return replace(report, findings=tuple(findings))
+
+    def compare(self) -> None:
+        """Each module, unless it breaks kernels."""
+        wish = self.wish
+        for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
+            if any(one.module == name and one.report and one.report.findings for one in self.done):
+                self.leave_out(Stage.COMPARE, "mend what was found first", name)
+                continue
+            *before, module = in_order(self.built["uml"], name)
+            folder = self.folder / f"compare-{name}"
+            with self.working(f"beside {wish.against}", 1) as working:
+                report = compare.compare(
+                    self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
+                )  # fmt: skip
+            lengths = f"{wish.hops[0]} to {wish.hops[-1]}" if len(wish.hops) > 1 else f"{wish.hops[0]}"
+            what = f"beside {wish.against} over {lengths} hops, {compare.SECONDS:g} s each, {self.seeds()}"
+            self.done.append(Done(Stage.COMPARE, what, name, report))
+            if report.data:
+                curves = self.folder / (CURVES if len(wish.subject.modules) == 1 else f"{name}-{CURVES}")
+                self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data))
+
+
+def deeds(saw: Mapping[str, Any]) -> str:
+    """What happened in a workout, by what it saw."""
+    counts = {
+        "short connections": sum(saw.get("short", {}).values()),
+        "values of parameters": sum(map(len, saw.get("parameters", {}).values())),
+    }
+    return ", ".join(["losses, outages, other routes", *(f"{count} {what}" for what, count in counts.items() if count)])
+
+
+def bar() -> Progress:
+    """Progress at a terminal, gone when it is over."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A module beside a baseline, in the ordinary kernel: strings of growing length, and one string that both share.
+
+Each run of the module has a twin under the same seed without it, so differences are seed by seed. On the shared string
+(seed 003, section 4.4.3) a fair congestion control leaves the baseline half. How good a module is, is for its developer
+to judge: a comparison is no finding, unless next to nothing gets through.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis import statistics
+from analysis.statistics import Estimate
+from analysis.table import by_case
+from analysis.tcp_flows import Flow
+from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check.subject import Module
+from emulation.lane.virtual import LaneError, Listener, Reason
+from emulation.lane.virtual import run as run_lane
+from emulation.result import Run
+from emulation.run import Lab, Task, name_of, play_all, tcp_flows
+from emulation.specification import Specification, specify
+
+SECONDS = 60.0
+SHARED, SHARED_HOPS = "shared", 4
+STALLED = 0.1  # of the baseline's goodput
+PROBE = Path(__file__).with_name("probe.py")
+PROBE_LIMIT_S = 60.0
+QUANTITIES = {
+    "goodput_kbps": "goodput, kb/s",
+    "flows.0.retransmits": "retransmitted segments",
+    "flows.0.tcp.rtos": "timeouts",
+    "flows.0.tcp.slow_start_s": "time in slow start, s",
+    "flows.0.tcp.congestion_avoidance_s": "time in congestion avoidance, s",
+    "flows.0.tcp.recovery_s": "time in recovery, s",
+    "flows.0.tcp.rto_s": "time waiting for timeouts, s",
+    "flows.0.tcp.cwnd_mean": "congestion window, mean",
+    "flows.0.tcp.srtt_ms": "smoothed RTT, ms",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What is compared: its name in tables, and what of the specification makes it so. `tcp` is None if it is the
+    baseline's: then it shares no string with it."""
+
+    name: str
+    options: Mapping[str, object]
+    tcp: str | None = None
+
+
+def contenders(module: Module, controls: Sequence[str], before: Sequence[Module] = ()) -> list[Contender]:
+    """What a module brings: its congestion controls; or the baseline's flows, with its qdisc or itself beside."""
+    needed = tuple(one.name for one in before)
+    besides: dict[str, object] = {"load": needed} if needed else {}
+    if controls:
+        return [Contender(name, besides, f"{module.name}:{name}") for name in controls]
+    if module.qdisc:
+        return [Contender(module.qdisc, {**besides, "qdisc": f"{module.name}:{module.qdisc}"})]
+    return [Contender(module.name, {"load": (*needed, module.name)})]
+
+
+def specification_for(tcp: Sequence[str], options: Mapping[str, object], hops: int, seed: int) -> Specification:
+    """A string of so many hops, and a flow of each TCP from its one end to the other."""
+    string = {"stations": hops + 1, "flows": len(tcp), "tcp": tuple(tcp)}
+    return specify("string", {**string, "seconds": SECONDS, "seed": seed, "trace": False, **options})
+
+
+def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: Sequence[int]) -> list[Task]:
+    """All runs: the baseline first, then the contenders, on each string; and on the shared one where it makes sense."""
+    baseline = Contender(against, {}, against)
+    return [
+        Task(specification_for([one.tcp or against], one.options, length, seed), one.name, str(length))
+        for length in hops
+        for one in (baseline, *found)
+        for seed in seeds
+    ] + [
+        Task(specification_for([one.tcp, against], one.options, SHARED_HOPS, seed), one.name, SHARED)
+        for one in (baseline, *found)
+        for seed in seeds
+        if one.tcp and found[0].tcp
+    ]
+
+
+def compare(
+    lab: Lab, module: Module, before: Sequence[Module], against: str, hops: Sequence[int], seeds: Sequence[int],
+    folder: Path, progress: Callable[[float], None] = lambda done: None,
+) -> Report:  # fmt: skip
+    """Run all in subfolders of `folder`; `module`, and what is loaded `before` it, are built against the lab's kernel.
+
+    The report's data has the runs, without their stations, and the shares of the shared string. Raises LaneError for
+    what is not the module's doing, and PlanError; OSError.
+    """
+    began = time.monotonic()
+    lab = Lab(lab.kernel, {**lab.modules, **{one.name: one.path for one in (*before, module)}})
+    try:
+        controls = probe(lab, module, before, folder)
+    except LaneError as error:
+        findings = blame(error, seeds[0], Name.REFUSED_LOAD)
+        return Report(Stage.COMPARE, findings, (), time.monotonic() - began)
+    found = contenders(module, controls, before)
+    if against in (one.name for one in found):
+        note = f"not compared: it is {against} itself; --against names another"
+        return Report(Stage.COMPARE, (), (note,), time.monotonic() - began)
+    wanted = tasks(found, against, hops, seeds)
+    done = [0.0] * len(wanted)
+
+    def heard(index: int, fraction: float, air_s: float) -> None:
+        done[index] = fraction
+        progress(sum(done) / len(done))
+
+    try:
+        runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard)]
+    except LaneError as error:
+        if error.reason is Reason.PROGRAM and module.qdisc:  # which may want options
+            return Report(Stage.COMPARE, (), (f"not compared: {error.detail}",), time.monotonic() - began)
+        seed = next((task.seed for task in wanted if ended_with(folder / name_of(task), error.console)), None)
+        return Report(Stage.COMPARE, blame(error, seed), (), time.monotonic() - began)
+    data = {
+        "module": module.name, "against": against, "seconds": SECONDS, "hops": list(hops), "seeds": list(seeds),
+        "shares": {name: plain(share) for name, share in shares(runs).items()},
+        "runs": [run.model_dump(mode="json", exclude={"stations", "settings"}) for run in runs],
+    }  # fmt: skip
+    return Report(Stage.COMPARE, tuple(stalled(runs, against)), (), time.monotonic() - began, data)
+
+
+def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> list[str]:
+    """The congestion controls that a module brings: only loading it tells. Raises LaneError."""
+    heard: list[str] = []
+    needed = {one.name: one.path for one in before}
+    where = folder / "probe"
+    where.mkdir(parents=True)
+    command = ["script", str(PROBE), module.name, str(module.path)]
+    run_lane(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
+    return [str(name) for name in json.loads(heard[-1])]
+
+
+def blame(error: LaneError, seed: int | None, refused: Name | None = None) -> tuple[Finding, ...]:
+    """What a lane died of, as findings; `refused` is what it is called if only a program failed. Raises the error again
+    if it cannot have been the module."""
+    said = splats.find(error.console, seed)
+    names = {Reason.CRASHED: Name.OOPS, Reason.WALL_LIMIT: Name.HANG, Reason.PROGRAM: refused}
+    name = names.get(error.reason)
+    if not said and name is None:
+        raise error
+    found = said or [Finding(Stage.COMPARE, name or Name.OOPS, error.detail, seed, error.console)]
+    return tuple(replace(one, stage=Stage.COMPARE) for one in found)
+
+
+def ended_with(folder: Path, console: Sequence[str]) -> bool:
+    """Whether a run's console ended so."""
+    log = folder / "console.log"
+    lines = log.read_text(errors="replace").splitlines() if console and log.is_file() else []
+    return lines[-len(console) :] == list(console)
+
+
+def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
+    """Contenders that delivered next to nothing on a string where the baseline did: the first seed of each."""
+    findings = []
+    for case, variants in by_case([run for run in runs if run.case != SHARED]).items():
+        baseline = {run.seed: run.goodput_kbps for run in variants[against]}
+        for name, group in variants.items():
+            bad = [run for run in group if run.goodput_kbps < STALLED * baseline[run.seed]]
+            if bad:
+                mine, theirs = bad[0].goodput_kbps, baseline[bad[0].seed]
+                text = f"over {case} hops {name} delivered {mine:.1f} kb/s, {against} {theirs:.1f}"
+                findings.append(Finding(Stage.COMPARE, Name.STALLED_TRAFFIC, text, bad[0].seed))
+    return findings
+
+
+def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
+    """What part of both flows' goodput the first one, the contender's, had on the shared string; 0.5 is fair."""
+    shared = by_case([run for run in runs if run.case == SHARED]).get(SHARED, {})
+    parts = {name: [run.flows[0].share for run in group if run.flows[0].share is not None]
+             for name, group in shared.items()}  # fmt: skip
+    return {name: statistics.mean(values) for name, values in parts.items() if values}
+
+
+def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
+    """The course of each variant's flow under the first seed, on the string whose length is nearest to SHARED_HOPS."""
+    length = min(data["hops"], key=lambda hops: abs(hops - SHARED_HOPS))
+    found = {}
+    for name in dict.fromkeys(run["variant"] for run in data["runs"]):
+        where = folder / f"{length}-{name}-{data['seeds'][0]}"
+        plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
+        found[f"{name}, {length} hops"] = tcp_flows(where, plan, lane)["flow1"]
+    return found
+
+
+def plain(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as JSON."""
+    return {"mean": estimate.mean, "half_width": estimate.half_width if estimate.samples > 1 else None}

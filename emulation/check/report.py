@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a check found, for people and for programs: the verdict table, report.json, report.md and the curves.
+
+A finding is shown with the first lines of what the kernel or the compiler said of it, and with the command that shows
+it again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from emulation.check import Finding, Report, Stage
+from emulation.check.compare import QUANTITIES
+from emulation.check.tables import fairness, phases_table, tables
+
+VERSION = 1
+SHOWN_LINES, SHOWN_NOTES = 12, 6
+SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
+WIDTH = 120
+
+
+@dataclass(frozen=True)
+class Done:
+    """A stage, of one module or ("") of all: what was done, in words, and what came of it; or why it was not done."""
+
+    stage: Stage
+    what: str
+    module: str = ""
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """A whole check: what was asked for, as words of the command line, and what was done."""
+
+    path: str
+    options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    modules: Sequence[str] = ()
+    done: Sequence[Done] = ()
+
+    @property
+    def findings(self) -> list[tuple[Done, Finding]]:
+        return [(one, finding) for one in self.done if one.report for finding in one.report.findings]
+
+    def again(self, done: Done, finding: Finding) -> str:
+        """The command that shows a finding again."""
+        kept = {name: words for name, words in self.options.items() if name in NEEDED[finding.stage]}
+        if finding.seed is not None:
+            kept["--seeds"] = [str(finding.seed)]
+        if len(self.modules) > 1 and done.module:
+            kept["--module"] = [done.module]
+        only = {"--only": [Stage.WORKOUT if finding.stage is Stage.LOAD else finding.stage]}
+        words = [word for name, given in {**only, **kept}.items() for word in (name, *given)]
+        return shlex.join(["./dcflab", "module", "check", self.path, *words])
+
+
+# The options on which a stage depends, besides the seeds.
+NEEDED = {
+    Stage.BUILD: ("--module", "--strict", "--kernels"),
+    Stage.LOAD: ("--module",),
+    Stage.WORKOUT: ("--module",),
+    Stage.CYCLES: ("--module", "--cycles"),
+    Stage.COMPARE: ("--module", "--hops", "--against"),
+}
+
+
+def merge(of_seeds: Iterable[Sequence[Report]]) -> list[Report]:
+    """One report a stage from those of several seeds: a finding is told once, with the first seed that showed it; the
+    data is the first seed's, and the time is the longest."""
+    merged: dict[Stage, Report] = {}
+    for reports in of_seeds:
+        for report in reports:
+            before = merged.get(report.stage)
+            merged[report.stage] = both(before, report) if before else report
+    return list(merged.values())
+
+
+def both(one: Report, other: Report) -> Report:
+    known = {(finding.name, finding.where or finding.text) for finding in one.findings}
+    new = [finding for finding in other.findings if (finding.name, finding.where or finding.text) not in known]
+    notes = tuple(dict.fromkeys([*one.notes, *other.notes]))
+    return replace(one, findings=(*one.findings, *new), notes=notes, seconds=max(one.seconds, other.seconds))
+
+
+def show(check: Check, console: Console) -> None:
+    """The verdict table, the findings, the notes, and how the module compares."""
+    console.print(verdict_table(check))
+    for done, finding in check.findings:
+        console.print()
+        show_finding(console, check, done, finding)
+    for done in check.done:
+        if done.report and done.report.notes:
+            show_notes(console, done.report.notes)
+    for data in compared(check):
+        for table in tables(data, SHOWN_QUANTITIES):
+            console.print()
+            console.print(table)
+        console.print(phases_table(data))
+        for line in fairness(data):
+            console.print(line, highlight=False)
+
+
+def verdict_table(check: Check) -> Table:
+    """A row for each stage."""
+    several = len(check.modules) > 1
+    table = Table(title=f"module check {check.path}", title_justify="left")
+    for column in ("stage", *(["module"] if several else []), "what was done"):
+        table.add_column(column)
+    table.add_column("time", justify="right")
+    table.add_column("verdict")
+    for done in check.done:
+        report = done.report
+        seconds = f"{report.seconds:.1f} s" if report else ""
+        table.add_row(str(done.stage), *([done.module] if several else []), done.what, seconds, verdict(report))
+    return table
+
+
+def verdict(report: Report | None) -> Text:
+    if report is None:
+        return Text("left out", "dim")
+    if count := len(report.findings):
+        return Text(f"{count} finding{'s' * (count > 1)}", "bold red")
+    return Text("clean", "green")
+
+
+def show_finding(console: Console, check: Check, done: Done, finding: Finding) -> None:
+    """A finding: its name and where; what it says; the first lines of what was said of it; how to see it again."""
+    title = Text.assemble((str(finding.name), "bold red"), f"  {finding.where}" if finding.where else "")
+    module = f" of {done.module}" if len(check.modules) > 1 and done.module else ""
+    seed = "" if finding.seed is None else f", seed {finding.seed}"
+    title.append(f"  ({finding.stage}{module}{seed})", "dim")
+    console.print(title)
+    console.print(f"  {finding.text}", markup=False, highlight=False)
+    for line in finding.console[:SHOWN_LINES]:
+        console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
+    if len(finding.console) > SHOWN_LINES:
+        console.print(Text(f"  | … {len(finding.console) - SHOWN_LINES} more lines in report.md", "dim"))
+    console.print(f"  again: {check.again(done, finding)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_notes(console: Console, notes: Sequence[str]) -> None:
+    console.print()
+    for note in notes[:SHOWN_NOTES]:
+        console.print(f"note: {note}", markup=False, highlight=False)
+    if len(notes) > SHOWN_NOTES:
+        console.print(f"note: … and {len(notes) - SHOWN_NOTES} more in report.md")
+
+
+def compared(check: Check) -> list[Mapping[str, Any]]:
+    """The data of comparisons that took place."""
+    return [done.report.data for done in check.done if done.stage is Stage.COMPARE and done.report and done.report.data]
+
+
+def plain(check: Check) -> dict[str, Any]:
+    """The check as JSON."""
+    stages = [plain_stage(check, done) for done in check.done]
+    return {
+        "version": VERSION, "path": check.path, "modules": list(check.modules), "clean": not check.findings,
+        "stages": stages,
+    }  # fmt: skip
+
+
+def plain_stage(check: Check, done: Done) -> dict[str, Any]:
+    """One stage; what was left out has no seconds."""
+    head = {"stage": done.stage, "module": done.module or None, "what": done.what}
+    if not (report := done.report):
+        return {**head, "seconds": None, "findings": [], "notes": [], "data": {}}
+    findings = [{**asdict(finding), "again": check.again(done, finding)} for finding in report.findings]
+    return {**head, "seconds": round(report.seconds, 3), "findings": findings, "notes": list(report.notes),
+            "data": dict(report.data)}  # fmt: skip
+
+
+def write(check: Check, folder: Path) -> None:
+    """Leave report.json and report.md in the run folder. Raises OSError."""
+    (folder / "report.json").write_text(json.dumps(plain(check), indent=1) + "\n")
+    (folder / "report.md").write_text(markdown(check, sorted(file.name for file in folder.glob("*.png"))))
+
+
+def markdown(check: Check, curves: Sequence[str] = ()) -> str:
+    """The whole report, to be read and passed on."""
+    parts = [f"# module check {check.path}", fenced(verdict_table(check))]
+    for done, finding in check.findings:
+        where = f" in `{finding.where}`" if finding.where else ""
+        seed = "" if finding.seed is None else f", seed {finding.seed}"
+        parts.append(f"## {finding.name}{where}\n\n{finding.text} ({finding.stage}{seed})")
+        if finding.console:
+            parts.append(fenced(Text("\n".join(finding.console))))
+        parts.append(f"Again: `{check.again(done, finding)}`")
+    for done in check.done:
+        if done.report and done.report.notes:
+            parts.append("\n".join([f"## Notes: {done.stage}", "", *(f"- {note}" for note in done.report.notes)]))
+    for data in compared(check):
+        parts += [f"## {data['module']} beside {data['against']}", *fairness(data)]
+        parts += [fenced(table) for table in (*tables(data, QUANTITIES), phases_table(data))]
+    parts += [
+        f"![Congestion window, threshold, round-trip time, segments in flight, phases]({name})" for name in curves
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def fenced(what: Table | Text) -> str:
+    """As it would be printed, in a block."""
+    file = io.StringIO()
+    Console(file=file, width=WIDTH, no_color=True).print(what, soft_wrap=isinstance(what, Text))
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    return "\n".join(["```", *lines, "```"])

@@ -5,10 +5,9 @@
  * round-trip time passes after the first of them before they count; meanwhile each lets a new segment out, as ever.
  *
  * The kernel starts recovery when tp->reordering duplicate ACKs have come. At the first one that is raised out of
- * reach, and when the time is over it is put back, so that the next duplicate ACK has its way. A module can start
- * recovery in no other way: if no further duplicate ACK comes, the retransmission timer decides.
- *
- * With SACK and RACK the kernel goes by time itself: its reordering window becomes the delay, at most one round-trip time.
+ * reach, and when the time is over it is put back, so that the next duplicate ACK has its way. With SACK and RACK the
+ * kernel goes by time itself: meanwhile its reordering window, too, is that long, but never above one round-trip time.
+ * A module can start recovery in no other way: if nothing more arrives, RACK's timer or else that of retransmission decides.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -33,51 +32,43 @@ enum phase { IDLE, WAITING, WAITED };
 
 /* The state of a flow; all zero at first. */
 struct dcr {
-	u64 until_us;	/* the end of the wait, on tcp_mstamp's clock */
-	u32 hole;	/* where it begins */
-	u32 reordering;	/* the kernel's, while it is raised */
+	u64 until_us;		/* the end of the wait, on tcp_mstamp's clock */
+	u32 hole;		/* where it begins */
+	u32 reordering;		/* the kernel's own, while waiting, */
+	u8 steps, persist;	/* and of RACK's window */
 	u8 phase;
-	bool rack;	/* its window was changed */
-	bool initialized; /* sockets are also released that never were */
+	bool initialized;	/* sockets are also released that never were */
 };
-
-static u64 delay_us(const struct tcp_sock *tp)
-{
-	return div_u64((u64)(tp->srtt_us >> 3) * READ_ONCE(delay_percent), 100);
-}
 
 static void wait(struct tcp_sock *tp, struct dcr *dcr)
 {
-	dcr->phase = WAITING;
-	dcr->hole = tp->snd_una;
-	dcr->until_us = tp->tcp_mstamp + delay_us(tp);
+	u64 delay = div_u64((u64)(tp->srtt_us >> 3) * READ_ONCE(delay_percent), 100);
+	u32 step = max(tcp_min_rtt(tp) >> 2, 1U);
+
 	if (tp->reordering != OUT_OF_REACH)
 		dcr->reordering = tp->reordering;
+	if (dcr->phase != WAITING) {
+		dcr->steps = tp->rack.reo_wnd_steps;
+		dcr->persist = tp->rack.reo_wnd_persist;
+	}
+	dcr->phase = WAITING;
+	dcr->hole = tp->snd_una;
+	dcr->until_us = tp->tcp_mstamp + delay;
 	tp->reordering = OUT_OF_REACH;
-}
-
-/* Put the kernel's threshold back, unless the kernel has set another meanwhile. */
-static void let_go(struct tcp_sock *tp, const struct dcr *dcr)
-{
-	if (tp->reordering == OUT_OF_REACH)
-		tp->reordering = dcr->reordering;
-}
-
-/* RACK's reordering window is a number of steps of a quarter of the shortest round-trip time, once reordering was seen. */
-static void widen_rack(struct sock *sk, struct dcr *dcr)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 step = max(tcp_min_rtt(tp) >> 2, 1U);
-	u64 delay = delay_us(tp);
-
-	if (!delay || !tcp_is_sack(tp) ||
-	    !(READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_recovery) & TCP_RACK_LOSS_DETECTION))
-		return;
-	if (!dcr->rack)
-		tp->reord_seen++;
-	dcr->rack = true;
+	/* RACK's window is so many steps of a quarter of the shortest round-trip time; without persistence, one. */
 	tp->rack.reo_wnd_steps = min_t(u64, div_u64(delay + step - 1, step), U8_MAX);
-	tp->rack.reo_wnd_persist = TCP_RACK_RECOVERY_THRESH; /* or the kernel would set one step */
+	tp->rack.reo_wnd_persist = TCP_RACK_RECOVERY_THRESH;
+}
+
+static void stop(struct tcp_sock *tp, struct dcr *dcr, enum phase phase)
+{
+	if (dcr->phase == WAITING) {
+		tp->rack.reo_wnd_steps = dcr->steps;
+		tp->rack.reo_wnd_persist = dcr->persist;
+		if (tp->reordering == OUT_OF_REACH) /* else the kernel has learnt another meanwhile */
+			tp->reordering = dcr->reordering;
+	}
+	dcr->phase = phase;
 }
 
 /* Before each ACK is acted on. SACK blocks have been read; a duplicate ACK without is seen by dcr_set_state() first. */
@@ -86,19 +77,16 @@ static void dcr_in_ack_event(struct sock *sk, u32 flags)
 	struct dcr *dcr = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	widen_rack(sk, dcr);
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		return;
 	if (dcr->phase == IDLE && tp->sacked_out) {
 		atomic64_inc(&counters.value[DELAYED]);
 		wait(tp, dcr);
 	} else if (dcr->phase != IDLE && dcr->hole != tp->snd_una) {
-		wait(tp, dcr); /* that hole is filled, there is another */
+		wait(tp, dcr); /* that hole is filled; if there is another, its time begins */
 	}
-	if (dcr->phase == WAITING && tp->tcp_mstamp >= dcr->until_us) {
-		dcr->phase = WAITED;
-		let_go(tp, dcr);
-	}
+	if (dcr->phase == WAITING && tp->tcp_mstamp >= dcr->until_us)
+		stop(tp, dcr, WAITED);
 }
 
 static void dcr_set_state(struct sock *sk, u8 state)
@@ -118,8 +106,7 @@ static void dcr_set_state(struct sock *sk, u8 state)
 		wait(tp, dcr);
 	} else if (dcr->phase != IDLE) {
 		atomic64_inc(&counters.value[outcome[state]]);
-		dcr->phase = IDLE;
-		let_go(tp, dcr);
+		stop(tp, dcr, IDLE);
 	}
 }
 
@@ -144,15 +131,8 @@ static void dcr_init(struct sock *sk)
 static void dcr_release(struct sock *sk)
 {
 	struct dcr *dcr = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (dcr->phase != IDLE)
-		let_go(tp, dcr);
-	if (dcr->rack) {
-		tp->reord_seen--;
-		tp->rack.reo_wnd_steps = 1;
-		tp->rack.reo_wnd_persist = 0;
-	}
+	stop(tcp_sk(sk), dcr, IDLE);
 	if (dcr->initialized)
 		atomic64_dec(&counters.value[FLOWS_NOW]);
 }

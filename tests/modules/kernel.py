@@ -24,7 +24,7 @@ DESTINATION, GATEWAY = 0x0A000005, 0x0A000002
 
 
 class Net(c.Structure):
-    _fields_ = [("min_tso_segs", c.c_uint8), ("recovery", c.c_uint8), ("rt_genid", c.c_int), ("route_error", c.c_int),
+    _fields_ = [("min_tso_segs", c.c_uint8), ("rt_genid", c.c_int), ("route_error", c.c_int),
                 ("route_type", c.c_uint32), ("route_metric", c.c_uint32), ("route_gateway_family", c.c_uint32),
                 ("route_gateway", c.c_uint32)]  # fmt: skip
 
@@ -37,7 +37,7 @@ class Sock(c.Structure):
         ("dport", c.c_uint16), ("sport", c.c_uint16),
         *((name, c.c_uint32) for name in ("snd_cwnd", "snd_cwnd_cnt", "snd_ssthresh", "snd_cwnd_clamp", "prior_cwnd",
                                           "cwnd_limited", "ca_state", "snd_una", "sacked_out", "reordering",
-                                          "reord_seen", "srtt_us", "rtt_min", "sack_ok")),
+                                          "srtt_us", "rtt_min")),
         ("reo_wnd_steps", c.c_uint8), ("reo_wnd_persist", c.c_uint8),
     ]  # fmt: skip
 
@@ -83,7 +83,7 @@ class Module:
         self.lib = library(name)
         assert self.lib.shim_load() == 0
         self.defaults: dict[str, str] = {}
-        self.net = Net(min_tso_segs=2, recovery=1)
+        self.net = Net(min_tso_segs=2)
         self.route(5)
 
     def close(self) -> None:

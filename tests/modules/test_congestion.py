@@ -345,7 +345,9 @@ def test_many_sacked_at_once_do_not_get_past_the_delay(dcr):
 def test_the_kernels_own_lesson_of_reordering_is_kept(dcr):
     sock = dcr_socket(dcr)
     duplicate(sock, 1000)
-    sock.set(reordering=20)
+    sock.set(reordering=20, snd_una=2000)
+    duplicate(sock, 2000)
+    assert sock.reordering > 1000
     sock.state(OPEN)
     assert sock.reordering == 20
 
@@ -360,7 +362,7 @@ def test_waiting_goes_on_while_the_window_is_reduced_for_another_reason(dcr):
 
 
 def test_the_window_does_not_grow_while_waiting(dcr):
-    sock = dcr_socket(dcr, sack_ok=1, rtt_min=RTT)
+    sock = dcr_socket(dcr)
     duplicate(sock, 1000, sack=True)
     sock.cong_avoid(1)
     assert sock.snd_cwnd == 10
@@ -372,31 +374,31 @@ def test_the_window_does_not_grow_while_waiting(dcr):
 def test_without_a_delay_it_is_reno(dcr):
     dcr.set("delay_percent", 0)
     for sack in (False, True):
-        sock = dcr_socket(dcr, sack_ok=sack, rtt_min=RTT)
+        sock = dcr_socket(dcr, rtt_min=RTT)
         assert [duplicate(sock, at, sack=sack) for at in (1, 2, 3)] == [False, False, True]
-        assert (sock.reord_seen, sock.reo_wnd_steps) == (0, 0)
 
 
 @pytest.mark.parametrize(("rtt_min", "percent", "steps"), [
     (RTT, 100, 4), (RTT // 2, 100, 8), (RTT, 50, 2), (RTT, 51, 3), (RTT // 1000, 100, 255), (3, 100, 255),
     (2**32 - 1, 100, 1),
 ])  # fmt: skip
-def test_racks_window_becomes_the_delay(dcr, rtt_min, percent, steps):
-    """In steps of a quarter of the shortest round-trip time, upwards; and all is put back."""
+@pytest.mark.parametrize("end", ["filled", "over", "released"])
+def test_racks_window_becomes_the_delay_while_waiting(dcr, rtt_min, percent, steps, end):
+    """In steps of a quarter of the shortest round-trip time, upwards; then the kernel's own is put back."""
     dcr.set("delay_percent", percent)
-    sock = dcr_socket(dcr, sack_ok=1, rtt_min=rtt_min, reo_wnd_steps=1)
-    for _ in range(3):
-        sock.ack_event(1000)
-    assert (sock.reo_wnd_steps, sock.reord_seen, sock.reo_wnd_persist) == (steps, 1, 16)
-    sock.release()
-    assert (sock.reo_wnd_steps, sock.reord_seen, sock.reo_wnd_persist) == (1, 0, 0)
-
-
-def test_rack_is_left_alone_where_it_is_off(dcr):
-    dcr.net.recovery = 0
-    sock = dcr_socket(dcr, sack_ok=1, rtt_min=RTT, reo_wnd_steps=1)
-    sock.ack_event(1000)
-    assert (sock.reo_wnd_steps, sock.reord_seen) == (1, 0)
+    sock = dcr_socket(dcr, rtt_min=rtt_min, reo_wnd_steps=2, reo_wnd_persist=5)
+    duplicate(sock, 1000, sack=True)
+    assert (sock.reo_wnd_steps, sock.reo_wnd_persist) == (steps, 16)
+    sock.set(snd_una=2000)
+    duplicate(sock, 2000, sack=True)
+    assert (sock.reo_wnd_steps, sock.reo_wnd_persist) == (steps, 16)
+    if end == "filled":
+        sock.state(OPEN)
+    elif end == "over":
+        sock.ack_event(2000 + RTT)
+    else:
+        sock.release()
+    assert (sock.reo_wnd_steps, sock.reo_wnd_persist, sock.reordering) == (2, 5, 3)
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------

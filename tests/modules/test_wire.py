@@ -34,7 +34,7 @@ def test_a_conversation_with_the_kernel(script):
     lines = script("""
         wire = Wire()
         flow = wire.connect("reno", mss=1000, delay_ns=50 * MS)
-        flow.socket.send(bytes(12_000))
+        flow.write(12_000)
         first = flow.heard()
         print([segment.seq for segment in first], {len(segment.payload) for segment in first})
         again = flow.expect(seq=0)

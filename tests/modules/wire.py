@@ -7,7 +7,7 @@ lies between. For use in a script that runs in a lane; standard library only.
 
     wire = Wire()
     flow = wire.connect("sca", mss=1000)              # the kernel opens a connection to us
-    flow.socket.send(bytes(50_000))
+    flow.write(50_000)
     print([segment.seq for segment in flow.heard()])  # what it has sent at once
     wire.wait(wire.now() + 20 * MS)                   # let 20 ms pass
     flow.send(ack=1000)                               # acknowledge its first 1000 bytes
@@ -33,13 +33,14 @@ from collections import deque
 from typing import NamedTuple
 
 from emulation import syscalls
-from emulation.rtnetlink import Route
+from emulation.netlink import build as attributes
+from emulation.rtnetlink import MAIN_TABLE, ROUTE, Route
 
 US, MS = 1000, 1_000_000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000
 IP, TCP = struct.Struct("!BBHHHBBH4s4s"), struct.Struct("!HHIIBBHHH")
 FLAGS = "FSRPAUEC"  # bit 0 first
-FOREVER = 1 << 62
+SO_SNDBUFFORCE = 32
 
 
 class Segment(NamedTuple):
@@ -116,6 +117,7 @@ class Wire:
         fcntl.ioctl(self.tun, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
         self.timer = syscalls.timer()
         self.flows: list[Flow] = []
+        self.routes: set[str] = set()
         self.port = 40000
         with Route() as route:
             self.index = route.index(name)
@@ -154,27 +156,40 @@ class Wire:
                 return
             for flow in self.flows:
                 if segment and (segment.sport, segment.dport) == (flow.kernel_port, flow.port):
-                    flow.queue.append(flow.relative(segment))
+                    flow.take(segment)
+
+    def route(self, to: str, metric: int) -> None:
+        """Let the kernel reach an address through us by a route of this metric, in place of the one before."""
+        with Route() as route:
+            if to in self.routes:
+                head = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, 0, 255, 0, 0)
+                route.request(25, head + attributes([(1, socket.inet_aton(to))]), what=f"no route to {to}")
+            route.add_route(self.index, to, self.peer, metric=metric)
+            self.routes.add(to)
 
     def connect(self, congestion: str = "reno", *, mss: int = 1000, sack: bool = False, window: int = 65535,
-                scale: int = 0, delay_ns: int = 0, family: int = socket.AF_INET) -> Flow:  # fmt: skip
+                scale: int = 0, delay_ns: int = 0, family: int = socket.AF_INET,
+                to: str | None = None) -> Flow:  # fmt: skip
         """Let the kernel open a connection to us, and answer it after `delay_ns`, which it takes for a round-trip time.
 
-        `mss`, `sack`, `window` and `scale` are what we announce. An AF_INET6 socket uses a v4-mapped address.
+        `mss`, `sack`, `window` and `scale` are what we announce. An AF_INET6 socket uses a v4-mapped address. We answer
+        for the address `to`, if the kernel has a route there.
         """
         kernel = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         kernel.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-        kernel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        kernel.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 23)
         kernel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         kernel.bind(("" if family == socket.AF_INET else "::", 0))
         flow = self.flow(kernel, self.next_port(), kernel.getsockname()[1], scale)
+        flow.peer = to or self.peer
         mapped = "" if family == socket.AF_INET else "::ffff:"
-        kernel.connect_ex((mapped + self.peer, flow.port))
+        kernel.connect_ex((mapped + flow.peer, flow.port))
         syn = flow.expect("S")
         flow.their_first = syn.seq + 1
         self.wait(self.now() + delay_ns)
         options = struct.pack("!BBH", 2, 4, mss) + (b"\4\2" if sack else b"") + (bytes((3, 3, scale)) if scale else b"")
-        self.send(flow.kernel_port, flow.port, "SA", flow.our_first - 1, flow.their_first, options=options)
+        numbers = flow.our_first - 1, flow.their_first
+        self.send(flow.kernel_port, flow.port, "SA", *numbers, options=options, peer=flow.peer)
         flow.expect("A")
         if window != 65535:
             flow.send(ack=0, window=window)
@@ -212,19 +227,31 @@ class Flow:
 
     def __init__(self, wire: Wire, kernel: socket.socket, port: int, kernel_port: int, scale: int) -> None:
         self.wire, self.socket, self.port, self.kernel_port, self.scale = wire, kernel, port, kernel_port, scale
+        self.peer = wire.peer
         self.our_first, self.their_first = 1_000_001, 0  # sequence numbers of the first byte of data
         self.sent = self.acked = 0  # our next byte, and what we acknowledged of theirs
         self.queue: deque[Segment] = deque()
+        self.ends: list[int] = [0]  # of their segments, retransmissions apart; the first is acknowledged
 
-    def relative(self, segment: Segment) -> Segment:
-        if not self.their_first:
-            return segment
-        blocks = struct.iter_unpack("!II", options_of(segment.options).get(5, b""))
-        return segment._replace(
-            seq=(segment.seq - self.their_first + (1 << 31)) % (1 << 32) - (1 << 31),
-            ack=(segment.ack - self.our_first + (1 << 31)) % (1 << 32) - (1 << 31),
-            sack=tuple((left - self.our_first, right - self.our_first) for left, right in blocks),
-        )
+    def take(self, segment: Segment) -> None:
+        """Queue what the kernel has sent, with relative numbers once we know its first."""
+        if self.their_first:
+            blocks = struct.iter_unpack("!II", options_of(segment.options).get(5, b""))
+            segment = segment._replace(
+                seq=(segment.seq - self.their_first + (1 << 31)) % (1 << 32) - (1 << 31),
+                ack=(segment.ack - self.our_first + (1 << 31)) % (1 << 32) - (1 << 31),
+                sack=tuple((left - self.our_first, right - self.our_first) for left, right in blocks),
+            )
+            end = segment.seq + len(segment.payload)
+            if end > self.ends[-1]:
+                self.ends.append(end)
+        self.queue.append(segment)
+
+    def acknowledge(self, segments: int = 1) -> None:
+        """Acknowledge the next so many segments of the kernel's; not all are as long as they could be."""
+        self.wire.collect()
+        del self.ends[:segments]
+        self.send(ack=self.ends[0])
 
     def send(self, flags: str = "A", *, seq: int | None = None, ack: int | None = None, payload: bytes = b"",
              options: bytes = b"", window: int = 65535) -> None:  # fmt: skip
@@ -234,12 +261,17 @@ class Flow:
         self.sent = max(self.sent, seq + len(payload) + ("F" in flags))
         numbers = self.our_first + seq, self.their_first + self.acked
         self.wire.send(self.kernel_port, self.port, flags, *numbers, payload=payload, options=options,
-                       window=window >> self.scale)  # fmt: skip
+                       window=window >> self.scale, peer=self.peer)  # fmt: skip
 
     def sack(self, *blocks: tuple[int, int]) -> bytes:
         """The option that says which bytes of the kernel's have arrived besides."""
         ends = [(end + self.their_first) & 0xFFFFFFFF for block in blocks for end in block]
         return b"\1\1" + struct.pack(f"!BB{len(ends)}I", 5, 2 + 4 * len(ends), *ends)
+
+    def write(self, count: int) -> None:
+        """Have the kernel's program write so many bytes, all of which the socket takes."""
+        taken = self.socket.send(bytes(count))
+        assert taken == count, f"the socket took {taken} of {count} bytes"
 
     def heard(self) -> list[Segment]:
         """What the kernel has sent and was not yet taken."""

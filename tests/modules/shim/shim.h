@@ -104,14 +104,13 @@ void debugfs_remove_recursive(struct dentry *folder);
 #define AF_INET6 10
 #define IPPROTO_TCP 6
 #define LOOPBACK_IFINDEX 1
-#define TCP_RACK_LOSS_DETECTION 1
 #define TCP_RACK_RECOVERY_THRESH 16
 #define ICSK_CA_PRIV_SIZE sizeof(((struct sock *)0)->icsk_ca_priv)
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
 struct net {
 	struct {
-		u8 sysctl_tcp_min_tso_segs, sysctl_tcp_recovery;
+		u8 sysctl_tcp_min_tso_segs;
 	} ipv4;
 	int rt_genid;
 	int route_error; /* the one route there is */
@@ -131,7 +130,7 @@ struct sock {
 	struct in6_addr sk_v6_daddr;
 	u16 inet_dport, inet_sport;
 	u32 snd_cwnd, snd_cwnd_cnt, snd_ssthresh, snd_cwnd_clamp, prior_cwnd, cwnd_limited;
-	u32 icsk_ca_state, snd_una, sacked_out, reordering, reord_seen, srtt_us, rtt_min, sack_ok;
+	u32 icsk_ca_state, snd_una, sacked_out, reordering, srtt_us, rtt_min;
 	struct {
 		u8 reo_wnd_steps, reo_wnd_persist;
 	} rack;
@@ -148,7 +147,6 @@ struct sock {
 #define tcp_snd_cwnd(tp) ((tp)->snd_cwnd)
 #define tcp_in_slow_start(tp) ((tp)->snd_cwnd < (tp)->snd_ssthresh)
 #define tcp_is_cwnd_limited(sk) ((sk)->cwnd_limited)
-#define tcp_is_sack(tp) ((tp)->sack_ok)
 #define tcp_min_rtt(tp) ((tp)->rtt_min)
 
 struct tcp_congestion_ops {

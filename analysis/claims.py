@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from analysis import statistics
-from analysis.table import QUANTITIES, by_case, number, value
+from analysis.table import QUANTITIES, by_case, case_name, number, value
 from emulation.result import Run
 
 MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
@@ -176,16 +176,20 @@ def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Map
         if not isinstance(of, Of):
             return number(of)
         words = [names.get(of.variant, of.variant)]
-        words += [_case(of.case, names, rows)] if len(cases) > 1 else []
+        words += [case_name(of.case, names, rows)] if len(cases) > 1 else []
         words += [quantities.get(of.path, of.path)] if len(paths) > 1 else []
         return f"{', '.join(filter(None, words))} {number(mean)}"
 
-    shared = [_case(case, names, rows) for case in cases if len(cases) == 1]
+    shared = [case_name(case, names, rows) for case in cases if len(cases) == 1]
     shared += [quantities.get(path, path) for path in paths if len(paths) == 1]
     before = ", ".join(filter(None, shared))
-    factor = "" if check.factor == 1 and check.to is None else f"{check.factor:g}"
-    factor += "" if check.to is None else f"..{check.to:g}"
-    said = f"{side(check.a, finding.a)} {check.relation} {factor}{' x ' if factor else ''}{side(check.b, finding.b)}"
+    said = f"{side(check.a, finding.a)} {check.relation} "
+    if not isinstance(check.b, Of):
+        said += "..".join(number(bound * check.b) for bound in (check.factor, check.to) if bound is not None)
+    elif check.to is not None:
+        said += f"{check.factor:g}..{check.to:g} x {side(check.b, finding.b)}"
+    else:
+        said += f"{f'{check.factor:g} x ' if check.factor != 1 else ''}{side(check.b, finding.b)}"
     if finding.ratio is not None and len(check.sides) == 2:
         spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
         said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
@@ -196,10 +200,6 @@ def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Map
 
 def _ratio(of: float) -> str:
     return f"{of:.3f}" if abs(of) < 10 else number(of)
-
-
-def _case(case: str, names: Mapping[str, str], rows: str) -> str:
-    return names.get(case, f"{case} {rows}".strip())
 
 
 class NotTested(ValueError):

@@ -129,6 +129,8 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
         rtt.stairs([us / 1000 or float("nan") for us in flow.srtt_us], time_s, **line)
         flight.stairs(flow.in_flight, time_s, **line)
         for times, marker, size in ((flow.fast_retransmits_ns, "|", 5), (flow.rtos_ns, "v", 6)):
+            if not times.size:  # nothing at no place would upset the layout
+                continue
             place = [1.03 + 0.06 * row] * times.size
             window.plot(times / 1e9, place, marker, color=colour, markersize=size, clip_on=False,
                         transform=window.get_xaxis_transform())  # fmt: skip

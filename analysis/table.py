@@ -179,6 +179,11 @@ def _published_change(published: Mapping[str, Mapping[str, float]], variant: str
     return percent(statistics.mean([theirs / base - 1])) if theirs and base and variant != first else ""
 
 
+def case_name(case: str, names: Mapping[str, str], rows: str) -> str:
+    """What to call a case outside of its table."""
+    return names.get(case, f"{case} {rows}".strip())
+
+
 def number(of: statistics.Estimate | float | None) -> str:
     """A number for a table: whole from 100 on, else to two digits after the point unless it is whole."""
     if of is None:

@@ -227,10 +227,12 @@ def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:
     from rich.console import Console
 
     from analysis.claims import NotTested, judge
-    from analysis.table import study_tables
+    from analysis.table import case_name, study_tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     title = study.title + "".join(f", --{name.replace('_', '-')} {value}" for name, value in given.items())
+    if len(study.cases) > len({run.case for run in result.runs}) == 1:
+        title += f": {case_name(result.runs[0].case, study.names, study.rows)}"
     tables = study_tables(
         title, result.runs, published=study.published, names=study.names, rows=study.rows, quantities=study.quantities
     )

@@ -19,7 +19,7 @@ T9 = {
 
 
 def within(granularities: tuple[int, ...], hops: range, low: float, high: float) -> list[Check]:
-    return [Check(Of(str(g), GOODPUT, str(h)), "in", Of("0", GOODPUT, str(h)), low, high)
+    return [Check(Of(f"{g}ms", GOODPUT, str(h)), "in", Of("0ms", GOODPUT, str(h)), low, high)
             for h in hops for g in granularities]  # fmt: skip
 
 
@@ -31,11 +31,11 @@ STUDY = Study(
     cases=strings(HOPS),
     rows="hops",
     seeds="1..3",
-    variants={str(g): {"ackthin": {"policy": "daa", "granularity_us": 1000 * g}} for g in GRANULARITIES},
-    names={str(g): f"{g} ms" for g in GRANULARITIES},
+    variants={f"{g}ms": {"ackthin": {"policy": "daa", "granularity_us": 1000 * g}} for g in GRANULARITIES},
+    names={f"{g}ms": f"{g} ms" for g in GRANULARITIES},
     quantities={GOODPUT: "goodput, segments"},
     published={
-        str(hops): {str(g): {GOODPUT: segments} for g, segments in zip(GRANULARITIES, row, strict=True)}
+        str(hops): {f"{g}ms": {GOODPUT: segments} for g, segments in zip(GRANULARITIES, row, strict=True)}
         for hops, row in T9.items()
     },
     claims=[
@@ -44,7 +44,7 @@ STUDY = Study(
         Claim("C67, 500 ms", "costs 20..26 % from 4 hops on", within((500,), range(4, 12), 0.74, 0.80)),
         Claim("C67, coarse", "200 ms costs less than 500 ms, and more than nothing, from 4 hops on",
               [Check(Of(a, GOODPUT, str(h)), ">", Of(b, GOODPUT, str(h)))
-               for h in range(4, 12) for a, b in (("0", "200"), ("200", "500"))]),
+               for h in range(4, 12) for a, b in (("0ms", "200ms"), ("200ms", "500ms"))]),
         Claim("C67, 3 hops", "none costs anything over 3 hops: within 5 %",
               within((10, 50, 200, 500), range(3, 4), 0.95, 1.05)),
     ],

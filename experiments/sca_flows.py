@@ -26,9 +26,11 @@ STUDY = Study(
     topology="string",
     options={"rts": "full", "seconds": 100, "trace": False, "tcp_trace": False},
     cases={f"{flows}x{hops}": {"flows": flows, "stations": hops + 1} for flows in FLOWS for hops in HOPS},
-    rows="flows x hops",
     variants={str(threshold): sca(threshold) for threshold in (0, 10, 25, 50)},
-    names={"0": "NewReno", "10": "SCA(10)", "25": "SCA(25)", "50": "SCA(50)"},
+    names={"0": "NewReno", "10": "SCA(10)", "25": "SCA(25)", "50": "SCA(50)"} | {
+        f"{flows}x{hops}": f"{flows} flow{'s' if flows > 1 else ''}, {hops} hop{'s' if hops > 1 else ''}"
+        for flows in FLOWS for hops in HOPS
+    },
     quantities={GOODPUT: "goodput, kb/s"},
     claims=[
         Claim("C62, short", "two flows: no gain over 1 or 2 hops (within 5 %)", within(0.95, 1.05, [2], [1, 2])),

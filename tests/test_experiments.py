@@ -3,6 +3,11 @@
 
 import io
 import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +19,20 @@ from analysis.claims import judge
 from analysis.table import study_tables
 from emulation.commands import tasks_of
 from emulation.options import specification_of
-from emulation.result import Collisions, Counts, Failures, FlowResult, InFlight, Run, StationResult, TcpSummary
+from emulation.result import (
+    Collisions,
+    Counts,
+    Failures,
+    FlowResult,
+    InFlight,
+    Result,
+    Run,
+    StationResult,
+    TcpSummary,
+)
 from emulation.run import Task, name_of
 
+ROOT = Path(__file__).resolve().parents[1]
 STUDIES = [experiments.find(name) for name in experiments.known()]
 each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
@@ -51,6 +67,7 @@ def test_a_study_says_what_it_is(study: experiments.Study) -> None:
     """Its name is its file's, and its title tells which section of which seed it repeats."""
     assert experiments.find(study.name) is study
     assert "seed" in study.title
+    assert not study.names.keys() & study.cases.keys() & study.variants.keys(), "one name for two things"
 
 
 @each
@@ -103,3 +120,50 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
         "string",
         {"stations": 5, "seconds": 7, "rts": "none", "trace": False, "seed": 3, **study.variants["ss"]},
     )
+
+
+def program(*arguments: str) -> list[str]:
+    """The smallest study there is."""
+    return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", "--no-figures", *arguments]
+
+
+def run(here: Path, *arguments: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(program(*arguments), cwd=here, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def finished(here: Path) -> dict[str, int]:
+    """When each run of the run folder was finished."""
+    return {file.parent.name: file.stat().st_mtime_ns for file in (here / "run").glob("*/run.json")}
+
+
+@pytest.mark.lane
+def test_a_study_is_continued(tmp_path: Path) -> None:
+    """What is finished is taken over, what is not or was planned otherwise is run again; all is as if run at once."""
+    run(tmp_path, "--seconds", "1", "--out", "run")
+    result, before = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
+    assert sorted(before) == ["full-1", "none-1", "partial-1"]
+    (tmp_path / "run/full-1/run.json").unlink()
+    (tmp_path / "run/none-1/plan.json").write_text("{}")
+    run(tmp_path, "--seconds", "1", "--resume", "run")
+    again, after = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
+    assert [name for name in before if after[name] == before[name]] == ["partial-1"]
+    assert again.comparable() == result.comparable()
+    run(tmp_path, "--seconds", "2", "--resume", "run")
+    assert not [name for name in after if finished(tmp_path)[name] == after[name]]
+
+
+@pytest.mark.lane
+def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
+    """With the options that it was started with."""
+    command = program("--seconds", "20000", "--out", "run", "--seeds", "1,2")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as study:
+        while not (tmp_path / "run/full-1/air.trace").exists():
+            assert study.poll() is None
+            time.sleep(0.01)
+        study.send_signal(signal.SIGINT)
+        _, said = study.communicate()
+    given = "run rts-cts --stations 3 --no-figures --seconds 20000 --seeds 1,2"
+    assert [line for line in said.splitlines() if line] == [f"to continue: ./dcflab {given} --resume run", "dcflab: interrupted"]

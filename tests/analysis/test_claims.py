@@ -45,7 +45,7 @@ def test_what_both_sides_share_is_said_once() -> None:
     assert [line.split("  ")[-1] for line in found.lines(NAMES, "hops")[1:]] == [
         "goodput, segments: SCA, 3 hops 2,222 > SCA, 4 hops 1,818; ratio 1.222",
         "3 hops: SCA, goodput, segments 2,222 in 500..600 x NewReno, queue drops 4; ratio 556",
-        "3 hops, goodput, segments: SCA 2,222 > 5 x 1",
+        "3 hops, goodput, segments: SCA 2,222 > 5",
     ]
 
 

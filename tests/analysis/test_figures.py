@@ -2,6 +2,7 @@
 """Figures are drawn, are the same for the same result, and change with it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,12 @@ def tcp_flow(seed: int) -> TcpFlow:
     return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]])
 
 
+def calm(flow: TcpFlow) -> TcpFlow:
+    """Nothing is ever lost."""
+    never = flow.time_ns[:0]
+    return replace(flow, fast_retransmits_ns=never, rtos_ns=never, ssthresh=np.full(100, NO_SSTHRESH))
+
+
 def sweep(n: int) -> list[Run]:
     return [run(variant=str(at), case=case, segments=900 + n * at) for case in ("3", "4") for at in range(12)]
 
@@ -47,10 +54,12 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     ),
     "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
     "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
+    "a calm tcp flow": lambda path, n: figures.tcp_flows(path, {"one": calm(tcp_flow(n))}),
     "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
 }
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", DRAW)
 def test_figure(name: str, tmp_path: Path) -> None:
     """A PNG; the same bytes again for the same result, others for another."""

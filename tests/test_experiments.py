@@ -33,7 +33,18 @@ from emulation.result import (
 from emulation.run import Task, name_of
 
 ROOT = Path(__file__).resolve().parents[1]
-STUDIES = [experiments.find(name) for name in experiments.known()]
+DOCUMENT = (ROOT / "docs/studies.md").read_text()
+
+
+def example() -> experiments.Study:
+    """The study in the document."""
+    namespace: dict[str, Any] = {}
+    exec(DOCUMENT.split("```python\n")[1].split("```")[0], namespace)
+    study: experiments.Study = namespace["STUDY"]
+    return study
+
+
+STUDIES = [*map(experiments.find, experiments.known()), example()]
 each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
@@ -62,10 +73,16 @@ def made_up(task: Task) -> Run:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("name", experiments.known())
+def test_a_study_is_known_by_name(name: str) -> None:
+    """That of its file; and the document has it."""
+    assert experiments.find(name).name == name
+    assert f"| `{name}` |" in DOCUMENT
+
+
 @each
 def test_a_study_says_what_it_is(study: experiments.Study) -> None:
-    """Its name is its file's, and its title tells which section of which seed it repeats."""
-    assert experiments.find(study.name) is study
+    """Its title tells which seed it repeats; nothing in it has another's name."""
     assert "seed" in study.title
     assert not study.names.keys() & study.cases.keys() & study.variants.keys(), "one name for two things"
 
@@ -166,4 +183,7 @@ def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
         study.send_signal(signal.SIGINT)
         _, said = study.communicate()
     given = "run rts-cts --stations 3 --no-figures --seconds 20000 --seeds 1,2"
-    assert [line for line in said.splitlines() if line] == [f"to continue: ./dcflab {given} --resume run", "dcflab: interrupted"]
+    assert [line for line in said.splitlines() if line] == [
+        f"to continue: ./dcflab {given} --resume run",
+        "dcflab: interrupted",
+    ]

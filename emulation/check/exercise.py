@@ -70,7 +70,7 @@ def exercise(
     end well for another reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
-    modules = {AIR: prepared.modules[AIR], **{one.name: one.path for one in before}}
+    modules = modules_of(prepared, before)
     clock = Clock(progress)
     error = None
     try:
@@ -95,6 +95,11 @@ def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycle
     job = {"name": module.name, "path": str(module.path.resolve()), "qdisc": module.qdisc, "seed": seed,
            "cycles": cycles, "leaks": leaks}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
+
+
+def modules_of(prepared: Prepared, before: Sequence[Module]) -> dict[str, Path]:
+    """What the lane gets at boot: the air, and what the module under test needs."""
+    return {AIR: prepared.modules[AIR], **{one.name: one.path for one in before}}
 
 
 class Clock:

@@ -15,7 +15,6 @@ from emulation import syscalls
 
 CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
-SECTIONS = (".text", ".init.text", ".exit.text", ".rodata", ".data", ".data..read_mostly", ".bss")
 GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
 BOUNDARIES = ("0", "1", "-1", "2", str(2**31 - 1), str(2**31), str(2**32 - 1), str(2**63 - 1), "Y", "N", "", "x" * 200)
 WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
@@ -52,8 +51,8 @@ class Module:
 
     def sections(self) -> dict[str, str]:
         """Where its sections are in the kernel's memory."""
-        paths = {name: f"{self.folder}/sections/{name}" for name in SECTIONS}
-        return {name: read(path) for name, path in paths.items() if os.path.exists(path)}
+        paths = glob.glob(f"{self.folder}/sections/.*")
+        return {os.path.basename(path): read(path) for path in sorted(paths)}
 
     def parameters(self) -> list[str]:
         """Its parameters that root may write to."""

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What ackthin decides, without a clock, packets or memory of its own: bytes
+ * and times come in, decisions come out. sch_ackthin.c includes it in the
+ * kernel; tests and fuzzers drive it in user space.
+ *
+ * The idea: TCP's ACKs are cumulative, so of two that say nothing but "I have
+ * all up to here", the newer one says it all. Such an ACK may be held for a
+ * while; a newer one takes its place. Everything else passes at once, and what
+ * is held of its flow goes before it, so that nothing is ever reordered.
+ */
+#ifndef ACKTHIN_H
+#define ACKTHIN_H
+
+#ifdef __KERNEL__
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+#define div64_u64(a, b) ((a) / (b))
+#define DIV64_U64_ROUND_UP(a, b) (((a) + (b) - 1) / (b))
+#endif
+
+#include "pkt_ackthin.h"
+
+/* No reason to pass: it may be held, and takes the place of what is held of its flow. */
+#define ACKTHIN_HOLD ACKTHIN_REASONS
+
+#define ACKTHIN_HEADERS 120			/* the longest IPv4 and TCP headers */
+#define ACKTHIN_LONGEST (500ULL * 1000000)	/* an ACK must not wait longer (RFC 1122, 4.2.3.2) */
+#define ACKTHIN_ONE 1000			/* fractions are thousandths */
+
+struct ackthin_config {
+	u32 set[TCA_ACKTHIN_MAX + 1];	/* by attribute */
+	u32 skip;			/* of dynamic, at the moment */
+};
+
+/* The sender's and the receiver's address and port; a receiver's ACKs are a flow of their own. */
+struct ackthin_key {
+	u8 addresses[32];	/* IPv4: the first eight bytes */
+	u8 ports[4];
+	u8 version;
+};
+
+struct ackthin_segment {
+	struct ackthin_key key;
+	u32 seq, end;		/* of what it carries, SYN and FIN included */
+	u32 ack;
+	u16 window;		/* as it stands in the header */
+	bool has_ack;
+	bool fresh;		/* SYN, RST: nothing known of the flow holds any more */
+	u8 why;			/* enum ackthin_reason; ACKTHIN_HOLD if none is seen in the segment alone */
+};
+
+struct ackthin_flow {
+	bool known;
+	bool risen;		/* daa's maxdwin: dwin has been at its maximum once */
+	u16 window;
+	u32 seq, ack, advances;	/* sequence number to come, newest ACK, and how many there were */
+	u32 gap;		/* up to here an advancing ACK may be one that fills a hole */
+	u32 step;		/* bytes that the last ACK without a hole advanced by */
+	u32 count;		/* ACKs since one passed; one is held unless this is 0 */
+	u32 dwin;		/* daa, thousandths */
+	u64 since;		/* when the first ACK of the group came */
+	u64 last;		/* when the last ACK came that advanced; 0: do not measure from there */
+	u64 mean;		/* daa's filter: time between such ACKs; 0: not known yet */
+	u64 due;		/* when what is held must go; 0: never */
+};
+
+enum {
+	FLAG_FIN = 1, FLAG_SYN = 2, FLAG_RST = 4, FLAG_PSH = 8, FLAG_ACK = 16, FLAG_URG = 32, FLAG_ECE = 64, FLAG_CWR = 128
+};
+enum { FLAG_AE = 1, FLAGS_RESERVED = 0x0e };	/* in the byte before: RFC 9768; RFC 9293, 3.1 */
+enum { OPT_END, OPT_NOP, OPT_SACK = 5, OPT_TIMESTAMPS = 8, OPT_TIMESTAMPS_LEN = 10 };
+
+/* RFC 9293, 3.4: sequence numbers wrap. */
+static inline bool ackthin_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+static inline u16 ackthin_be16(const u8 *at)
+{
+	return at[0] << 8 | at[1];
+}
+
+static inline u32 ackthin_be32(const u8 *at)
+{
+	return (u32)ackthin_be16(at) << 16 | ackthin_be16(at + 2);
+}
+
+static inline u8 ackthin_options(const u8 *at, u32 rest)
+{
+	u8 why = ACKTHIN_HOLD;
+
+	while (rest && *at != OPT_END) {
+		u32 len = 1;
+
+		if (*at != OPT_NOP) {
+			len = rest > 1 ? at[1] : 0;
+			if (len < 2 || len > rest)
+				return ACKTHIN_OPTION;
+			if (*at == OPT_SACK)
+				return ACKTHIN_SACK;
+			if (*at != OPT_TIMESTAMPS || len != OPT_TIMESTAMPS_LEN)
+				why = ACKTHIN_OPTION;
+		}
+		at += len;
+		rest -= len;
+	}
+	return why;
+}
+
+static inline u8 ackthin_tcp(struct ackthin_segment *s, const u8 *tcp, u32 header, u32 payload)
+{
+	u8 flags = tcp[13];
+
+	memcpy(s->key.ports, tcp, 4);
+	s->seq = ackthin_be32(tcp + 4);
+	s->end = s->seq + payload + !!(flags & FLAG_SYN) + !!(flags & FLAG_FIN);
+	s->ack = ackthin_be32(tcp + 8);
+	s->window = ackthin_be16(tcp + 14);
+	s->has_ack = flags & FLAG_ACK;
+	s->fresh = flags & (FLAG_SYN | FLAG_RST);
+	if (payload)
+		return ACKTHIN_DATA;
+	if ((flags & ~(FLAG_ECE | FLAG_CWR)) != FLAG_ACK || tcp[12] & FLAGS_RESERVED)
+		return ACKTHIN_CONTROL;
+	if (flags & (FLAG_ECE | FLAG_CWR) || tcp[12] & FLAG_AE)
+		return ACKTHIN_ECN;
+	return ackthin_options(tcp + 20, header - 20);
+}
+
+/*
+ * Read a packet of @len bytes, of which @have are there (all, or at least
+ * ACKTHIN_HEADERS). False if it is no TCP segment with ports.
+ */
+static inline bool ackthin_parse(struct ackthin_segment *s, const u8 *ip, u32 have, u32 len)
+{
+	bool fragment = false, congested;
+	u32 head, total, header;
+
+	memset(s, 0, sizeof(*s));
+	if (have < 20)
+		return false;
+	s->key.version = ip[0] >> 4;
+	if (s->key.version == 4) {
+		head = (ip[0] & 15) * 4;
+		total = ackthin_be16(ip + 2);
+		if (head < 20 || ip[9] != 6 || ackthin_be16(ip + 6) & 0x1fff) /* a later fragment has no ports */
+			return false;
+		fragment = ip[6] & 0x20;
+		memcpy(s->key.addresses, ip + 12, 8);
+		congested = (ip[1] & 3) == 3;
+	} else if (s->key.version == 6 && have >= 40 && ip[6] == 6) {
+		head = 40;
+		total = head + ackthin_be16(ip + 4);
+		memcpy(s->key.addresses, ip + 8, 32);
+		congested = (ip[1] >> 4 & 3) == 3;
+	} else {
+		return false;
+	}
+	if (total > len || head + 20 > total || head + 20 > have)
+		return false;
+	header = (ip[head + 12] >> 4) * 4;
+	if (header < 20 || head + header > total || head + header > have)
+		return false;
+	s->why = ackthin_tcp(s, ip + head, header, total - head - header);
+	if (fragment)
+		s->why = ACKTHIN_OTHER;
+	else if (congested && s->why > ACKTHIN_CONTROL)
+		s->why = ACKTHIN_ECN;
+	return true;
+}
+
+static inline bool ackthin_is_daa(const struct ackthin_config *c)
+{
+	return c->set[TCA_ACKTHIN_POLICY] == ACKTHIN_DAA;
+}
+
+/* How long an ACK may be held, in ns, granularity apart; 0: for ever. */
+static inline u64 ackthin_patience(const struct ackthin_config *c, const struct ackthin_flow *f)
+{
+	u64 timeout = c->set[TCA_ACKTHIN_TIMEOUT] * 1000ULL;
+
+	if (!ackthin_is_daa(c))
+		return timeout;
+	if (f->mean) /* eq. 5.2 */
+		timeout = div64_u64(f->mean * (2 * ACKTHIN_ONE + c->set[TCA_ACKTHIN_KAPPA]), ACKTHIN_ONE);
+	return timeout && timeout < ACKTHIN_LONGEST ? timeout : ACKTHIN_LONGEST;
+}
+
+static inline u64 ackthin_due(const struct ackthin_config *c, const struct ackthin_flow *f, u64 now)
+{
+	u64 due = now + ackthin_patience(c, f), granularity = c->set[TCA_ACKTHIN_GRANULARITY] * 1000ULL;
+
+	if (due == now)
+		return 0;
+	if (ackthin_is_daa(c) && due > f->since + ACKTHIN_LONGEST)
+		due = f->since + ACKTHIN_LONGEST;
+	return granularity ? DIV64_U64_ROUND_UP(due, granularity) * granularity : due;
+}
+
+/* Of how many advancing ACKs one goes. */
+static inline u32 ackthin_group(const struct ackthin_config *c, const struct ackthin_flow *f)
+{
+	u32 dwin = f->dwin / ACKTHIN_ONE;
+
+	switch (c->set[TCA_ACKTHIN_POLICY]) {
+	case ACKTHIN_DELAYED:
+		return c->set[TCA_ACKTHIN_COUNT];
+	case ACKTHIN_SKIP:
+		return f->advances < c->set[TCA_ACKTHIN_START] ? 1 : c->set[TCA_ACKTHIN_SKIP] + 1;
+	case ACKTHIN_DAA:
+		return dwin < c->set[TCA_ACKTHIN_DWIN_MAX] ? dwin : c->set[TCA_ACKTHIN_DWIN_MAX];
+	case ACKTHIN_DYNAMIC:
+		return c->skip + 1;
+	default:
+		return 1;
+	}
+}
+
+/*
+ * Eq. 5.1. A pause must not blow the filter up, and a path that has become
+ * slower must get through to it: a sample counts up to the timeout in force.
+ */
+static inline void ackthin_sample(const struct ackthin_config *c, struct ackthin_flow *f, u64 now)
+{
+	u64 most = ackthin_patience(c, f), sample = now - f->last, alpha = c->set[TCA_ACKTHIN_ALPHA];
+
+	if (!f->last || !ackthin_is_daa(c))
+		return;
+	if (sample > most)
+		sample = most;
+	if (f->mean)
+		sample = div64_u64(alpha * f->mean + (ACKTHIN_ONE - alpha) * sample, ACKTHIN_ONE);
+	f->mean = sample ? sample : 1;
+}
+
+/* Eq. 5.3, at the end of an epoch. */
+static inline void ackthin_grow(const struct ackthin_config *c, struct ackthin_flow *f)
+{
+	u32 most = c->set[TCA_ACKTHIN_DWIN_MAX] * ACKTHIN_ONE;
+
+	if (!ackthin_is_daa(c))
+		return;
+	f->dwin += f->risen ? ACKTHIN_ONE : c->set[TCA_ACKTHIN_MU];
+	if (f->dwin >= most) {
+		f->dwin = most;
+		f->risen = true;
+	}
+}
+
+static inline void ackthin_shrink(const struct ackthin_config *c, struct ackthin_flow *f)
+{
+	u32 least = c->set[TCA_ACKTHIN_DWIN_MIN] * ACKTHIN_ONE;
+
+	if (f->dwin > least)
+		f->dwin = least;
+}
+
+static inline void ackthin_begin(struct ackthin_flow *f, const struct ackthin_segment *s, u64 now)
+{
+	*f = (struct ackthin_flow){
+		.known = true,
+		.seq = s->end,
+		.ack = s->ack,
+		.gap = s->ack,
+		.window = s->window,
+		.advances = 1,
+		.dwin = ACKTHIN_ONE,
+		.last = now,
+	};
+}
+
+/* Remember what a segment said. */
+static inline void ackthin_note(struct ackthin_flow *f, const struct ackthin_segment *s)
+{
+	if (s->fresh)
+		f->known = false;
+	if (ackthin_before(f->seq, s->end))
+		f->seq = s->end;
+	if (!s->has_ack || ackthin_before(s->ack, f->ack))
+		return;
+	if (s->ack != f->ack && f->advances < ~0U)
+		f->advances++;
+	f->ack = s->ack;
+	f->window = s->window;
+	if (ackthin_before(f->gap, f->ack)) /* it must not fall behind by half of the numbers there are */
+		f->gap = f->ack;
+}
+
+/*
+ * The receiver has something beyond a hole. How much is not known, but each
+ * such ACK stands for a segment at least, and so does the hole: until that much
+ * more is acknowledged, an ACK may be one that fills part of it, which must not
+ * be delayed (RFC 5681, 4.2).
+ */
+static inline void ackthin_hole(struct ackthin_flow *f)
+{
+	u32 step = f->step ? f->step : 1;
+
+	if (!ackthin_before(f->ack, f->gap))
+		f->gap = f->ack + step;
+	f->gap += step;
+	f->last = 0;
+}
+
+/* A pure ACK of a known flow: what may not be thinned, seen from what was before. */
+static inline u8 ackthin_judge(const struct ackthin_flow *f, const struct ackthin_segment *s)
+{
+	if (s->seq != f->seq)
+		return ACKTHIN_PROBE;
+	if (ackthin_before(s->ack, f->ack))
+		return ACKTHIN_OLD;
+	if (s->ack == f->ack)
+		return s->window == f->window ? ACKTHIN_DUPLICATE : ACKTHIN_WINDOW;
+	if (!s->window || !f->window)
+		return ACKTHIN_WINDOW;
+	return ackthin_before(f->ack, f->gap) ? ACKTHIN_RECOVERY : ACKTHIN_HOLD;
+}
+
+/* One that may be thinned: ACKTHIN_GROUP if it is the last of its group. */
+static inline u8 ackthin_advance(const struct ackthin_config *c, struct ackthin_flow *f,
+				 const struct ackthin_segment *s, u64 now)
+{
+	f->step = s->ack - f->ack;
+	ackthin_sample(c, f, now);
+	ackthin_note(f, s);
+	f->last = now;
+	f->count++;
+	if (f->count >= ackthin_group(c, f)) {
+		f->count = 0;
+		ackthin_grow(c, f);
+		return ACKTHIN_GROUP;
+	}
+	if (f->count == 1)
+		f->since = now;
+	if (f->count == 1 || ackthin_is_daa(c)) /* which waits for the second next one: each begins that anew */
+		f->due = ackthin_due(c, f, now);
+	return ACKTHIN_HOLD;
+}
+
+/*
+ * A segment has come. ACKTHIN_HOLD: hold it, and drop what is held of its flow.
+ * ACKTHIN_GROUP: pass it, and drop what is held. Any other reason: pass what is
+ * held, then this.
+ */
+static inline u8 ackthin_decide(const struct ackthin_config *c, struct ackthin_flow *f,
+				const struct ackthin_segment *s, u64 now)
+{
+	u8 why = s->why;
+
+	if (why == ACKTHIN_HOLD)
+		why = f->known ? ackthin_judge(f, s) : ACKTHIN_FIRST;
+	if (why == ACKTHIN_HOLD)
+		return ackthin_advance(c, f, s, now);
+	if (why == ACKTHIN_FIRST)
+		ackthin_begin(f, s, now);
+	ackthin_note(f, s);
+	f->count = 0;
+	switch (why) {
+	case ACKTHIN_SACK:
+	case ACKTHIN_DUPLICATE:
+		ackthin_shrink(c, f);
+		ackthin_hole(f);
+		break;
+	case ACKTHIN_WINDOW: /* may be a duplicate as well: a receiver may open its window with each */
+		ackthin_hole(f);
+		break;
+	}
+	return why;
+}
+
+/* What is held goes because its time has come. */
+static inline void ackthin_expire(const struct ackthin_config *c, struct ackthin_flow *f)
+{
+	f->count = 0;
+	ackthin_shrink(c, f);
+}
+
+#endif

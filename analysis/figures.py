@@ -111,6 +111,7 @@ def over_cases(
     axes.set_xticks(range(len(places)), [names.get(place, place) for place in places])
     axes.set(xlabel=across, ylabel=label)
     axes.set_ylim(bottom=0)
+    legend = legend or ("dotted: published" if published else "")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), title=legend)
     _save(figure, path)
 

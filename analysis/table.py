@@ -39,7 +39,7 @@ QUANTITIES = {
     "goodput_kbps": "goodput, kb/s",
 }
 SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops")  # a rule follows these
-COMPACT = 6  # more variants than these, and a table of cases shows only changes beside the first
+COMPACT = 6  # so many columns have room for a value and its change; of more variants only the change is shown
 
 
 def value(run: Run, path: str) -> float:
@@ -123,6 +123,7 @@ def _cases(
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
     beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
     table = Table(title=title, title_justify="left")
+    between = "  " if len(variants) + len(beside) <= COMPACT else "\n"
     table.add_column(rows)
     for variant in variants:
         table.add_column(names.get(variant, variant), justify="right")
@@ -133,10 +134,10 @@ def _cases(
         for variant in variants:
             runs, bases = group.get(variant, []), group.get(variants[0], [])
             change = percent(_change(runs, bases, path)) if variant != variants[0] else ""
-            cells.append(f"{number(_mean(runs, path))}  {change}".strip())
+            cells.append(f"{number(_mean(runs, path))}{between}{change}".strip())
             if variant in beside:
                 published_change = _published_change(theirs, variant, variants[0], path)
-                cells.append(f"{number(theirs.get(variant, {}).get(path))}  {published_change}".strip())
+                cells.append(f"{number(theirs.get(variant, {}).get(path))}{between}{published_change}".strip())
         table.add_row(names.get(case, case), *cells)
     return table
 
@@ -185,12 +186,13 @@ def case_name(case: str, names: Mapping[str, str], rows: str) -> str:
 
 
 def number(of: statistics.Estimate | float | None) -> str:
-    """A number for a table: whole from 100 on, else to two digits after the point unless it is whole."""
+    """A number for a table: whole from 100 on, else to two digits after the point unless it is whole; and so what is
+    behind the ±, as the mean before it."""
     if of is None:
         return ""
     if isinstance(of, statistics.Estimate):
-        spread = "" if math.isnan(of.half_width) else f" ± {number(of.half_width)}"
-        return number(of.mean) + spread
+        half = f"{of.half_width:,.0f}" if abs(of.mean) >= 100 else number(of.half_width)
+        return number(of.mean) + ("" if math.isnan(of.half_width) else f" ± {half}")
     if math.isnan(of):
         return "-"
     return f"{of:,.0f}" if abs(of) >= 100 or of == int(of) else f"{of:.2f}"

@@ -24,6 +24,7 @@ FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the co
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
+ALWAYS = re.compile(r"^(WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) | \(Tainted: [^)]*\)")
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer proves
 END = re.compile(r"^---\[ end trace")
 CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")
@@ -56,14 +57,15 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"Kernel mode fault at addr 0x[0-9a-f]{1,3},|kernel NULL pointer dereference", Name.NULL_POINTER),
     (r"list_(add|del) (corruption|double add)|BUG: failure at|kernel BUG at|BUG: Bad page|BUG: unable to handle"
      r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm|Kernel panic - not syncing"
-     r"|general protection|Oops", Name.OOPS),
+     r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
 NAMELESS = re.compile(r"^0x[0-9a-f]+$")
 STACK = re.compile(r"^\s*\[<[^>]*>\] ")
-PARTICULAR = 4  # lines after `WARNING: CPU:` in which what was warned of may stand
+WARNING, PARTICULAR = re.compile(r"WARNING: CPU:"), 4  # lines after it in which what was warned of may stand
+REGISTERS = re.compile(r"(RIP|RSP|R[A-D]X|R[SB][IP]|R1?\d|Pid|Modules linked in): ")
 
 
 class Line(NamedTuple):
@@ -87,9 +89,11 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
                 phase, doing = ours[2], ""
             elif not ours[1]:
                 doing = ours[2]
-        elif name := title(lines[at].text):
+        elif name := name_of(lines, at):
             end = end_of_report(lines, at)
-            found.append(finding(stage, name, lines[at:end], seed, context(phase, doing)))
+            text = words(particular(lines, at)) + context(phase, doing)
+            report = tuple(line.text for line in lines[start_of_report(lines, at) : end])
+            found.append(Finding(stage, name, text, seed, report, culprit(report)))
             at = end
             continue
         at += 1
@@ -105,42 +109,54 @@ def title(text: str) -> Name | None:
     return next((name for pattern, name in TITLES if pattern.search(text)), None)
 
 
+def name_of(lines: Sequence[Line], at: int) -> Name | None:
+    """The name of the report that this line opens, if it does; a warning's is that of what is warned of."""
+    name = title(lines[at].text)
+    return title(particular(lines, at)) if name else None
+
+
+def particular(lines: Sequence[Line], at: int) -> str:
+    """The line of a report that says most: a title, or what the title of a warning announces."""
+    said = lines[at].text
+    if not WARNING.match(said):
+        return said
+    after = [line.text for line in lines[at + 1 : at + PARTICULAR]]
+    message = after[0] if after and not REGISTERS.match(after[0]) else ""
+    return next((text for text in after if title(text)), f"{said}: {message}" if message else said)
+
+
+def start_of_report(lines: Sequence[Line], at: int) -> int:
+    """Where the report with this title begins: the registers of a fault are told before it."""
+    while at and REGISTERS.match(lines[at - 1].text):
+        at -= 1
+    return at
+
+
 def end_of_report(lines: Sequence[Line], start: int) -> int:
-    """Where the report that begins here is over: at its end mark, its time's, or the next title's."""
-    began = lines[start].time_s
-    particular = start + PARTICULAR if lines[start].text.startswith("WARNING: CPU:") else start
+    """Where the report that begins here is over: at its end mark, its time's, or the next title's, once it has told its
+    stack: a title may follow another at once, and mean the same."""
+    began, told = lines[start].time_s, False
     for at in range(start + 1, min(start + LONGEST, len(lines))):
         time_s, text = lines[at]
         later = began is not None and time_s is not None and time_s - began > SAME_TIME_S
-        if later or text == CUT or OURS.match(text) or (at > particular and title(text)):
+        if later or OURS.match(text) or (told and (text == CUT or title(text))):
             return at
-        if END.match(text) or (BAR.match(text) and "KASAN" in lines[start].text):
+        if END.match(text) or (BAR.match(text) and told):
             return at + 1
+        told = told or text.startswith("Call Trace:")
     return min(start + LONGEST, len(lines))
 
 
 def context(phase: str, doing: str) -> str:
     """What the workout was about, in a few words."""
-    return ", ".join([f"during {phase}"] * bool(phase) + [f"after {doing}"] * bool(doing))
-
-
-def finding(stage: Stage, name: Name, report: Sequence[Line], seed: int | None, during: str) -> Finding:
-    """One report as a finding."""
-    texts = [line.text for line in report]
-    said = texts[0]
-    if name is Name.KERNEL_WARNING:
-        for text in texts[1:PARTICULAR]:
-            if text and (particular := title(text)):
-                name, said = particular, text
-                break
-    return Finding(stage, name, words(said) + (f" ({during})" if during else ""), seed, tuple(texts), culprit(texts))
+    words = [f"during {phase}"] * bool(phase) + [f"after {doing}"] * bool(doing)
+    return f" ({', '.join(words)})" if words else ""
 
 
 def words(said: str) -> str:
     """A title without what is the same in all of them, offsets, and the folders of an absolute path."""
     said = said.strip().removeprefix("[ ").removesuffix(" ]")
-    said = said.removeprefix("BUG: ").removeprefix("WARNING: ").removeprefix("Kernel panic - not syncing: ")
-    return ABSOLUTE.sub("", OFFSET.sub("", said))
+    return ABSOLUTE.sub("", OFFSET.sub("", ALWAYS.sub("", said)))
 
 
 def culprit(texts: Sequence[str]) -> str:

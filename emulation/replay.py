@@ -34,7 +34,9 @@ def replay(folder: Path) -> list[str]:
     for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
         raise click.UsageError(f"{folder / missing}: the trace of this run is gone")
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
-        outcomes = play_with_progress(provide(folders=before.specification.get("modules", ())), tasks, Path(again), None)
+        outcomes = play_with_progress(
+            provide(folders=before.specification.get("modules", ())), tasks, Path(again), None
+        )
         runs = [
             outcome.run.model_copy(update={"changes": run.changes})
             for run, outcome in zip(before.runs, outcomes, strict=True)

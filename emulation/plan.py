@@ -257,9 +257,8 @@ def _set_up_tcp(
 def _thin(specification: Specification, layout: Layout, stations: dict[str, dict[str, Any]]) -> None:
     """Give each receiving station the qdisc that thins its ACKs."""
     if specification.ackthin:
-        options = specification.ackthin.model_dump(exclude_none=True)
         for _, destination in layout.flows:
-            stations[destination]["qdisc"] = {"kind": "ackthin", **options}
+            stations[destination]["qdisc"] = {"kind": "ackthin", **specification.ackthin}
 
 
 def _route(

@@ -29,6 +29,7 @@ from pydantic import (
 )
 
 import topologies
+from emulation import ackthin
 from emulation.propagation import MODELS, Propagation, Ranges, Thresholds, TwoRayGround
 from traffic import tcp
 
@@ -62,13 +63,18 @@ def _pairs(value: object) -> object:
 
 
 def _thinning(value: object) -> object:
-    """A policy's name, and perhaps its parameters: `skip` or `skip,skip=2,start=50`."""
-    if not isinstance(value, str):
+    """ackthin's parameters (docs/ack-thinning.md), or as on a command line: `skip`, or `skip,skip=2,start=50`."""
+    if isinstance(value, str):
+        policy, _, parameters = value.partition(",")
+        pairs = _pairs(parameters)
+        assert isinstance(pairs, dict)
+        value = {"policy": policy, **pairs}
+    if not isinstance(value, Mapping):
         return value
-    policy, _, parameters = value.partition(",")
-    pairs = _pairs(parameters)
-    assert isinstance(pairs, dict)
-    return {"policy": policy, **pairs}
+    made = {name: int(v) if str(v).lstrip("-").isdecimal() else v for name, v in value.items()}
+    for name, parameter in made.items():
+        ackthin.number(name, parameter)
+    return made
 
 
 def _propagation(value: object) -> object:
@@ -88,27 +94,6 @@ Model = Annotated[
     BeforeValidator(_propagation),
     PlainSerializer(lambda model: {"model": model.name, **asdict(model)}),
 ]
-
-
-class AckThinning(BaseModel):
-    """The `ackthin` qdisc (docs/ack-thinning.md); what is None is left to the module."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    policy: Literal["plain", "delayed", "skip", "daa", "dynamic"]
-    count: int | None = Field(None, ge=1, le=64)
-    skip: int | None = Field(None, ge=0, le=63)
-    start: int | None = Field(None, ge=0, le=1_000_000)
-    timeout_us: int | None = Field(None, ge=0, le=10_000_000)
-    granularity_us: int | None = Field(None, ge=0, le=1_000_000)
-    dwin_min: int | None = Field(None, ge=1, le=64)
-    dwin_max: int | None = Field(None, ge=1, le=64)
-    alpha: int | None = Field(None, ge=0, le=1000)
-    kappa: int | None = Field(None, ge=0, le=10_000)
-    mu: int | None = Field(None, ge=1, le=1000)
-    interval_us: int | None = Field(None, ge=1000, le=10_000_000)
-    step: int | None = Field(None, ge=1, le=100_000)
-    skip_max: int | None = Field(None, ge=0, le=63)
 
 
 class Specification(BaseModel):
@@ -158,7 +143,7 @@ class Specification(BaseModel):
     ack: Literal["plain", "delayed"] = Field(
         "plain", description="an ACK for each segment, or the kernel's delayed ACK"
     )
-    ackthin: Annotated[AckThinning, BeforeValidator(_thinning)] | None = Field(
+    ackthin: Annotated[dict[str, int | str], BeforeValidator(_thinning)] | None = Field(
         None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
     )
     modules: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds for the whole tree: linters are content, files say their license, the core is clean under sanitizers."""
+"""What holds for the whole tree: linters are content, files say their license, the cores are clean under sanitizers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULE = ROOT / "emulation/dcf80211"
+MODULES = [
+    ROOT / folder for folder in ("emulation/dcf80211", "emulation/tcp_tap", "emulation/check/template", "tc_modules")
+]
 SOURCES = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"))
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 LINTERS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
@@ -57,20 +59,20 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
 
 
 @pytest.mark.skipif(not SOURCES or not shutil.which("perl"), reason="no kernel source in /usr/src, or no perl")
-def test_checkpatch_is_content_with_the_module(tmp_path: Path) -> None:
+def test_checkpatch_is_content_with_the_modules(tmp_path: Path) -> None:
     tree = SOURCES[-1].name.removesuffix(".tar.xz")
     wanted = [f"{tree}/scripts/{name}" for name in CHECKPATCH]
     subprocess.run(["tar", "-xf", SOURCES[-1], "-C", tmp_path, "--occurrence=1", *wanted], check=True)
     options = ["--no-tree", "--max-line-length=120", "--ignore", "LINUX_VERSION_CODE,CONSTANT_COMPARISON", "--terse"]
-    files = sorted(MODULE.rglob("*.[ch]"))
+    files = sorted(file for folder in MODULES for file in folder.rglob("*.[ch]"))
     assert files
     done = subprocess.run(["perl", tmp_path / wanted[0], *options, "-f", *files], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
-def test_the_core_is_clean_under_sanitizers() -> None:
-    """Out-of-bounds accesses and undefined behaviour end the process; the core's own tests drive it."""
+def test_the_cores_are_clean_under_sanitizers() -> None:
+    """Out-of-bounds accesses and undefined behaviour end the process; their own tests drive them."""
     libraries = [
         subprocess.run(["gcc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
         for name in ("libasan.so", "libubsan.so")
@@ -78,6 +80,7 @@ def test_the_core_is_clean_under_sanitizers() -> None:
     if not all(map(os.path.isabs, libraries)):
         pytest.skip("gcc came without its sanitizers")
     env = {**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0", "DCF_SANITIZE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core"]
+    tests = ["tests/core", "tests/modules/test_ackthin.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -96,9 +96,9 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"ackthin": "skip,skip"}, "ackthin: 'skip' has no value; write NAME=VALUE"),
-        ({"ackthin": "skip,skip=99"}, "ackthin.skip: must be at most 63, not '99'"),
-        ({"ackthin": "every"}, "ackthin.policy: must be 'plain', 'delayed', 'skip', 'daa' or 'dynamic', not 'every'"),
+        ({"ackthin": "skip,skip"}, "'skip' has no value; write NAME=VALUE"),
+        ({"ackthin": "skip,skip=999"}, "ackthin: skip is from 0 to 255, not 999"),
+        ({"ackthin": "every"}, "ackthin: policy is one of plain, delayed, skip, daa, dynamic, not 'every'"),
         ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
         ({"module_parameters": "beta=3"}, "'beta' is not of the form MODULE.PARAMETER"),
         ({"tcp": "tcp mine:mine"}, "there is no TCP 'tcp mine:mine'"),

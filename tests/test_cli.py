@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from emulation.check import build, exercise
 from emulation.setup import prepare
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +31,13 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 def kernel() -> None:
     """What lanes need is there; else the first to start would make it."""
     prepare()
+
+
+@pytest.fixture(scope="session")
+def debug_kernel(kernel: None) -> None:
+    """The same of checks, and checkpatch."""
+    exercise.debug_kernel()
+    build.checkpatch()
 
 
 @pytest.fixture
@@ -61,19 +69,19 @@ def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def wait_for(what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+def wait_for(what: Callable[[], object], limit_s: float = 30) -> None:
+    deadline = time.monotonic() + limit_s
     while not what():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.01)
 
 
-def processes(here: Path) -> list[int]:
-    """Kernels and their guests, by the file they boot from, which lies in the run folder."""
+def processes(here: Path, folder: Path | None = None) -> list[int]:
+    """Kernels and their guests, by the file they boot from, which lies in the run folder; or by another folder."""
     found = []
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if f"{here}/run/".encode() in command.read_bytes():
+            if f"{folder or here / 'run'}/".encode() in command.read_bytes():
                 found.append(int(command.parent.name))
     return sorted(found)
 
@@ -137,6 +145,25 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("replay nowhere", "nowhere"),
         ("replay .", "result.json"),
         ("taps nowhere", "nowhere"),
+        ("module chek", "'chek'"),
+        ("module check nowhere", "there is no nowhere"),
+        ("module check .", "neither a Kbuild file nor a Makefile is there"),
+        ("module check . --against tahoe", "'tahoe'"),
+        ("module check . --against newreno", "'newreno' to compare with; there are: bbr"),
+        ("module check . --kernels 5.4", "the headers of a kernel 5.4 are not installed"),
+        ("module check . --hops 0", "1 to 20 hops"),
+        ("module check . --hops 8..3", "1 to 20 hops"),
+        ("module check . --hops x", "a whole number of hops"),
+        ("module check . --seeds x", "'--seeds'"),
+        ("module check . --cycles -1", "'--cycles'"),
+        ("module check . --only lunch", "'lunch'"),
+        ("module check . --only load --skip load", "every stage is skipped"),
+        ("module check . --gdb --json", "--gdb"),
+        ("module new 3com", "'3com' is no name of C"),
+        ("module new tcp_a_name_that_is_long", "'a_name_that_is_long' is too long"),
+        ("module new cubic", "a congestion control 'cubic' already"),
+        ("module new tcp", "'tcp' means something else"),
+        ("module new mine --kind filter", "'filter'"),
     ],
 )
 def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
@@ -144,7 +171,7 @@ def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["shell"]], ids=str)
+@pytest.mark.parametrize("arguments", [[], ["run"], ["shell"], ["module"]], ids=str)
 def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) -> None:
     done = dcflab(here, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -217,6 +244,24 @@ def test_an_interrupted_run_leaves_nothing(here: Path, number: signal.Signals, w
         out, err = run.communicate(timeout=60)
     assert_interrupted(run.returncode, out, err)
     assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("debug_kernel")
+@pytest.mark.parametrize("when", ["build", "workout", "compare"])
+def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
+    """Interrupted while compilers run, or lanes of the debug kernel, or lanes side by side."""
+    assert dcflab(here, "module", "new", "mine").returncode == 0
+    begun = {"build": "tmp/dcflab-check-*/*/build.log", "workout": "here/run/workout-*/console.log",
+             "compare": "here/run/compare-*/3-*/console.log"}  # fmt: skip
+    only = [] if when != "compare" else ["--only", "compare"]
+    with started(here, "module", "check", "mine", *only) as check:
+        wait_for(lambda: list(here.parent.glob(begun[when])), limit_s=120)
+        check.send_signal(signal.SIGINT)
+        out, err = check.communicate(timeout=60)
+    assert_interrupted(check.returncode, out, err)
+    assert_nothing_left(here)
+    wait_for(lambda: not processes(here, here.parent / "tmp"))
 
 
 @pytest.mark.lane

@@ -71,8 +71,8 @@ def lane_target(built: kernel.Kernel) -> Target:
 
 
 def debug_target(built: kernel.Kernel) -> Target:
-    """The debug kernel; the module knows its lines."""
-    return Target("debug", built.folder, ("ARCH=um",), ("-g",), sparse=False)
+    """The debug kernel: the module knows its lines, and each function is in one piece, for stacks and debuggers."""
+    return Target("debug", built.folder, ("ARCH=um",), ("-g", "-fno-reorder-blocks-and-partition"), sparse=False)
 
 
 def stock_targets() -> list[Target]:
@@ -142,24 +142,30 @@ def make(subject: Subject, target: Target, copy: Path) -> list[str]:
 
 
 def run_all(commands: dict[Path, list[str]], folder: Path) -> None:
-    """Run commands side by side, each with a log of its own; they end if we do."""
+    """Run commands side by side, each with a log of its own. They end, and all that they started, if we do."""
     env = {name: value for name, value in os.environ.items() if name not in MISLEADING} | REPRODUCIBLE | ENGLISH
     running: list[subprocess.Popen[bytes]] = []
-    try:
-        for log, command in commands.items():
-            with log.open("wb") as output:
-                running.append(
-                    subprocess.Popen(
-                        command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                        preexec_fn=lambda: syscalls.die_with_parent(signal.SIGTERM),
-                    )
-                )  # fmt: skip
-        for process in running:
-            process.wait()
-    finally:
-        for process in running:
-            process.terminate()
-            process.wait()
+    ours, theirs = os.pipe()  # whose other end is open as long as one of them is there
+    with open(ours, "rb") as gone:
+        try:
+            for log, command in commands.items():
+                with log.open("wb") as output:
+                    running.append(
+                        subprocess.Popen(
+                            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                            preexec_fn=lambda: syscalls.die_with_parent(signal.SIGTERM), start_new_session=True,
+                            pass_fds=[theirs],
+                        )
+                    )  # fmt: skip
+            for process in running:
+                process.wait()
+        finally:
+            os.close(theirs)
+            for process in running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            gone.read()
 
 
 def modules_in(copy: Path) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +74,15 @@ class Hops(click.ParamType[list[int], str]):
 @click.option("--strict", is_flag=True, help="what checkpatch says is a finding, too")
 @click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
 @click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
+@click.option(
+    "--gdb", is_flag=True, help="do it again under gdb, and stop where the debug kernel finds the first mistake"
+)
 @click.option("--json", "as_json", is_flag=True, help="print report.json instead of tables")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
-    strict: bool, skip: Sequence[str], only: Sequence[str], as_json: bool, out: Path | None,
+    strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool, out: Path | None,
 ) -> None:  # fmt: skip
     """Find out what is wrong with a kernel module, in about a minute.
 
@@ -86,6 +90,8 @@ def check(
     kernels whose headers are installed; put to work in a debug kernel; and compared with another congestion control.
     Exits with 1 if anything was found.
     """
+    if gdb and as_json:
+        raise click.UsageError("--gdb talks to a person and --json to a program: give one of them")
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
         raise click.UsageError("nothing is left to be done: every stage is skipped")
@@ -93,36 +99,42 @@ def check(
     comparable(against)
     subject = found(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
-    lab = provide("check")
-    try:
+    lab = provide("check", *(["debug"] if gdb else []))
+    with set_up():
         debug = debug_kernel()
-    except SetupError as error:
-        raise Failure(str(error)) from None
     folder = new_folder(out, f"check-{name}")
     wish = Wish(subject, stages, stock, seeds, hops, cycles, against, strict)
-    scratch = tempfile.TemporaryDirectory(prefix="dcflab-check-")
-    with failures(), scratch, artist() as draw, bar() as progress:
-        try:
-            done = Bench(wish, lab, debug, folder, Path(scratch.name), progress, draw).check()
-        except SetupError as error:
-            raise Failure(str(error)) from None
-    checked = Check(str(path), given(), subject.modules, done)
-    write(checked, folder)
-    if as_json:
-        click.echo((folder / "report.json").read_text(), nl=False)
-    else:
-        show(checked, Console(width=None if sys.stdout.isatty() else 120))
-        click.echo(f"{folder}/report.md has all of it")
+    with failures(), tempfile.TemporaryDirectory(prefix="dcflab-check-") as scratch:
+        with artist() as draw, bar() as progress, set_up():
+            bench = Bench(wish, lab, debug, folder, Path(scratch), progress, draw)
+            done = bench.check()
+        checked = Check(str(path), given(), subject.modules, done)
+        write(checked, folder)
+        if as_json:
+            click.echo((folder / "report.json").read_text(), nl=False)
+        else:
+            show(checked, Console(width=None if sys.stdout.isatty() else 120))
+            click.echo(f"{folder}/report.md has all of it")
+        if gdb:
+            click.echo(bench.stop_at_finding(), nl=False)
     sys.exit(1 if checked.findings else 0)
 
 
-def found(path: Path, module: str | None) -> Subject:
+@contextmanager
+def set_up() -> Iterator[None]:
+    """What set-up lacks, as a message."""
     try:
-        return find(path, module)
-    except Refused as error:
-        raise click.UsageError(str(error)) from None
+        yield
     except SetupError as error:
         raise Failure(str(error)) from None
+
+
+def found(path: Path, module: str | None) -> Subject:
+    with set_up():
+        try:
+            return find(path, module)
+        except Refused as error:
+            raise click.UsageError(str(error)) from None
 
 
 def picked(kernels: str | None) -> list[build.Target]:

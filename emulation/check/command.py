@@ -8,6 +8,7 @@ sense any more is left out: what does not compile is not loaded, and what breaks
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from analysis import figures
-from emulation.check import Report, Stage, build, compare, exercise, workers
+from emulation.check import Report, Stage, build, compare, exercise, gdb, workers
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
 from emulation.run import Lab
@@ -117,12 +118,36 @@ class Bench:
     def call(self, name: str, seed: int) -> workers.Call[list[Report]]:
         """A workout, to be called."""
         *before, module = in_order(self.built["debug"], name)
-        folder = self.folder / f"workout-{name}-{seed}"
+        folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
-        many = Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0]
         return lambda tell: exercise.exercise(
-            self.debug, module, folder, before=before, seed=seed, cycles=self.wish.cycles if many else 0, progress=tell
+            self.debug, module, folder, before=before, seed=seed, cycles=cycles, progress=tell
         )
+
+    def workout_folder(self, name: str, seed: int) -> Path:
+        return self.folder / f"workout-{name}-{seed}"
+
+    def cycles(self, seed: int) -> int:
+        """How often a module is loaded and unloaded under a seed; they are all alike, so many times under one only."""
+        return self.wish.cycles if Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0] else 0
+
+    def stop_at_finding(self) -> str:
+        """Do what led to the debug kernel's first finding again, in gdb; returns what gdb said if nobody is there."""
+        found = ((one, finding) for one in self.done if one.report and one.module for finding in one.report.findings)
+        done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
+        if done is None or finding is None or finding.seed is None:
+            return "nothing was found in the debug kernel, so there is nothing to stop at\n"
+        *before, module = in_order(self.built["debug"], done.module)
+        folder = (self.folder / "gdb").resolve()
+        folder.mkdir()
+        try:
+            return gdb.debug(
+                self.debug, module, folder, gdb.sections_of(self.workout_folder(done.module, finding.seed)),
+                before=before, finding=finding, seed=finding.seed, cycles=self.cycles(finding.seed),
+                batch=not sys.stdin.isatty(),
+            )  # fmt: skip
+        except gdb.NotFound as error:
+            return f"{error}\n"
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
         """What came of a module's workouts."""

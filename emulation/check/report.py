@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -27,6 +28,7 @@ VERSION = 1
 SHOWN_LINES, SHOWN_NOTES = 12, 6
 SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
 WIDTH = 120
+UNTELLING = re.compile(r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|\] \? |^(CPU: |Tainted: )")  # of a kernel's report
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def show(check: Check, console: Console) -> None:
     for done, finding in check.findings:
         console.print()
         show_finding(console, check, done, finding)
+    if any(finding.console and finding.stage is not Stage.BUILD for _, finding in check.findings):
+        console.print("\nWith --gdb such a command stops in gdb where it happens.", highlight=False)
     for done in check.done:
         if done.report and done.report.notes:
             show_notes(console, done.report.notes)
@@ -141,10 +145,10 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
     title.append(f"  ({finding.stage}{module}{seed})", "dim")
     console.print(title)
     console.print(f"  {finding.text}", markup=False, highlight=False)
-    for line in finding.console[:SHOWN_LINES]:
+    for line in [line for line in finding.console if not UNTELLING.search(line)][:SHOWN_LINES]:
         console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
     if len(finding.console) > SHOWN_LINES:
-        console.print(Text(f"  | … {len(finding.console) - SHOWN_LINES} more lines in report.md", "dim"))
+        console.print(Text(f"  | … {len(finding.console)} lines in report.md", "dim"))
     console.print(f"  again: {check.again(done, finding)}", markup=False, highlight=False, soft_wrap=True)
 
 

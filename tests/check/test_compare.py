@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A module beside a baseline: which runs there are, and what is made of them. The template of a new congestion control
+is Reno, so beside Reno it must come out the same in every run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from emulation.check import Name, Stage, new
+from emulation.check.build import build, lane_target
+from emulation.check.compare import SHARED, compare, contenders, shares, specification_for, stalled, tasks
+from emulation.check.subject import Kind, Module, examine, find
+from emulation.check.tables import fairness, phases_table, tables
+from emulation.result import FlowResult, Run
+from emulation.run import Lab
+from emulation.setup import Prepared, kernel, prepare
+
+NEEDED = Module("mine_core", Path("mine_core.ko"), Kind.OTHER)
+TCP = Module("tcp_mine", Path("tcp_mine.ko"), Kind.CONGESTION)
+SCHED = Module("sch_mine", Path("sch_mine.ko"), Kind.QDISC, qdisc="mine")
+
+# Both do their worst only when there is traffic to do it to.
+IDLE = """
+static void template_pace(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+{
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	WRITE_ONCE(sk->sk_pacing_rate, 500);
+	tcp_snd_cwnd_set(tcp_sk(sk), 1);
+}
+"""
+FALL = "\tBUG_ON(ca->losses++ == 3);\n"
+
+
+def run(variant: str, seed: int, kbps: float, case: str = "3", share: float = 1.0) -> Run:
+    flow = FlowResult.model_construct(goodput_kbps=kbps, share=share)
+    return Run.model_construct(variant=variant, case=case, seed=seed, goodput_kbps=kbps, flows=[flow])
+
+
+def test_each_run_of_the_module_has_a_twin_and_the_shared_string_has_both() -> None:
+    wanted = tasks(contenders(TCP, ["one", "two"]), "reno", [3, 8], [1, 2])
+    assert len(wanted) == 2 * 3 * 2 + 3 * 2
+    alone = {(t.case, t.variant, t.seed): t.specification for t in wanted if t.case != SHARED}
+    for (case, _, seed), specification in alone.items():
+        twin = alone[case, "reno", seed]
+        assert specification.parameters["stations"] == int(case) + 1
+        assert specification.model_copy(update={"tcp": twin.tcp}) == twin
+    assert alone["8", "two", 1].tcp == ("tcp_mine:two",)
+    shared = {t.variant: t.specification.tcp for t in wanted if t.case == SHARED and t.seed == 2}
+    assert shared == {"reno": ("reno", "reno"), "one": ("tcp_mine:one", "reno"), "two": ("tcp_mine:two", "reno")}
+
+
+def test_what_is_no_congestion_control_stands_beside_the_baselines_flows() -> None:
+    assert [(one.name, one.options, one.tcp) for one in contenders(SCHED, [])] == [
+        ("mine", {"qdisc": "sch_mine:mine"}, None)
+    ]
+    other = contenders(Module("mine", Path("mine.ko"), Kind.OTHER, ("mine_core",)), [], [NEEDED])
+    assert [(one.name, one.options) for one in other] == [("mine", {"load": ("mine_core", "mine")})]
+
+
+def test_next_to_nothing_is_a_finding_with_the_seed_that_showed_it() -> None:
+    runs = [
+        *(run("reno", 1, 400), run("reno", 2, 300), run("mine", 1, 41), run("mine", 2, 29)),
+        *(run("reno", 1, 0, "8"), run("mine", 1, 0, "8"), run("mine", 1, 1, SHARED), run("reno", 1, 100, SHARED)),
+    ]
+    (finding,) = stalled(runs, "reno")
+    assert (finding.stage, finding.name, finding.seed) == (Stage.COMPARE, Name.STALLED_TRAFFIC, 2)
+    assert finding.text == "over 3 hops mine delivered 29.0 kb/s, reno 300.0"
+
+
+def test_shares_are_of_the_shared_string() -> None:
+    runs = [run("mine", seed, 1, SHARED, share) for seed, share in ((1, 0.25), (2, 0.35))] + [run("mine", 1, 9)]
+    found = shares(runs)
+    assert found["mine"].mean == pytest.approx(0.3)
+    assert list(found) == ["mine"]
+
+
+def test_a_string_of_so_many_hops_has_one_station_more() -> None:
+    specification = specification_for(["reno", "cubic"], {}, 4, 7)
+    assert specification.parameters == {"stations": 5, "spacing": 200.0, "flows": 2}
+    assert (specification.seed, specification.trace, specification.tcp_trace) == (7, False, True)
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Prepared:
+    return prepare()
+
+
+def built(name: str, folder: Path, change: dict[str, str]) -> Module:
+    """A new module, changed, and built against the lane's kernel."""
+    file = new.make(name, "congestion", folder)
+    text = file.read_text()
+    for old, replacement in change.items():
+        assert old in text
+        text = text.replace(old, replacement)
+    file.write_text(text)
+    report = build(find(file.parent), [lane_target(kernel.obtain())], folder / "build")
+    return examine(Path(report.data["modules"]["uml"][name]))
+
+
+@pytest.mark.lane
+def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prepared) -> None:
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    module = built("tcp_mine", tmp_path, {})
+    report = compare(lab, module, [], "reno", [1, 3], [1, 2], tmp_path / "runs")
+    assert (report.findings, report.notes) == ((), ())
+    runs = {(run["case"], run["variant"], run["seed"]): run for run in report.data["runs"]}
+    assert len(runs) == 2 * 2 * 2 + 2 * 2
+    for (case, variant, seed), measured in runs.items():
+        ours, theirs = (flow["tcp"] for flow in (measured["flows"][0], runs[case, "reno", seed]["flows"][0]))
+        assert measured["goodput_segments"] == runs[case, "reno", seed]["goodput_segments"] > 0
+        assert ours == pytest.approx(theirs, rel=1e-5), (case, variant)  # loading it takes a moment
+    assert report.data["shares"]["mine"] == report.data["shares"]["reno"]
+    assert fairness(report.data)[0].startswith("On a string of 4 hops that both share, mine takes ")
+    assert [table.row_count for table in (*tables(report.data, ["goodput_kbps"]), phases_table(report.data))] == [2, 2]
+
+
+@pytest.mark.lane
+def test_a_module_that_stalls_is_found(tmp_path: Path, prepared: Prepared) -> None:
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    change = {"/* The owner": f"{IDLE}\n/* The owner", "\t.owner": "\t.cong_control = template_pace,\n\t.owner"}
+    module = built("tcp_idle", tmp_path, {old: text.replace("template", "idle") for old, text in change.items()})
+    report = compare(lab, module, [], "reno", [2], [5], tmp_path / "runs")
+    assert [(finding.name, finding.seed) for finding in report.findings] == [(Name.STALLED_TRAFFIC, 5)]
+
+
+@pytest.mark.lane
+def test_a_module_that_crashes_the_kernel_is_found(tmp_path: Path, prepared: Prepared) -> None:
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    module = built("tcp_fall", tmp_path, {"\tca->losses++;\n": FALL})
+    report = compare(lab, module, [], "reno", [3], [4], tmp_path / "runs")
+    (finding,) = report.findings
+    assert (finding.stage, finding.name, finding.seed) == (Stage.COMPARE, Name.OOPS, 4)
+    assert finding.console[-1] == "Kernel panic - not syncing: BUG!"
+
+
+@pytest.mark.lane
+def test_a_module_is_not_compared_with_itself(tmp_path: Path, prepared: Prepared) -> None:
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    report = compare(lab, built("tcp_mine", tmp_path, {}), [], "mine", [3], [1], tmp_path / "runs")
+    assert report.notes == ("not compared: it is mine itself; --against names another",)
+    assert report.data == {}

@@ -37,7 +37,7 @@ MODULE_PARM_DESC(ca_increase_thresh, "ACKs in congestion avoidance that do not c
 
 static unsigned short ss_increase_thresh = 4;
 module_param(ss_increase_thresh, ushort, 0644);
-MODULE_PARM_DESC(ss_increase_thresh, "the same in slow start (4)");
+MODULE_PARM_DESC(ss_increase_thresh, "ACKs in slow start that do not count, after each that does; 0: Reno (4)");
 
 static struct word adaptive = { tables, OFF };
 module_param_cb(adaptive, &word_ops, &adaptive, 0644);
@@ -213,5 +213,7 @@ static void __exit sca_unregister(void)
 
 module_init(sca_register);
 module_exit(sca_unregister);
+MODULE_ALIAS("tcp_ss"); /* by tcp_NAME the kernel loads what has a congestion control */
+MODULE_ALIAS("tcp_ssca");
 MODULE_DESCRIPTION("TCP slow slow-start (ss), slow congestion avoidance (sca) and both (ssca)");
 MODULE_LICENSE("GPL");

@@ -92,7 +92,7 @@ def conversation(control, sack):
     flow, sent, at = wire.connect(control, delay_ns=30 * MS, sack=sack), [], start + 31 * MS
     flow.write(500_000)
     for _ in range(150):
-        at += dice.choice([0, 1, 5, 20, 20, 400]) * MS
+        at += dice.choice([0, 1370, 5310, 19_190, 23_730, 411_000]) * US  # no ties with halves of RTTs
         wire.wait(at)
         sent += flow.heard()
         highest = max(segment.seq for segment in sent) + 1000
@@ -241,6 +241,26 @@ kernel.send(bytes(20_000))
 print(json.dumps(len(flow.heard())))
 """)
     assert sent == 3
+
+
+def test_rules_choose_the_route_that_tells_the_hop_count(lane):
+    """Policy routing: the main table says 3 hops, the one that the rule leads to says 12."""
+    sent = lane("""
+import socket
+from emulation.netlink import CREATE, EXCLUSIVE, build as attributes
+from emulation.rtnetlink import BY_ADMINISTRATOR, ROUTE, UNICAST, Route
+wire.route("10.8.0.1", 3)
+to, via = socket.inet_aton("10.8.0.1"), socket.inet_aton(wire.peer)
+with Route() as route:
+    head = ROUTE.pack(socket.AF_INET, 32, 0, 0, 100, BY_ADMINISTRATOR, 0, UNICAST, 0)
+    route.request(24, head + attributes([(1, to), (4, wire.index), (5, via), (6, 12)]), CREATE | EXCLUSIVE, "route")
+    head = ROUTE.pack(socket.AF_INET, 32, 0, 0, 100, 0, 0, 1, 0)  # to a table
+    route.request(32, head + attributes([(1, to)]), CREATE | EXCLUSIVE, "rule")
+flow = wire.connect("cwl", to="10.8.0.1")
+flow.write(20_000)
+print(json.dumps(len(flow.heard())))
+""")
+    assert sent == 4
 
 
 def test_a_flow_without_a_hop_count_is_not_limited(lane):

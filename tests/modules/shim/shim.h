@@ -26,6 +26,7 @@ typedef unsigned char byte;
 #define __exit
 #define KBUILD_MODNAME "shim"
 #define THIS_MODULE NULL
+#define MODULE_ALIAS(text)
 #define MODULE_DESCRIPTION(text)
 #define MODULE_LICENSE(text)
 #define MODULE_PARM_DESC(name, text)

@@ -44,7 +44,11 @@ class Bulk:
         """A socket in a station's namespace, with what has to be set before it connects or listens."""
         with station:
             new = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
+        try:
+            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
+        except FileNotFoundError as error:
+            said = f"{self.plan['name']}: no module registers the congestion control {self.plan['congestion']}"
+            raise OSError(error.errno, said) from None
         if self.plan["mss"]:
             new.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self.plan["mss"])
         for option, size in ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer")):

@@ -67,15 +67,13 @@ def debug(
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(tempfile.TemporaryDirectory(prefix=".lane-", dir=folder))
         cpu = stack.enter_context(virtual.a_cpu())
-        files = [
-            stack.enter_context((folder / name).open("wb")) for name in ("console.log", "output.log", "reports.log")
-        ]
-        console, output, reports = (file.fileno() for file in files)
+        reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
         virtual.write_boot(private, folder.resolve(), modules, ["script", str(exercise.PROGRAM)], {})
         linux, *arguments = virtual.command_line(
             prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, exercise.KERNEL_ARGUMENTS
         )  # fmt: skip
-        run = f"run {shlex.join(arguments)} </dev/null >&{output} 2>&{console}"
+        output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
+        run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
         script = folder / "gdb.script"
         script.write_text("\n".join(commands(module, sections, len(modules), run, finding)) + "\n")
         stack.enter_context(interrupts_for_gdb())
@@ -85,7 +83,7 @@ def debug(
             stdin=subprocess.DEVNULL if batch else None,
             stdout=subprocess.PIPE if batch else None,
             stderr=subprocess.STDOUT if batch else None,
-            pass_fds=[console, output, reports],
+            pass_fds=[reports],
             env=os.environ | {"TMPDIR": virtual.memory_folder(private, exercise.MEMORY_MB), "SHELL": "/bin/sh"},
             preexec_fn=functools.partial(prepare, cpu, os.getpid()),
         )

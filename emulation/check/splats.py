@@ -24,7 +24,9 @@ FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the co
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
 OFFSET, ABSOLUTE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+"), re.compile(r"(?<!\S)/\S*/(?=[^/\s]+:\d)")
-ALWAYS = re.compile(r"^(WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) | \(Tainted: [^)]*\)")
+ALWAYS = re.compile(
+    r"^(WARNING: CPU: \d+ PID: \d+ at|BUG:|WARNING:|INFO:|Kernel panic - not syncing:) | \(Tainted: [^)]*\)"
+)
 UNSURE = re.compile(r"\] \? ")  # a return address that no frame pointer proves
 END = re.compile(r"^---\[ end trace")
 CUT, BAR = "------------[ cut here ]------------", re.compile(r"^=+$")

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Six modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from emulation.check import Finding, Name, Report, Stage, gdb, workers
+from emulation.check.exercise import debug_kernel, exercise
+from emulation.check.subject import Module, examine
+from emulation.setup import Prepared, modules
+
+pytestmark = pytest.mark.lane
+
+BROKEN = Path(__file__).parent / "broken"
+CYCLES = 30
+
+# folder: what is found first, and in which function
+PLANTED = {
+    "leak": (Name.LEAK, "hoard_init [tcp_hoard]"),
+    "atomic_sleep": (Name.ATOMIC_SLEEP, "diary_set_state [tcp_diary]"),
+    "use_after_free": (Name.USE_AFTER_FREE, "peers_cong_avoid [tcp_peers]"),
+    "lock_inversion": (Name.LOCK_INVERSION, "reset_set [tcp_ledger]"),
+    "division": (Name.DIVISION_BY_ZERO, "ratio_cong_avoid [tcp_ratio]"),
+    "refused_unload": (Name.REFUSED_UNLOAD, ""),
+}
+BESIDES = {"atomic_sleep": {Name.LOCK_MISUSE}, "use_after_free": {Name.NULL_POINTER, Name.OOPS}}  # which follow from it
+SOUND = ("tcp_veno", "tcp_cdg")  # the kernel's own
+
+
+@dataclass
+class Seen:
+    """A workout, and where it left its files."""
+
+    module: Module
+    folder: Path
+    reports: list[Report]
+
+    def findings(self) -> list[Finding]:
+        return [finding for report in self.reports for finding in report.findings]
+
+    def saw(self) -> dict[str, object]:
+        found: dict[str, object] = json.loads((self.folder / "workout.json").read_text())
+        return found
+
+
+@pytest.fixture(scope="session")
+def debug() -> Prepared:
+    return debug_kernel()
+
+
+@pytest.fixture(scope="session")
+def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Seen]]:
+    """Put modules to work side by side."""
+
+    def run(*built: Module, cycles: int = CYCLES) -> list[Seen]:
+        folders = [tmp_path_factory.mktemp(module.name) for module in built]
+        calls = [
+            functools.partial(lambda m, f, tell: exercise(debug, m, f, cycles=cycles, progress=tell), module, folder)
+            for module, folder in zip(built, folders, strict=True)
+        ]
+        reports = workers.run_all(calls, lambda index, line: None)
+        return [Seen(*each) for each in zip(built, folders, reports, strict=True)]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def seen(debug: Prepared, work_out: Callable[..., list[Seen]]) -> dict[str, Seen]:
+    """The workouts of all of them."""
+    built = {}
+    for folder in PLANTED:
+        ((_, path),) = modules.obtain(BROKEN / folder, debug.kernel).items()
+        built[folder] = examine(path, (BROKEN / folder).glob("*.c"))
+    built |= {name: examine(debug.modules[name]) for name in SOUND}
+    return dict(zip(built, work_out(*built.values()), strict=True))
+
+
+@pytest.mark.parametrize("folder", PLANTED)
+def test_a_planted_mistake_is_caught_and_named(seen, folder):
+    """With the function that made it, the seed that shows it again, and what the kernel said."""
+    name, where = PLANTED[folder]
+    found = seen[folder].findings()
+    caught = next(finding for finding in found if finding.name is name)
+    assert (caught.where, caught.seed) == (where, 1)
+    assert bool(caught.console) == (name is not Name.REFUSED_UNLOAD)
+    assert {finding.name for finding in found} <= {name, *BESIDES.get(folder, ())}
+
+
+def test_a_division_by_zero_names_the_parameter(seen):
+    assert "divisor = '0'" in seen["division"].findings()[0].text
+
+
+def test_a_refused_unload_counts_the_references(seen):
+    """The module takes one a qdisc and never gives it back; that no connection and no qdisc is left, is said."""
+    (found,) = seen["refused_unload"].findings()
+    assert "references are left; no connection and no qdisc uses it" in found.text
+    assert [report.stage for report in seen["refused_unload"].reports] == [Stage.LOAD, Stage.WORKOUT]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_module_has_no_findings(seen, name):
+    """And all of the workout happened to it."""
+    assert seen[name].findings() == []
+    assert [report.stage for report in seen[name].reports] == [Stage.LOAD, Stage.WORKOUT, Stage.CYCLES]
+    saw = seen[name].saw()
+    assert saw["cycles"] == CYCLES
+    assert sum(saw["short"].values()) == 300
+    assert all(saw["alone"].values())
+    log = (seen[name].folder / "console.log").read_text()
+    for phase in ("contention", "reroutes", "outage", "short connections", "switches", "unload in use", "wind down"):
+        assert f"dcflab: phase {phase}\n" in log
+
+
+def test_every_parameter_is_tried(seen):
+    """Those of cdg that may be written; each takes some values and refuses others."""
+    tried = seen["tcp_cdg"].saw()["parameters"]
+    assert len(tried) == 6
+    log = (seen["tcp_cdg"].folder / "console.log").read_text()
+    for name, accepted in tried.items():
+        assert accepted
+        assert re.search(rf"dcflab: {name} = '.*': (Invalid argument|Numerical result out of range)", log)
+
+
+def test_the_same_seed_does_the_same(seen, work_out):
+    """Line by line, with the times: what the workout did, and what the kernel said."""
+    first = seen["division"]
+    (again,) = work_out(first.module)
+    logs = [(one.folder / "console.log").read_text().splitlines() for one in (first, again)]
+    done = [[line for line in log if "] dcflab: " in line] for log in logs]
+    assert len(done[0]) > 10
+    assert done[0] == done[1]
+    assert again.findings()[0].text == first.findings()[0].text
+
+
+@pytest.mark.skipif(not shutil.which("gdb"), reason="no gdb")
+def test_gdb_stops_where_it_happens(debug, seen, tmp_path):
+    """On the stack is the function of the finding, with its file and line, and gdb shows that line."""
+    first = seen["use_after_free"]
+    said = gdb.debug(
+        debug, first.module, tmp_path, gdb.sections_of(first.folder), finding=first.findings()[0], cycles=CYCLES,
+        batch=True,
+    )  # fmt: skip
+    source = (BROKEN / "use_after_free/tcp_peers.c").read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if "->acked += acked" in text)
+    assert "in peers_cong_avoid (" in said
+    assert f"tcp_peers.c:{line}" in said

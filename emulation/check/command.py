@@ -26,6 +26,7 @@ from emulation.run import Lab
 from emulation.setup import Prepared, kernel
 
 CURVES = "curves.png"
+TOLD = 16  # how often, about, a workout says that it goes on
 IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 
@@ -103,12 +104,13 @@ class Bench:
         if not wish.stages.intersection(IN_DEBUG_KERNEL):
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
-        with self.working("at work in the debug kernel", len(jobs) * len(IN_DEBUG_KERNEL)) as working:
-            told = [0] * len(jobs)
+        with self.working("at work in the debug kernel", len(jobs) * TOLD) as working:
+            told = 0
 
             def heard(index: int, line: str) -> None:
-                told[index] += line.startswith("stage ")
-                working(sum(told) - len(told))
+                nonlocal told
+                told += 1
+                working(told)
 
             reports = workers.run_all([self.call(name, seed) for name, seed in jobs], heard)
         for name in wish.subject.modules:
@@ -164,8 +166,7 @@ class Bench:
                 self.done.append(Done(stage, what[stage], name, self.without_scratch(reports[stage])))
 
     def seeds(self) -> str:
-        seeds = self.wish.seeds
-        return f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+        return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"
 
     def without_scratch(self, report: Report) -> Report:
         """The kernel's words without the folder in which the module was built, which has another name each time."""
@@ -188,12 +189,18 @@ class Bench:
                 report = compare.compare(
                     self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
                 )  # fmt: skip
-            lengths = f"{wish.hops[0]} to {wish.hops[-1]}" if len(wish.hops) > 1 else f"{wish.hops[0]}"
-            what = f"beside {wish.against} over {lengths} hops, {compare.SECONDS:g} s each, {self.seeds()}"
+            what = f"beside {wish.against} over {listed(wish.hops)} hops, {compare.SECONDS:g} s each, {self.seeds()}"
             self.done.append(Done(Stage.COMPARE, what, name, report))
             if report.data:
                 curves = self.folder / (CURVES if len(wish.subject.modules) == 1 else f"{name}-{CURVES}")
                 self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data))
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Numbers in words: one after the other, or from where to where."""
+    first, last = numbers[0], numbers[-1]
+    in_a_row = len(numbers) > 2 and list(numbers) == list(range(first, last + 1))
+    return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
 
 
 def deeds(saw: Mapping[str, Any]) -> str:

@@ -106,10 +106,9 @@ def show(check: Check, console: Console) -> None:
         if done.report and done.report.notes:
             show_notes(console, done.report.notes)
     for data in compared(check):
-        for table in tables(data, SHOWN_QUANTITIES):
-            console.print()
+        console.print(Text(f"\n{data['module']} beside {data['against']}", "bold"))
+        for table in (*tables(data, SHOWN_QUANTITIES), phases_table(data)):
             console.print(table)
-        console.print(phases_table(data))
         for line in fairness(data):
             console.print(line, highlight=False)
 

@@ -23,7 +23,7 @@ def runs_of(data: Mapping[str, Any]) -> list[Run]:
 
 def tables(data: Mapping[str, Any], quantities: Iterable[str]) -> list[Table]:
     """A table for each quantity: a row for each length of the string."""
-    title = f"{data['module']} beside {data['against']}"
+    title = f"over {data['hops'][0]} hops"  # if there is one length only; else each quantity is a title
     return study_tables(title, runs_of(data), rows="hops", quantities={path: QUANTITIES[path] for path in quantities})
 
 
@@ -31,7 +31,7 @@ def phases_table(data: Mapping[str, Any]) -> Table:
     """How a flow's time divides, in per cent, for each variant and length of the string."""
     groups = by_case(runs_of(data))
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
-    title = "time, %: slow start / congestion avoidance / recovery / waiting for a timeout"
+    title = "time, %: slow start / avoidance / recovery / timeouts"
     table = Table(title=title, title_justify="left")
     table.add_column("hops")
     for variant in variants:

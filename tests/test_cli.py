@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -52,9 +53,11 @@ def environment(here: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(here.parent / "tmp")}
 
 
-def dcflab(here: Path, *arguments: str, wrapper: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+def dcflab(
+    here: Path, *arguments: str, wrapper: list[str] | None = None, limit_s: float = 60
+) -> subprocess.CompletedProcess[str]:
     command = [*(wrapper or []), *PROGRAM, *arguments]
-    return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=limit_s)
 
 
 @contextlib.contextmanager
@@ -262,6 +265,42 @@ def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
     assert_interrupted(check.returncode, out, err)
     assert_nothing_left(here)
     wait_for(lambda: not processes(here, here.parent / "tmp"))
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("debug_kernel")
+def test_a_new_module_passes_its_check(here: Path) -> None:
+    assert dcflab(here, "module", "new", "mine").returncode == 0
+    few = ["--seeds", "1", "--cycles", "20", "--hops", "3", "--strict"]
+    done = dcflab(here, "module", "check", "mine", *few, "--json", "--out", "run", limit_s=300)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    told = json.loads(done.stdout)
+    assert [stage["stage"] for stage in told["stages"]] == ["build", "load", "workout", "cycles", "compare"]
+    assert told["clean"]
+    assert told["stages"][2]["data"]["cycles"] == 20
+    assert all(stage["seconds"] is not None for stage in told["stages"])
+    assert {"report.json", "report.md", "curves.png"} < {file.name for file in (here / "run").iterdir()}
+    assert_nothing_left(here)
+
+
+@pytest.mark.lane
+@pytest.mark.usefixtures("debug_kernel")
+def test_what_a_check_finds_comes_again(here: Path) -> None:
+    """By the command that it tells."""
+    broken = str(ROOT / "tests/check/broken/use_after_free")
+    done = dcflab(here, "module", "check", broken, "--seeds", "2,3", "--json", "--out", "run", limit_s=300)
+    assert (done.returncode, done.stderr) == (1, "")
+    stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["stages"]}
+    assert (stages["build"]["findings"], stages["compare"]["seconds"]) == ([], None)
+    finding = stages["workout"]["findings"][0]
+    assert (finding["name"], finding["seed"]) == ("use after free", 2)
+    words = shlex.split(finding["again"])
+    assert words[:3] == ["./dcflab", "module", "check"]
+    again = dcflab(here, *words[1:], "--json", limit_s=300)
+    assert again.returncode == 1
+    (workout,) = json.loads(again.stdout)["stages"]
+    assert workout["findings"][0]["text"] == finding["text"]
+    assert_nothing_left(here)
 
 
 @pytest.mark.lane

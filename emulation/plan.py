@@ -7,6 +7,7 @@ carries them out. Routes are static shortest paths, so that a study of TCP and t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -85,11 +86,8 @@ def plan(specification: Specification) -> dict[str, Any]:
     ]
     modules, module_parameters = _set_up_tcp(stations, flows, names)
     _route(specification, layout, stations, links)
-    _thin(specification, layout, stations)
-    if specification.tcp_trace:
-        modules.insert(0, TAP)
-    if specification.ackthin:
-        modules.append(THINNING)
+    modules = [TAP] * specification.tcp_trace + modules + _queue(specification, layout, stations)
+    modules += [name for name in specification.load if name not in modules]
     return {
         "version": 1,
         "name": specification.topology,
@@ -254,11 +252,21 @@ def _set_up_tcp(
     return modules, module_parameters
 
 
-def _thin(specification: Specification, layout: Layout, stations: dict[str, dict[str, Any]]) -> None:
-    """Give each receiving station the qdisc that thins its ACKs."""
+def _queue(specification: Specification, layout: Layout, stations: dict[str, dict[str, Any]]) -> list[str]:
+    """Give the ends of flows their qdiscs: receivers the one that thins their ACKs, or both ends one of the user's.
+
+    Returns the modules needed.
+    """
     if specification.ackthin:
         for _, destination in layout.flows:
             stations[destination]["qdisc"] = {"kind": "ackthin", **specification.ackthin}
+        return [THINNING]
+    if specification.qdisc:
+        module, _, kind = specification.qdisc.partition(":")
+        for end in itertools.chain.from_iterable(layout.flows):
+            stations[end]["qdisc"] = {"kind": kind}
+        return [module]
+    return []
 
 
 def _route(

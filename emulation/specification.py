@@ -8,6 +8,7 @@ the scenario of seed 000, section 2: 802.11b at 2 Mb/s with ns-2's radio, NewRen
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -35,6 +36,7 @@ from traffic import tcp
 
 DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 RATES = HR + OFDM  # Mb/s
+QDISC = re.compile(r"\w+:[\w-]{1,15}")
 CHANNELS = (*range(2412, 2473, 5), 2484)  # MHz
 
 
@@ -146,9 +148,13 @@ class Specification(BaseModel):
     ackthin: Annotated[dict[str, int | str], BeforeValidator(_thinning)] | None = Field(
         None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
     )
-    modules: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
-        (), description="folders of kernel modules of your own, for --tcp MODULE:NAME"
+    qdisc: str | None = Field(
+        None, description="a root qdisc at both ends of each flow, with its defaults: MODULE:KIND"
     )
+    modules: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
+        (), description="folders of kernel modules of your own, for --tcp MODULE:NAME, --qdisc and --load"
+    )
+    load: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field((), description="kernel modules to load besides")
     module_parameters: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(
         {}, description="MODULE.PARAMETER=VALUE[,...], set before anything starts"
     )
@@ -182,11 +188,20 @@ class Specification(BaseModel):
             tcp.find(name)
         return names
 
+    @field_validator("qdisc")
+    @classmethod
+    def _of_a_module(cls, qdisc: str | None) -> str | None:
+        if qdisc is not None and not QDISC.fullmatch(qdisc):
+            raise ValueError(f"{qdisc!r} is not of the form MODULE:KIND")
+        return qdisc
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         flows = len(self.layout().flows)
         if len(self.tcp) not in (1, flows):
             raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(self.tcp)}")
+        if self.ackthin and self.qdisc:
+            raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
         if self.ackthin and self.ack != "plain":
             raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
         for name in self.module_parameters:

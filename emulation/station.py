@@ -114,14 +114,16 @@ class Station:
             self.set_qdisc(plan["qdisc"])
 
     def set_qdisc(self, options: dict[str, Any]) -> None:
-        """Give the interface a root qdisc: `kind`, and what that takes. Raises NetlinkError."""
+        """Give the interface a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises NetlinkError."""
         from emulation import ackthin
 
         assert self.radio
         wanted = dict(options)
         kind = wanted.pop("kind")
         self.route.replace_qdisc(self.radio.index, kind, ackthin.pack(wanted))
-        kept = ackthin.unpack(self.route.qdisc(self.radio.index)[2])
+        root = self.route.qdisc(self.radio.index)
+        self.note("root qdisc", root[1].rstrip(b"\0").decode(), None)
+        kept = ackthin.unpack(root[2]) if wanted else {}
         for name, value in wanted.items():
             if kept[name] != value:
                 raise NetlinkError(22, f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}")

@@ -100,6 +100,8 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
         ({"ackthin": "skip,skip=999"}, "ackthin: skip is from 0 to 255, not 999"),
         ({"ackthin": "every"}, "ackthin: policy is one of plain, delayed, skip, daa, dynamic, not 'every'"),
         ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
+        ({"qdisc": "mine"}, "qdisc: 'mine' is not of the form MODULE:KIND"),
+        ({"qdisc": "sch_mine:mine", "ackthin": "daa"}, "leave the qdisc out"),
         ({"module_parameters": "beta=3"}, "'beta' is not of the form MODULE.PARAMETER"),
         ({"tcp": "tcp mine:mine"}, "there is no TCP 'tcp mine:mine'"),
         ({"tcp": "tcp_mine:a_name_that_is_too_long"}, "MODULE:NAME for one of your own"),

@@ -39,6 +39,7 @@ POSTED = re.compile(r"(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)")
 OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
 STYLED = re.compile(PLACE + r"(?P<text>.*)")
 ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make keeps LC_ALL from the compiler
+LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
 ERRORS = 3  # of one kernel; what comes after is mostly a consequence, and so are the warnings
 LAST = 20  # lines of a log, where nothing else says what is wrong
 
@@ -67,12 +68,12 @@ class Said:
 
 def lane_target(built: kernel.Kernel) -> Target:
     """The lane's kernel."""
-    return Target("uml", built.folder, ("ARCH=um",))
+    return Target(LANE, built.folder, ("ARCH=um",))
 
 
 def debug_target(built: kernel.Kernel) -> Target:
     """The debug kernel: the module knows its lines, and each function is in one piece, for stacks and debuggers."""
-    return Target("debug", built.folder, ("ARCH=um",), ("-g", "-fno-reorder-blocks-and-partition"), sparse=False)
+    return Target(DEBUG, built.folder, ("ARCH=um",), ("-g", "-fno-reorder-blocks-and-partition"), sparse=False)
 
 
 def stock_targets() -> list[Target]:
@@ -118,9 +119,9 @@ def build(subject: Subject, targets: Sequence[Target], folder: Path, strict: boo
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
     said: dict[tuple[Name, str, str], tuple[Said, list[str]]] = {}
     for target in targets:
-        for one in heard(subject, copies[target.name], target.name != "debug"):
+        for one in heard(subject, copies[target.name], target.name != DEBUG):
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
-    shown = [target.name for target in targets if target.name != "debug"]
+    shown = [target.name for target in targets if target.name != DEBUG]
     findings = [finding(one, names, shown) for one, names in said.values()]
     opinions = [match for line in lines(style) if (match := STYLED.match(line))]
     if strict:
@@ -208,7 +209,7 @@ def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[
                 continue
             place = (own or places)[0]
             where = f"{place['file'].removeprefix(f'{source}/')}:{place['line']}"
-            console = tuple(text.replace(f"{source}/", "") for text in (line, *follows))
+            console = tuple(text.replace(f"{source}/", "") for text in follows)
             kind = name or (Name.COMPILE_ERROR if bad else Name.WARNING)
             yield Said(kind, where, CALLED.sub("", match["text"]), console)
         elif name:

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from emulation.check import Stage, build, new
-from emulation.check.command import Bench, Wish, bar
+from emulation.check.command import IN_DEBUG_KERNEL, Bench, Wish, bar
 from emulation.check.exercise import CYCLES, debug_kernel
 from emulation.check.report import Check, show, write
 from emulation.check.subject import Refused, Subject, find
@@ -101,7 +101,7 @@ def check(
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     lab = provide("check", *(["debug"] if gdb else []))
     with set_up():
-        debug = debug_kernel()
+        debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
     wish = Wish(subject, stages, stock, seeds, hops, cycles, against, strict)
     with failures(), tempfile.TemporaryDirectory(prefix="dcflab-check-") as scratch:

@@ -46,11 +46,12 @@ class Wish:
 
 @dataclass
 class Bench:
-    """One check: what it is made of, where it leaves things, and what was done so far."""
+    """One check: what it is made of, where it leaves things, and what was done so far. `debug` may be None if no stage
+    wants the debug kernel."""
 
     wish: Wish
     lab: Lab
-    debug: Prepared
+    debug: Prepared | None
     folder: Path
     scratch: Path
     progress: Progress
@@ -61,7 +62,8 @@ class Bench:
     def check(self) -> list[Done]:
         """All stages. Raises LaneError, SetupError, PlanError and OSError for what is not the module's doing."""
         self.build()
-        if not set(self.wish.subject.modules) <= self.built["uml"].keys() & self.built["debug"].keys():
+        lanes = [modules.keys() for name, modules in self.built.items() if name in build.LANES]
+        if any(set(self.wish.subject.modules) - modules for modules in lanes):
             for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
                 self.leave_out(stage, "it is not built for the lab's kernel")
             return self.done
@@ -83,9 +85,11 @@ class Bench:
 
     def build(self) -> None:
         wish, wanted = self.wish, Stage.BUILD in self.wish.stages
-        lanes = [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), build.debug_target(self.debug.kernel)]
+        lanes = [build.lane_target(kernel.Kernel(self.lab.kernel.parent))]
+        if self.debug:
+            lanes.append(build.debug_target(self.debug.kernel))
         targets = [*lanes, *wish.stock] if wanted else [replace(target, sparse=False) for target in lanes]
-        names = ", ".join(target.name for target in targets if target.name != "debug")
+        names = ", ".join(target.name for target in targets if target.name != build.DEBUG)
         with self.working(f"building against {names}"):
             report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict)
         (self.folder / "build").mkdir()
@@ -101,7 +105,7 @@ class Bench:
     def exercise(self) -> None:
         """Every module under every seed; load and unload many times under the first one."""
         wish = self.wish
-        if not wish.stages.intersection(IN_DEBUG_KERNEL):
+        if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
         with self.working("at work in the debug kernel", len(jobs) * TOLD) as working:
@@ -112,18 +116,18 @@ class Bench:
                 told += 1
                 working(told)
 
-            reports = workers.run_all([self.call(name, seed) for name, seed in jobs], heard)
+            reports = workers.run_all([self.call(self.debug, name, seed) for name, seed in jobs], heard)
         for name in wish.subject.modules:
             merged = merge(found for (of, _), found in zip(jobs, reports, strict=True) if of == name)
             self.add(name, {report.stage: report for report in merged})
 
-    def call(self, name: str, seed: int) -> workers.Call[list[Report]]:
+    def call(self, debug: Prepared, name: str, seed: int) -> workers.Call[list[Report]]:
         """A workout, to be called."""
         *before, module = in_order(self.built["debug"], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
         return lambda tell: exercise.exercise(
-            self.debug, module, folder, before=before, seed=seed, cycles=cycles, progress=tell
+            debug, module, folder, before=before, seed=seed, cycles=cycles, progress=tell
         )
 
     def workout_folder(self, name: str, seed: int) -> Path:
@@ -137,7 +141,7 @@ class Bench:
         """Do what led to the debug kernel's first finding again, in gdb; returns what gdb said if nobody is there."""
         found = ((one, finding) for one in self.done if one.report and one.module for finding in one.report.findings)
         done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
-        if done is None or finding is None or finding.seed is None:
+        if done is None or finding is None or finding.seed is None or self.debug is None:
             return "nothing was found in the debug kernel, so there is nothing to stop at\n"
         *before, module = in_order(self.built["debug"], done.module)
         folder = (self.folder / "gdb").resolve()
@@ -189,6 +193,9 @@ class Bench:
                 report = compare.compare(
                     self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
                 )  # fmt: skip
+            if report.notes and not report.data:
+                self.leave_out(Stage.COMPARE, report.notes[0], name)
+                continue
             what = f"beside {wish.against} over {listed(wish.hops)} hops, {compare.SECONDS:g} s each, {self.seeds()}"
             self.done.append(Done(Stage.COMPARE, what, name, report))
             if report.data:

@@ -94,8 +94,8 @@ def compare(
 ) -> Report:  # fmt: skip
     """Run all in subfolders of `folder`; `module`, and what is loaded `before` it, are built against the lab's kernel.
 
-    The report's data has the runs, without their stations, and the shares of the shared string. Raises LaneError for
-    what is not the module's doing, and PlanError; OSError.
+    The report's data has the runs, without their stations, and the shares of the shared string; if it has none, a note
+    says why. Raises LaneError for what is not the module's doing, and PlanError; OSError.
     """
     began = time.monotonic()
     lab = Lab(lab.kernel, {**lab.modules, **{one.name: one.path for one in (*before, module)}})
@@ -106,7 +106,7 @@ def compare(
         return Report(Stage.COMPARE, findings, (), time.monotonic() - began)
     found = contenders(module, controls, before)
     if against in (one.name for one in found):
-        note = f"not compared: it is {against} itself; --against names another"
+        note = f"it is {against} itself; --against names another"
         return Report(Stage.COMPARE, (), (note,), time.monotonic() - began)
     wanted = tasks(found, against, hops, seeds)
     done = [0.0] * len(wanted)
@@ -119,7 +119,7 @@ def compare(
         runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard)]
     except LaneError as error:
         if error.reason is Reason.PROGRAM and module.qdisc:  # which may want options
-            return Report(Stage.COMPARE, (), (f"not compared: {error.detail}",), time.monotonic() - began)
+            return Report(Stage.COMPARE, (), (error.detail,), time.monotonic() - began)
         seed = next((task.seed for task in wanted if ended_with(folder / name_of(task), error.console)), None)
         return Report(Stage.COMPARE, blame(error, seed), (), time.monotonic() - began)
     data = {

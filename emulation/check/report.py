@@ -8,6 +8,7 @@ it again.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import shlex
@@ -97,9 +98,11 @@ def both(one: Report, other: Report) -> Report:
 def show(check: Check, console: Console) -> None:
     """The verdict table, the findings, the notes, and how the module compares."""
     console.print(verdict_table(check))
-    for done, finding in check.findings:
-        console.print()
-        show_finding(console, check, done, finding)
+    for again, alike in itertools.groupby(check.findings, lambda found: check.again(*found)):
+        for done, finding in alike:
+            console.print()
+            show_finding(console, check, done, finding)
+        console.print(f"  again: {again}", markup=False, highlight=False, soft_wrap=True)
     if any(finding.console and finding.stage is not Stage.BUILD for _, finding in check.findings):
         console.print("\nWith --gdb such a command stops in gdb where it happens.", highlight=False)
     for done in check.done:
@@ -137,7 +140,7 @@ def verdict(report: Report | None) -> Text:
 
 
 def show_finding(console: Console, check: Check, done: Done, finding: Finding) -> None:
-    """A finding: its name and where; what it says; the first lines of what was said of it; how to see it again."""
+    """A finding: its name and where; what it says; the first lines of what was said of it."""
     title = Text.assemble((str(finding.name), "bold red"), f"  {finding.where}" if finding.where else "")
     module = f" of {done.module}" if len(check.modules) > 1 and done.module else ""
     seed = "" if finding.seed is None else f", seed {finding.seed}"
@@ -148,7 +151,6 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
         console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
     if len(finding.console) > SHOWN_LINES:
         console.print(Text(f"  | … {len(finding.console)} lines in report.md", "dim"))
-    console.print(f"  again: {check.again(done, finding)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:

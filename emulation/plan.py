@@ -86,8 +86,8 @@ def plan(specification: Specification) -> dict[str, Any]:
     ]
     modules, module_parameters = _set_up_tcp(stations, flows, names)
     _route(specification, layout, stations, links)
-    modules = [TAP] * specification.tcp_trace + modules + _queue(specification, layout, stations)
-    modules += [name for name in specification.load if name not in modules]
+    modules = [*specification.load, *modules, *_queue(specification, layout, stations)]  # what others need comes first
+    modules = list(dict.fromkeys([TAP] * specification.tcp_trace + modules))
     return {
         "version": 1,
         "name": specification.topology,

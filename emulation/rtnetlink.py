@@ -83,7 +83,7 @@ class Route(Netlink):
 
     def replace_qdisc(self, index: int, kind: str, options: bytes) -> None:
         """Make a qdisc the root of a link, in place of the one there; of the same kind: change it."""
-        values: list[tuple[int, Value]] = [(1, kind), (2 | NESTED, options)]
+        values: list[tuple[int, Value]] = [(1, kind), *([(2 | NESTED, options)] if options else [])]
         head = QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0)
         self.request(36, head + build(values), CREATE | REPLACE, f"qdisc {kind}")
 

@@ -230,4 +230,4 @@ def test_acks_are_thinned_where_flows_end():
 def test_a_qdisc_of_ones_own_is_at_both_ends():
     made_plan = made(stations=3, qdisc="sch_mine:mine", load="other,sch_mine")
     assert [station["qdisc"] for station in made_plan["stations"]] == [{"kind": "mine"}, None, {"kind": "mine"}]
-    assert made_plan["modules"] == ["tcp_tap", "sch_mine", "other"]
+    assert made_plan["modules"] == ["tcp_tap", "other", "sch_mine"]

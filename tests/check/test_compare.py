@@ -4,6 +4,7 @@ is Reno, so beside Reno it must come out the same in every run."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,9 +88,10 @@ def prepared() -> Prepared:
     return prepare()
 
 
-def built(name: str, folder: Path, change: dict[str, str]) -> Module:
+def built(name: str, folder: Path, change: dict[str, str], kind: str = "congestion") -> Module:
     """A new module, changed, and built against the lane's kernel."""
-    file = new.make(name, "congestion", folder)
+    folder.mkdir(exist_ok=True)
+    file = new.make(name, kind, folder)
     text = file.read_text()
     for old, replacement in change.items():
         assert old in text
@@ -114,6 +116,19 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prep
     assert report.data["shares"]["mine"] == report.data["shares"]["reno"]
     assert fairness(report.data)[0].startswith("On a string of 4 hops that both share, mine takes ")
     assert [table.row_count for table in (*tables(report.data, ["goodput_kbps"]), phases_table(report.data))] == [2, 2]
+
+
+@pytest.mark.lane
+def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, prepared: Prepared) -> None:
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    needed = built("tcp_first", tmp_path / "first", {})
+    module = built("sch_mine", tmp_path / "mine", {}, "qdisc")
+    report = compare(lab, module, [needed], "reno", [2], [1], tmp_path / "runs")
+    assert (report.findings, report.notes, len(report.data["runs"])) == ((), (), 2)
+    plan, lane = (json.loads((tmp_path / "runs/2-mine-1" / name).read_text()) for name in ("plan.json", "lane.json"))
+    assert plan["modules"] == ["tcp_tap", "tcp_first", "sch_mine"]
+    found = [(said["where"], said["value"]) for said in lane["settings"] if said["what"] == "root qdisc"]
+    assert found == [("sta1", "mine"), ("sta3", "mine")]
 
 
 @pytest.mark.lane

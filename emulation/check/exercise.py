@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import topologies
 from emulation.check import Finding, Name, Report, Stage, splats
-from emulation.check.subject import Module
+from emulation.check.subject import Module, examine
 from emulation.lane.virtual import LaneError, Listener, Reason, run
 from emulation.plan import plan
 from emulation.setup import Prepared, kernel, prepare
@@ -28,7 +29,7 @@ PROGRAM = Path(__file__).with_name("workout.py")
 AIR = "dcf80211"
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
-KERNEL_ARGUMENTS = ("loglevel=6", "printk.devkmsg=on", "no_hash_pointers", "hung_task_panic=0")
+KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
 
 # A string of five with hidden terminals, and a sixth station beside its middle, by which there is another way.
 LAYOUT = topologies.Layout(
@@ -70,7 +71,7 @@ def exercise(
     end well for another reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
-    modules = modules_of(prepared, before)
+    modules = modules_of(prepared, module, before)
     clock = Clock(progress)
     error = None
     try:
@@ -97,9 +98,19 @@ def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycle
     (folder / "job.json").write_text(json.dumps(job))
 
 
-def modules_of(prepared: Prepared, before: Sequence[Module]) -> dict[str, Path]:
-    """What the lane gets at boot: the air, and what the module under test needs."""
-    return {AIR: prepared.modules[AIR], **{one.name: one.path for one in before}}
+def modules_of(prepared: Prepared, module: Module, before: Sequence[Module]) -> dict[str, Path]:
+    """What the lane loads at boot: the air, and what the module under test needs."""
+    own = {one.name: one.path for one in before}
+    names = [name for one in (*before, module) for name in needed(prepared, one) if name not in own]
+    return {AIR: prepared.modules[AIR], **{name: prepared.modules[name] for name in names}, **own}
+
+
+def needed(prepared: Prepared, module: Module) -> Iterator[str]:
+    """What a module needs of the kernel's modules and ours, in the order of loading."""
+    for name in module.needs:
+        if name in prepared.modules:
+            yield from needed(prepared, examine(prepared.modules[name]))
+            yield name
 
 
 class Clock:
@@ -126,7 +137,8 @@ def read(folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -
     path = folder / "workout.json"
     seen: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     found = splats.find(console, seed)
-    found += [Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed) for f in seen.pop("findings", [])]
+    found += [explain(Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed), console)
+              for f in seen.pop("findings", [])]  # fmt: skip
     for when, lines in seen.pop("leaks", {}).items():
         found += splats.leaks(Stage(when), lines, module.name, seed)
     notes = seen.pop("notes", [])
@@ -143,13 +155,25 @@ def read(folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -
     ]
 
 
-def blame(reports: list[Report], error: LaneError | None, wall_limit_s: float, seed: int) -> list[Report]:
+def explain(finding: Finding, console: Sequence[str]) -> Finding:
+    """Add to a refused load what the kernel says of it, which is more than an errno."""
+    if finding.name is not Name.REFUSED_LOAD:
+        return finding
+    ours = [at for at, line in enumerate(console) if "] dcflab: " in line]
+    said = tuple(line for line in console[ours[-2] + 1 : ours[-1]] if "taints kernel" not in line)
+    last = f": {said[-1].partition('] ')[2]}" if said else ""
+    return replace(finding, text=finding.text + last, console=said)
+
+
+def blame(reports: list[Report], error: LaneError | None, limit_s: float, seed: int) -> list[Report]:
     """Add what the lane died of to the last stage's findings; raise it, if it cannot have been the module."""
     if error is None:
         return reports
     last = reports[-1]
     if error.reason is Reason.WALL_LIMIT:
-        hang = Finding(last.stage, Name.HANG, f"no end after {wall_limit_s:g} s: {error.detail}", seed, error.console)
+        during = splats.last_words(error.console)
+        text = f"no end after {limit_s:g} s of wall time{during}"
+        hang = Finding(last.stage, Name.HANG, text, seed, error.console)
         return [*reports[:-1], add(last, hang)]
     if any(report.findings for report in reports):
         return reports
@@ -159,4 +183,4 @@ def blame(reports: list[Report], error: LaneError | None, wall_limit_s: float, s
 
 
 def add(report: Report, finding: Finding) -> Report:
-    return Report(report.stage, (*report.findings, finding), report.notes, report.seconds, report.data)
+    return replace(report, findings=(*report.findings, finding))

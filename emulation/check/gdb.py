@@ -63,7 +63,7 @@ def debug(
     prints the stack and ends; what it printed is returned.
     """
     exercise.write_job(prepared, module, folder, seed, cycles)
-    modules = exercise.modules_of(prepared, before)
+    modules = exercise.modules_of(prepared, module, before)
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(tempfile.TemporaryDirectory(prefix=".lane-", dir=folder))
         cpu = stack.enter_context(virtual.a_cpu())

@@ -19,7 +19,7 @@ GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
 BOUNDARIES = ("0", "1", "-1", "2", str(2**31 - 1), str(2**31), str(2**32 - 1), str(2**63 - 1), "Y", "N", "", "x" * 200)
 WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
 PARAMETER = re.compile(rb"\0parm=(\w+):([^\0]*)")
-MOST_WORDS = 12
+MOST_WORDS = 40
 
 
 class Module:
@@ -42,9 +42,6 @@ class Module:
         while self.users() and time.monotonic() < deadline:
             time.sleep(1)
         syscalls.unload_module(self.name)
-
-    def loaded(self) -> bool:
-        return os.path.exists(f"{self.folder}/refcnt")
 
     def users(self) -> int:
         return int(read(f"{self.folder}/refcnt"))
@@ -87,27 +84,20 @@ def read(path: str) -> str:
         return file.read().strip()
 
 
-def kernel_finds_leaks() -> bool:
-    return os.path.exists(KMEMLEAK)
-
-
-def forget_leaks() -> None:
-    """Whatever leaked until now is not the module's."""
-    scan()
-    tell_kmemleak("clear")
-
-
 def leaks() -> list[str]:
-    """What leaked since: the lines of kmemleak's reports. Takes some seconds of the lane's time.
-
-    It needs two scans: an object whose content changed since the last one is given another chance.
-    """
+    """What leaked since the last `forget`: the lines of kmemleak's reports. Takes some seconds of the lane's time."""
     scan()
     with open(KMEMLEAK) as file:
         return file.read().splitlines()
 
 
+def forget() -> None:
+    """Whatever leaked until now, of what was seen, is not the module's."""
+    tell_kmemleak("clear")
+
+
 def scan() -> None:
+    """Twice: an object whose content changed since the last scan is given another chance."""
     for _ in range(2):
         time.sleep(GRACE_S)
         tell_kmemleak("scan")

@@ -9,6 +9,7 @@ the reports the workout says what it is doing (lines `dcflab: …`), so a findin
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
 ))  # fmt: skip
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
+KERNEL, MOST_NAMES = "the kernel", 3
 NAMELESS = re.compile(r"^0x[0-9a-f]+$")
 STACK = re.compile(r"^\s*\[<[^>]*>\] ")
 WARNING, PARTICULAR = re.compile(r"WARNING: CPU:"), 4  # lines after it in which what was warned of may stand
@@ -81,25 +83,48 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
     """The findings of a lane's log, each once and in order."""
     lines = [split(line) for line in console]
     found: list[Finding] = []
-    stage, phase, doing = Stage.LOAD, "", ""
+    now = Now()
     at = 0
     while at < len(lines):
-        if ours := OURS.match(lines[at].text):
-            if ours[1] == "stage " and ours[2] in list(Stage):
-                stage = Stage(ours[2])
-            elif ours[1] == "phase ":
-                phase, doing = ours[2], ""
-            elif not ours[1]:
-                doing = ours[2]
-        elif name := name_of(lines, at):
+        now.hear(lines[at].text)
+        if name := name_of(lines, at):
             end = end_of_report(lines, at)
-            text = words(particular(lines, at)) + context(phase, doing)
             report = tuple(line.text for line in lines[start_of_report(lines, at) : end])
-            found.append(Finding(stage, name, text, seed, report, culprit(report)))
+            found.append(
+                Finding(now.stage, name, words(particular(lines, at)) + str(now), seed, report, culprit(report))
+            )
             at = end
-            continue
-        at += 1
+        else:
+            at += 1
     return merge(found)
+
+
+def last_words(console: Iterable[str]) -> str:
+    """What the workout was about in the end, as findings say it."""
+    now = Now()
+    for line in console:
+        now.hear(split(line).text)
+    return str(now)
+
+
+class Now:
+    """What the workout is about, by what it says of itself."""
+
+    def __init__(self) -> None:
+        self.stage, self.phase, self.action = Stage.LOAD, "", ""
+
+    def hear(self, text: str) -> None:
+        if ours := OURS.match(text):
+            if ours[1] == "stage " and ours[2] in list(Stage):
+                self.stage, self.phase, self.action = Stage(ours[2]), "", ""
+            elif ours[1] == "phase ":
+                self.phase, self.action = ours[2], ""
+            elif not ours[1]:
+                self.action = ours[2]
+
+    def __str__(self) -> str:
+        told = [f"during {self.phase}"] * bool(self.phase) + [f"after {self.action}"] * bool(self.action)
+        return f" ({', '.join(told)})" if told else ""
 
 
 def split(line: str) -> Line:
@@ -149,12 +174,6 @@ def end_of_report(lines: Sequence[Line], start: int) -> int:
     return min(start + LONGEST, len(lines))
 
 
-def context(phase: str, doing: str) -> str:
-    """What the workout was about, in a few words."""
-    words = [f"during {phase}"] * bool(phase) + [f"after {doing}"] * bool(doing)
-    return f" ({', '.join(words)})" if words else ""
-
-
 def words(said: str) -> str:
     """A title without what is the same in all of them, offsets, and the folders of an absolute path."""
     said = said.strip().removeprefix("[ ").removesuffix(" ]")
@@ -186,18 +205,22 @@ def same(one: Finding, other: Finding) -> bool:
 
 
 def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = None) -> list[Finding]:
-    """The findings of a report of kmemleak, those of one backtrace together.
+    """The findings of a report of kmemleak, one for each function of the module that allocated, and one for the kernel:
+    packets and sockets that the module lost.
 
     What an unloaded module allocated has addresses without names in its backtrace; no other module comes and goes.
     """
     alike: dict[str, list[list[str]]] = {}
     for block in objects(report):
-        alike.setdefault(allocator(stack(block), module), []).append(block)
+        by = allocator(stack(block), module)
+        alike.setdefault(by if f"[{module}]" in by else KERNEL, []).append(block)
     found = []
     for by, blocks in alike.items():
         size = sum(int(match[1]) for block in blocks if (match := OBJECT.search(block[0])))
-        text = f"{len(blocks)} object{'s' * (len(blocks) > 1)}, {size} bytes, allocated by {by}: nothing points there"
-        found.append(Finding(stage, Name.LEAK, text, seed, tuple(blocks[0]), by if f"[{module}]" in by else ""))
+        most = Counter(allocator(stack(block), module) for block in blocks).most_common(MOST_NAMES)
+        who = by if by != KERNEL else f"{KERNEL} ({', '.join(name for name, _ in most)}) while the module was at work"
+        text = f"{len(blocks)} object{'s' * (len(blocks) > 1)}, {size} bytes, allocated by {who}: nothing points there"
+        found.append(Finding(stage, Name.LEAK, text, seed, tuple(blocks[0]), by if by != KERNEL else ""))
     return found
 
 
@@ -209,7 +232,7 @@ def allocator(trace: Sequence[str], module: str) -> str:
             return f"{match[1]} [{module}]"
         if NAMELESS.match(line):
             return f"[{module}], called by {caller.partition('+')[0]}"
-    return callers[0].partition("+")[0] if callers else "somebody"
+    return callers[0].partition("+")[0] if callers else "?"
 
 
 def objects(report: Iterable[str]) -> list[list[str]]:

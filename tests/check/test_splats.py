@@ -231,7 +231,7 @@ def test_a_sound_log_has_no_findings():
     [
         ("foo_init+0x43/0x65 [tcp_foo]", "foo_init [tcp_foo]", "foo_init [tcp_foo]"),
         ("0x80818103", *["[tcp_foo], called by tcp_init_congestion_control"] * 2),
-        ("inet_create+0x10/0x20", "inet_create", ""),
+        ("inet_create+0x10/0x20", "the kernel (inet_create) while the module was at work", ""),
     ],
     ids=["the module", "the module, unloaded", "the kernel"],
 )

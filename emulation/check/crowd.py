@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
 ASK = struct.Struct("!I")  # how many bytes the server shall answer with
 LARGEST = 15 << 10  # one write of the server
+CLOSED = 7  # of TCP_INFO's states
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
 
 
@@ -67,9 +68,10 @@ class Stream(Bulk):
         return tcp_info.of_socket(self.sender)["bytes_acked"] if self.sender else 0
 
     def pending(self) -> bool:
-        """Whether something that was written has not been acknowledged."""
+        """Whether something that was written has not been acknowledged, and may still be: a connection that the other
+        end gave up before it was established is reset."""
         info = tcp_info.of_socket(self.sender) if self.sender else {}
-        return bool(info.get("notsent_bytes") or info.get("unacked"))
+        return info.get("state") != CLOSED and bool(info.get("notsent_bytes") or info.get("unacked"))
 
 
 class Chat(Stream):

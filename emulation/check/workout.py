@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
+NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 PATIENCE_S = 600.0  # for connections to end, in the lane's time
 
 
@@ -127,19 +128,25 @@ class Workout:
         found = [f"{count} {what}" for count, what in ((sockets, "connections"), (qdiscs, "qdiscs")) if count]
         return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
 
-    def cycles(self, count: int) -> int:
-        """Load and unload it so many times, using it in between now and then; says how often that went well."""
+    def cycles(self, count: int) -> None:
+        """Load and unload it so many times, using it in between now and then, and see whether the kernel grows."""
+        used_kb = []
         for number in range(count):
             try:
                 self.module.load()
             except OSError as error:
                 self.job.find(Name.REFUSED_LOAD, f"at the {number + 1}th time: {reason(error)}")
-                return number
+                return
             if number % USED_EVERY == 0:
                 self.use_briefly()
             if not self.unload():
-                return number
-        return count
+                return
+            self.job.seen["cycles"] = number + 1
+            used_kb.append(loaded.used_kb())
+        if quarter := count // 4:  # the least of each, as the kernel frees late
+            grown = self.job.seen["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
+            if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
+                self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
     def use_briefly(self) -> None:
         """One connection, over the qdisc if it is one, ended in haste."""
@@ -195,10 +202,8 @@ def check(net: Net, job: Job) -> None:
     if not workout.unload():
         return
     job.enter(Stage.CYCLES)
-    before = loaded.memory()
-    if count := job.asked["cycles"]:
-        job.seen["cycles"] = workout.cycles(count)
-        job.seen["memory_kb"] = {"before": before, "after": loaded.memory()}
+    if job.asked["cycles"]:
+        workout.cycles(job.asked["cycles"])
         look_for_leaks(job)
 
 

@@ -37,6 +37,7 @@ import re
 if frame := re.search(r"^#([0-9]+) .*\\b{}\\b.* \\(", gdb.execute("backtrace", to_string=True), re.MULTILINE):
     gdb.execute(f"frame {{frame[1]}}")
 end"""  # gdb's own `frame function` stops at functions that are inlined
+NOWHERE = "0x700000000000"  # for what is not loaded: at 0 it would give names to all small numbers
 UNNOTICED = (Name.LEAK,)  # when it happens
 
 
@@ -75,7 +76,8 @@ def debug(
         output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
         run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
         script = folder / "gdb.script"
-        script.write_text("\n".join(commands(module, sections, len(modules), run, finding)) + "\n")
+        symbols = placed(module, sections, folder.resolve())
+        script.write_text("\n".join(commands(symbols, len(modules), run, finding)) + "\n")
         stack.enter_context(interrupts_for_gdb())
         done = subprocess.run(
             ["gdb", "-q", "-nx", *["-batch"] * batch, "-x", str(script), linux],
@@ -106,7 +108,7 @@ def interrupts_for_gdb() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def commands(module: Module, sections: Mapping[str, str], earlier: int, run: str, finding: Finding | None) -> list[str]:
+def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> list[str]:
     """gdb's script: run until the module is about to be initialised, after `earlier` others, then to what is found."""
     function = finding.where.partition(" ")[0] if finding and finding.where[:1] != "[" else ""
     stops = [*STOPS, function] if finding and finding.name in UNNOTICED and function else STOPS
@@ -115,17 +117,21 @@ def commands(module: Module, sections: Mapping[str, str], earlier: int, run: str
         *("set print thread-events off", "set print inferior-events off"),
         *("set startup-with-shell on", "set disable-randomization on", "set detach-on-fork on"),
         f"handle {SIGNALS} nostop noprint pass",
-        *("tbreak *do_init_module", f"ignore 1 {earlier}", run, symbols(module, sections)),
-        *(f"break {name}" for name in stops),
+        *("tbreak *do_init_module", f"ignore 1 {earlier}", run, f"add-symbol-file {shlex.quote(str(symbols))}"),
+        *(f"break *{name}" for name in stops),
         *(TAINTED, "continue", "backtrace"),
         *([SHOW.format(function), "list"] if function else []),
     ]
 
 
-def symbols(module: Module, sections: Mapping[str, str]) -> str:
-    """The command that tells gdb where the module is."""
-    others = (f" -s {name} {address}" for name, address in sections.items() if name != ".text")
-    return f"add-symbol-file {shlex.quote(str(module.path.resolve()))} {sections['.text']}" + "".join(others)
+def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
+    """A copy of the module whose sections have the addresses that they have in the kernel. gdb can be told of sections'
+    addresses, but then takes the stack frames of all sections for those of .text."""
+    copy = folder / module.path.name
+    places = {".modinfo": NOWHERE, **sections}
+    moved = [f"--change-section-address={name}={address}" for name, address in places.items()]
+    subprocess.run(["objcopy", "--no-change-warnings", *moved, module.path, copy], check=True)
+    return copy
 
 
 def sections_of(folder: Path) -> dict[str, str]:

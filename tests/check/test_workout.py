@@ -148,14 +148,20 @@ def test_the_same_seed_does_the_same(seen, work_out):
 
 
 @pytest.mark.skipif(not shutil.which("gdb"), reason="no gdb")
-def test_gdb_stops_where_it_happens(debug, seen, tmp_path):
-    """On the stack is the function of the finding, with its file and line, and gdb shows that line."""
-    first = seen["use_after_free"]
+@pytest.mark.parametrize(
+    ("folder", "statement"), [("use_after_free", "->acked += acked"), ("division", "/ divisor")], ids=lambda text: text
+)
+def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement):
+    """On the stack is the function of the finding, with its file and line, and who called it."""
+    first = seen[folder]
+    finding = first.findings()[0]
     said = gdb.debug(
-        debug, first.module, tmp_path, gdb.sections_of(first.folder), finding=first.findings()[0], cycles=CYCLES,
-        batch=True,
-    )  # fmt: skip
-    source = (BROKEN / "use_after_free/tcp_peers.c").read_text().splitlines()
-    line = next(number for number, text in enumerate(source, 1) if "->acked += acked" in text)
-    assert "in peers_cong_avoid (" in said
-    assert f"tcp_peers.c:{line}" in said
+        debug, first.module, tmp_path, gdb.sections_of(first.folder), finding=finding, cycles=CYCLES, batch=True
+    )
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    (stack,) = re.findall(r"^#0 .*^#\d+ [^\n]* in \?\? \(\)$", said, re.MULTILINE | re.DOTALL)
+    function = finding.where.partition(" ")[0]
+    assert re.search(rf" {function}\b.*/{source.name}:{number}$", stack, re.MULTILINE)
+    assert re.search(r" tcp_cong_avoid \(.*tcp_input.c:\d+$", stack, re.MULTILINE)

@@ -77,7 +77,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
     ),
     Group.CHECK: (program("sparse"), program("perl")),
-    Group.DEBUG: (program("gdb"),),
+    Group.DEBUG: (program("gdb"), program("objcopy", "binutils")),
     Group.TEST: (
         program("gcc"),
         program("gdb"),

@@ -437,13 +437,16 @@ def test_the_queue_is_a_queue(script: Script) -> None:
     lines = script(
         NAMES
         + textwrap.dedent(f"""
+        from types import SimpleNamespace
         from emulation.check import queues
         data, acks = ([bytes.fromhex(packet) for packet in packets] for packets in ({data}, {acks}))
         output = Output()
         link = output.wire.index
-        queues.put_behind_bucket(output.route, link, "ackthin", 100_000)
+        end = SimpleNamespace(route=output.route, radio=SimpleNamespace(index=link))  # all that it wants of a station
+        queues.put(end, "ackthin")
+        queues.put_behind_bucket(end, "ackthin", 100_000)
         options = ackthin.pack({{"limit": 6, "policy": "delayed", "count": 9, "timeout_us": 30_000}})
-        queues.put(output.route, link, "ackthin", options, parent=queues.CHILD)
+        queues.put(end, "ackthin", options, parent=queues.CHILD)
 
         def show():
             # of the bucket, and of its child: packets in it, dropped ones

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
+ENOUGH = 200  # cycles; in fewer the kernel's own caches are still filling up
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 PATIENCE_S = 600.0  # for connections to end, in the lane's time
 
@@ -143,7 +144,8 @@ class Workout:
                 return
             self.job.seen["cycles"] = number + 1
             used_kb.append(loaded.used_kb())
-        if quarter := count // 4:  # the least of each, as the kernel frees late
+        if count >= ENOUGH:  # the least of each quarter, as the kernel frees late
+            quarter = count // 4
             grown = self.job.seen["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
             if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")

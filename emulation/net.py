@@ -30,10 +30,12 @@ is why starting a network takes milliseconds, and no `ip` or `iw` is ever run.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import time
 
+from emulation import syscalls
 from emulation.netlink import NetlinkError
 from emulation.radio import owner_socket
 from emulation.station import Station, set_file
@@ -52,9 +54,11 @@ if TYPE_CHECKING:
     Link = type["Adhoc"] | type["Mesh"]
 
 PARAMETERS = "/sys/module/{}/parameters/{}"
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL, to which emulation/kernel/seeded-randomness.patch gives that meaning
 TU_US = 1024
 PEERING_S = 30.0  # for a mesh to form, in the lane's time
-STEP_S = 0.1  # preparations and runs start at a multiple of it, so that a microsecond more or less before is no matter
+SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
 ATTEMPTS, ANSWER_S = 200, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
 
 
@@ -196,7 +200,7 @@ class Net:
         """Make stations, radios and links; when this returns, all have joined. Raises OSError, having cleaned up."""
         plan = self.build()
         self.settings.clear()
-        wait_for_whole(STEP_S)
+        settle()
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
                 module, _, parameter = name.partition(".")
@@ -238,7 +242,7 @@ class Net:
                 traffic.loop.watch(air.trace, select.EPOLLIN, lambda: air.copy_trace(trace))
             if tap:
                 traffic.loop.watch(tap.channel, select.EPOLLIN, tap.copy)
-            wait_for_whole(STEP_S)
+            wait_for_whole(STEP_NS)
             started_ns = air.start() if air else time.monotonic_ns()
             traffic.run(seconds, progress)
             stopped_ns = air.stop() if air else time.monotonic_ns()
@@ -265,6 +269,22 @@ class Net:
         self.cleanup.close()
 
 
-def wait_for_whole(step_s: float) -> None:
-    """Wait until the clock shows a multiple of so many seconds."""
-    time.sleep(step_s - time.monotonic() % step_s)
+def settle() -> None:
+    """Let a network begin in a state that nothing done before in this lane can move: at a whole moment, by which all
+    that went before is over, and at the beginning of the seed's random numbers. Without effect in real time."""
+    with open(CLOCK) as file:
+        if file.read() != "time-travel-clock\n":
+            return
+    wait_for_whole(SETTLED_NS)
+    with open("/dev/urandom") as file:
+        fcntl.ioctl(file, BEGIN_RANDOM)
+
+
+def wait_for_whole(step_ns: int) -> None:
+    """Wait until the clock shows a multiple of so many nanoseconds; by a timer, as sleeping has slack."""
+    timer = syscalls.timer()
+    try:
+        syscalls.set_timer(timer, (time.monotonic_ns() // step_ns + 1) * step_ns)
+        select.select([timer], [], [])
+    finally:
+        os.close(timer)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inside the lane: the first process. It makes the kernel a place where programs can run, runs one, and powers off.
 
-The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. Three
-consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the reports (tty2), which are read by
+The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. What a
+run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder and the
+modules are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the reports (tty2), which are read by
 `emulation.lane.virtual`, one JSON object a line:
 
     {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "> "}   {"error": "…", "errno": 28}   {"exit": 0}
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 AIR_MODULE = "dcf80211"
+LAB = "/run/lab"
+CHECKOUT, RUN, MODULES = LAB + "/checkout", LAB + "/run", LAB + "/modules"
 reports = -1
 
 
@@ -40,8 +43,8 @@ def report(**what: object) -> None:
         os.write(reports, json.dumps(what).encode() + b"\n")
 
 
-def mount_all(run_folder: str, needed: list[str]) -> None:
-    """Mount what programs expect, and the run folder; what is `needed` stays visible under it."""
+def mount_all(boot: dict[str, Any]) -> None:
+    """Mount what programs expect, and what boot.json names: all in its fixed place; what is `needed` where it lies."""
     syscalls.mount("proc", "/proc")
     syscalls.mount("sysfs", "/sys")
     syscalls.mount("debugfs", "/sys/kernel/debug")
@@ -52,12 +55,24 @@ def mount_all(run_folder: str, needed: list[str]) -> None:
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink("/proc/self/fd" + target, "/dev/" + name)
     syscalls.mount("tmpfs", "/run")
-    for folder in needed:
+    for folder in boot["needed"]:
         if not os.path.exists(folder):
-            os.makedirs(folder)
-            syscalls.mount("hostfs", folder, flags=syscalls.MS_RDONLY, data=folder)
-    os.makedirs(run_folder, exist_ok=True)
-    syscalls.mount("hostfs", run_folder, data=run_folder)
+            show(folder, folder)
+    show(boot["checkout"], CHECKOUT)
+    for name, path in boot["modules"].items():
+        show(os.path.dirname(path), f"{MODULES}/{name}")
+    show(boot["folder"], RUN, 0)
+
+
+def show(folder: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
+    """Mount a folder of the host."""
+    os.makedirs(place, exist_ok=True)
+    syscalls.mount("hostfs", place, flags=flags, data=folder)
+
+
+def module_file(name: str, path: str) -> str:
+    """Where a module of the host's path is in the lane."""
+    return f"{MODULES}/{name}/{os.path.basename(path)}"
 
 
 def plan() -> int:
@@ -141,9 +156,10 @@ def program(boot: dict[str, Any]) -> int:
     modes[3] &= ~termios.ECHO  # the user's own terminal does that
     termios.tcsetattr(console, termios.TCSANOW, modes)
     os.environ.update(boot["environment"])
-    os.environ.update(TMPDIR="/run", DCFLAB_AIR=boot["modules"].get(AIR_MODULE, ""), DCFLAB_RUN=boot["folder"])
+    modules = {name: module_file(name, path) for name, path in boot["modules"].items()}
+    os.environ.update(TMPDIR="/run", DCFLAB_AIR=modules.get(AIR_MODULE, ""), DCFLAB_RUN=RUN)
     os.chdir(boot["directory"])
-    for name, path in boot["modules"].items():
+    for name, path in modules.items():
         if name != AIR_MODULE:
             syscalls.load_module(path)
     verb, *arguments = boot["command"]
@@ -179,7 +195,8 @@ def main() -> None:
     global reports
     with open(sys.argv[1]) as file:
         boot = json.load(file)
-    mount_all(boot["folder"], boot["needed"])
+    mount_all(boot)
+    sys.path[0] = CHECKOUT
     reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
     report(boot="done")
     child = os.fork()

@@ -124,11 +124,12 @@ def write_boot(
     private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], environment: Mapping[str, str]
 ) -> None:
     """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
-    needed = {ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.cwd(), *(path.parent for path in modules.values())}
+    needed = {Path(sys.prefix), Path(sys.base_prefix), Path.cwd()}
     if command[0] == "script":
         needed.add(Path(command[1]).parent)
     boot = {
         "folder": str(folder),
+        "checkout": str(ROOT),
         "directory": os.getcwd(),
         "needed": sorted(str(path.resolve()) for path in needed),
         "modules": {name: str(path.resolve()) for name, path in modules.items()},

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from analysis import statistics
+from analysis.result import Run
 from analysis.table import QUANTITIES, by_case, case_name, number, value
-from emulation.result import Run
 
 MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import statistics
 from analysis.flight import Flight
+from analysis.result import Run
 from analysis.table import by_case, value
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
-from emulation.result import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

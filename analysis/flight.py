@@ -18,8 +18,8 @@ import numpy as np
 
 from analysis.dissect import Frames
 from analysis.hops import NEVER, SEGMENTS, Hops
+from analysis.result import InFlight
 from analysis.trace import Array, Kind
-from emulation.result import InFlight
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from analysis import statistics
-from emulation.result import Run
+from analysis.result import Run
 
 Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
 Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed

@@ -20,7 +20,7 @@ import numpy as np
 from analysis import capture, dissect
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
-from emulation.result import Collisions, Failures
+from analysis.result import Collisions, Failures
 
 if TYPE_CHECKING:
     from scapy.packet import Packet

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.result import TcpSummary
 from analysis.trace import Array, TraceError, record
-from emulation.result import TcpSummary
 
 RECORD = record(
     "size:u2 event:u1 ca_state:u1 sport:u2 dport:u2 time_ns:i8 sent_ns:i8 cwnd:u4 ssthresh:u4 srtt_us:u4 rto_us:u4"

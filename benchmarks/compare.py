@@ -20,9 +20,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from emulation.commands import provide
-from emulation.options import specification_of
-from emulation.run import Lab, Task, play
+from emulation.cli.commands import provide
+from emulation.cli.options import specification_of
+from emulation.play.run import Lab, Task, play
 
 HERE = Path(__file__).parent
 STRATEGIES = ("full", "partial", "none")

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from analysis import statistics
 from analysis.table import percent
-from emulation.commands import play_with_progress, provide
-from emulation.options import specification_of
-from emulation.run import Task
+from emulation.cli.commands import play_with_progress, provide
+from emulation.cli.options import specification_of
+from emulation.play.run import Task
 
 PEER = Path(__file__).parent / "peers/routing.tcl"
 ROUTINGS, STATIONS, THRESHOLDS, SECONDS = ("static", "AODV", "DSR"), (4, 5, 6, 7, 9, 11), (0, 4), 300

@@ -6,7 +6,7 @@ import signal
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # while there is nothing to clean up
 
 try:
-    from emulation.cli import main
+    from emulation.cli.main import main
 except ImportError:  # a damaged environment: made anew, if that is what it is
     from emulation.setup import mend_environment
 

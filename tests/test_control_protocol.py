@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from emulation import air
+from emulation.lane import air
 
 FOLDER = Path(air.__file__).parent / "dcf80211"
 

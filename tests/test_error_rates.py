@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from emulation import error_rates
+from emulation.plan import error_rates
 
 RATES = sorted(error_rates.BIT_ERROR_RATES)
 # Which of the two output bits of each step are sent (17.3.5.6, figures 17-9 and 17-10).

@@ -16,10 +16,7 @@ from rich.console import Console
 
 import experiments
 from analysis.claims import judge
-from analysis.table import study_tables
-from emulation.commands import tasks_of
-from emulation.options import specification_of
-from emulation.result import (
+from analysis.result import (
     Collisions,
     Counts,
     Failures,
@@ -30,7 +27,10 @@ from emulation.result import (
     StationResult,
     TcpSummary,
 )
-from emulation.run import Task, name_of
+from analysis.table import study_tables
+from emulation.cli.commands import tasks_of
+from emulation.cli.options import specification_of
+from emulation.play.run import Task, name_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = (ROOT / "docs/studies.md").read_text()

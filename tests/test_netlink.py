@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulation import netlink
-from emulation.netlink import ACK_ATTRIBUTES, ACK_CAPPED, DONE, ERROR, HEADER, NetlinkError
+from emulation.lane import netlink
+from emulation.lane.netlink import ACK_ATTRIBUTES, ACK_CAPPED, DONE, ERROR, HEADER, NetlinkError
 
 KINDS = st.integers(0, netlink.TYPE_MASK)
 FLAT = st.lists(st.tuples(KINDS, st.binary(max_size=100)))

@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulation import propagation
-from emulation.propagation import Disc, FreeSpace, LogDistance, Ranges, SnrMatrix, Thresholds, TwoRayGround
+from emulation.specification import propagation
+from emulation.specification.propagation import (
+    Disc,
+    FreeSpace,
+    LogDistance,
+    Ranges,
+    SnrMatrix,
+    Thresholds,
+    TwoRayGround,
+)
 
 LAWS = [FreeSpace(), TwoRayGround(), LogDistance(), Disc()]
 positions = st.lists(st.tuples(*[st.floats(-5000, 5000)] * 3), min_size=1, max_size=12)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation import doctor
+from emulation.cli.main import doctor
 from emulation.setup import ROOT, SetupError, bytecode, cache, environment, kernel, modules, packages, uml
 
 
@@ -208,12 +208,12 @@ def test_bytecode_is_made_when_it_is_missing_or_old(tmp_path: Path) -> None:
     source.parent.mkdir(parents=True)
     source.write_text("a = 1\n")
     assert bytecode.stale(str(source))
-    bytecode.refresh(tmp_path)
+    bytecode.refresh([tmp_path])
     assert not bytecode.stale(str(source))
     source.write_text("a = 22\n")
     assert bytecode.stale(str(source))
     source.write_text("a = (\n")
-    bytecode.refresh(tmp_path)  # what does not compile fails where it is imported, not here
+    bytecode.refresh([tmp_path])  # what does not compile fails where it is imported, not here
 
 
 def checkout(folder: Path, cached: bool) -> dict[str, str]:

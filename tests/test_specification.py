@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from emulation.propagation import MODELS, Disc, TwoRayGround
 from emulation.specification import Specification, explain, specify
+from emulation.specification.propagation import MODELS, Disc, TwoRayGround
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -12,14 +12,14 @@ import heapq
 import select
 import time
 
-from emulation import syscalls
+from emulation.lane import syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol, Self
 
-    from emulation.station import Station
+    from emulation.lane.node import Station
 
     class Flow(Protocol):
         """A flow's life: `prepare` its receiving end, `start` at its time, `finish` when time is up, `close`."""

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from emulation.station import Station
+    from emulation.lane.node import Station
     from traffic import Loop
 
 CHUNK = memoryview(bytes(1 << 16))

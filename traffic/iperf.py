@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import subprocess
     from typing import Any
 
-    from emulation.station import Station
+    from emulation.lane.node import Station
 
 BLOCK = 1 << 17
 COOKIE = 37  # bytes that each iperf3 connection begins with

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emulation.station import Station
+    from emulation.lane.node import Station
 
 
 ECHO, ECHO_REPLY = 8, 0

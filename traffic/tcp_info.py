@@ -10,8 +10,8 @@ from __future__ import annotations
 import socket
 import struct
 
-from emulation import netlink
-from emulation.netlink import DUMP, Netlink
+from emulation.lane import netlink
+from emulation.lane.netlink import DUMP, Netlink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

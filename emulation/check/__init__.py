@@ -3,51 +3,18 @@
 
 A check has stages (`Stage`); each returns a `Report`, and what is wrong in it is a `Finding` with one of a few names
 (`Name`), so that a table, an exit status and a test can all rest on it. What is merely worth saying is a note.
-Only the standard library is imported, as a stage has a part that runs inside the lane.
+What runs inside the lane is `emulation.lane.check`.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from emulation.lane.check import Name, Stage
 
-class Stage(enum.StrEnum):
-    """The parts of a check, in their order."""
-
-    BUILD = "build"
-    LOAD = "load"
-    WORKOUT = "workout"
-    CYCLES = "cycles"
-    COMPARE = "compare"
-
-
-class Name(enum.StrEnum):
-    """What can be wrong with a module."""
-
-    COMPILE_ERROR = "compile error"
-    WARNING = "warning"
-    SPARSE = "sparse"
-    CHECKPATCH = "checkpatch"
-    REFUSED_LOAD = "refused load"
-    REFUSED_UNLOAD = "refused unload"
-    LEAK = "leak"
-    ATOMIC_SLEEP = "sleep in atomic context"
-    USE_AFTER_FREE = "use after free"
-    OUT_OF_BOUNDS = "out of bounds"
-    LOCK_INVERSION = "lock inversion"
-    LOCK_MISUSE = "lock misuse"
-    DIVISION_BY_ZERO = "division by zero"
-    UNDEFINED_BEHAVIOUR = "undefined behaviour"
-    NULL_POINTER = "null pointer"
-    RCU_MISUSE = "RCU misuse"
-    KERNEL_WARNING = "warning in the kernel"
-    OOPS = "oops"
-    HANG = "hang"
-    REFUSED_PARAMETER = "refused parameter"
-    STALLED_TRAFFIC = "stalled traffic"
+__all__ = ["Finding", "Name", "Report", "Stage"]
 
 
 @dataclass(frozen=True)

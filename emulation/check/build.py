@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation import syscalls
 from emulation.check import Finding, Name, Report, Stage
 from emulation.check.subject import Subject, kernels_name
+from emulation.lane import syscalls
 from emulation.setup import cache, kernel, packages
 from emulation.setup.tools import MISLEADING, REPRODUCIBLE, fingerprint
 

@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from analysis import figures
-from emulation.check import Report, Stage, build, compare, exercise, gdb, workers
+from emulation.check import Report, Stage, build, compare, exercise, gdb
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
-from emulation.run import Lab
+from emulation.play import processes as workers
+from emulation.play.run import Lab
 from emulation.setup import Prepared, kernel
 
 CURVES = "curves.png"

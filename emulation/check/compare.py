@@ -16,21 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from analysis import statistics
+from analysis.result import Run
 from analysis.statistics import Estimate
 from analysis.table import by_case
 from analysis.tcp_flows import Flow
 from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check.exercise import INNER
 from emulation.check.subject import Module
-from emulation.lane.virtual import LaneError, Listener, Reason
-from emulation.lane.virtual import run as run_lane
-from emulation.result import Run
-from emulation.run import Lab, Task, name_of, play_all, tcp_flows
+from emulation.lanes.virtual import LaneError, Listener, Reason
+from emulation.lanes.virtual import run as run_lane
+from emulation.play.run import Lab, Task, name_of, play_all, tcp_flows
 from emulation.specification import Specification, specify
 
 SECONDS = 60.0
 SHARED, SHARED_HOPS = "shared", 4
 STALLED = 0.1  # of the baseline's goodput
-PROBE = Path(__file__).with_name("probe.py")
+PROBE = INNER / "probe.py"
 PROBE_LIMIT_S = 60.0
 QUANTITIES = {
     "goodput_kbps": "goodput, kb/s",

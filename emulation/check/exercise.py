@@ -16,7 +16,8 @@ from typing import Any
 import topologies
 from emulation.check import Finding, Name, Report, Stage, splats
 from emulation.check.subject import Module, examine
-from emulation.lane.virtual import LaneError, Listener, Reason, run
+from emulation.lane import check as inner
+from emulation.lanes.virtual import LaneError, Listener, Reason, run
 from emulation.plan import plan
 from emulation.setup import Prepared, kernel, prepare
 from emulation.specification import Specification
@@ -25,7 +26,8 @@ CYCLES = 1000
 MEMORY_MB = 512
 WALL_LIMIT_S = 300.0
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
-PROGRAM = Path(__file__).with_name("workout.py")
+INNER = Path(inner.__file__).parent
+PROGRAM = INNER / "workout.py"
 AIR = "dcf80211"
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from emulation.check import Finding, Name, exercise
 from emulation.check.subject import Module
-from emulation.lane import virtual
+from emulation.lanes import virtual
 from emulation.setup import Prepared
 
 # Whatever the kernel finds comes through one of these. add_taint's first argument says whether it is about a finding.

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
+from analysis.result import Run
 from analysis.table import by_case, study_tables, value
 from emulation.check.compare import QUANTITIES, SHARED, SHARED_HOPS
-from emulation.result import Run
 
 PHASES = ("slow_start_s", "congestion_avoidance_s", "recovery_s", "rto_s")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lanes: a lane is a Linux kernel with mac80211_hwsim, and a clock.
+"""All that runs inside a lane: the standard library and `traffic` are all that it imports.
 
-`virtual` is the host's side of the virtual lane: it boots User-Mode Linux in virtual time. `guest` is the first program
-inside it. What runs in a lane does not know which lane it is.
+Everything imported here is paid for in every run: in User-Mode Linux each system call costs microseconds. `guest` is
+the first program; what runs in a lane does not know which lane it is. `emulation.lanes` is the other side.
 """

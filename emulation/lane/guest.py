@@ -3,8 +3,8 @@
 
 The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. What a
 run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder and the
-modules are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the reports (tty2), which are read by
-`emulation.lane.virtual`, one JSON object a line:
+modules are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
+reports (tty2), which are read by `emulation.lanes.virtual`, one JSON object a line:
 
     {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "> "}   {"error": "…", "errno": 28}   {"exit": 0}
 
@@ -24,7 +24,7 @@ import termios
 if __name__ == "__main__":  # the kernel starts this file by its path
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from emulation import syscalls
+from emulation.lane import syscalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def module_file(name: str, path: str) -> str:
 
 def plan() -> int:
     """Run the plan of the run folder (docs/interfaces.md, sections 1 and 2). Returns the exit status."""
-    from emulation.net import Net
+    from emulation.lane.net import Net
 
     folder = os.environ["DCFLAB_RUN"]
 
@@ -115,8 +115,8 @@ def script(path: str, *arguments: str) -> int:
 
 def shell() -> int:
     """Run the prompt in the network of the run folder's plan."""
-    from emulation.net import Net
-    from emulation.shell import Shell
+    from emulation.lane.net import Net
+    from emulation.lane.prompt import Shell
 
     with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
         net = Net.from_plan(json.load(file))

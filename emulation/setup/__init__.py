@@ -49,7 +49,7 @@ def prepare(
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
         found |= modules.obtain(folder, lane)
-    bytecode.refresh(ROOT)
+    bytecode.refresh()
     return Prepared(lane, found)
 
 

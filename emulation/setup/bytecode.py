@@ -8,16 +8,18 @@ import importlib.util
 import os
 import py_compile
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
-PACKAGES = ("emulation", "traffic")  # what lanes import (docs/interfaces.md)
+from emulation.lanes import INSIDE
+
 WORD = 0xFFFFFFFF
 
 
-def refresh(root: Path) -> None:
+def refresh(folders: Iterable[Path] = INSIDE) -> None:
     """Compile what changed. A checkout that belongs to somebody else stays as it is: it works, only slower."""
-    for package in PACKAGES:
-        for path, _, names in os.walk(root / package):
+    for folder in folders:
+        for path, _, names in os.walk(folder):
             if not os.access(path, os.W_OK):
                 continue
             for name in names:

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from emulation import syscalls
+from emulation.lane import syscalls
 from emulation.setup.errors import SetupError, say
 
 # One build is like another, bit by bit: nothing of the machine, the user and the hour gets in.

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from emulation.result import InFlight, Run, from_lane
+from analysis.result import InFlight, Run, from_lane
 
 
 def plan(seed: int = 1) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from sample_runs import run, strings, study
 
 from analysis.claims import Check, Claim, NotTested, Of, Sure, Verdict, judge, order
-from emulation.result import Run
+from analysis.result import Run
 
 NAMES = {"full": "Full", "none": "No", "plain": "NewReno", "slow": "SCA"}
 NONE, FULL = Of("none", "goodput_segments"), Of("full", "goodput_segments")

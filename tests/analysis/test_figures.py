@@ -11,9 +11,9 @@ from sample_runs import run, strings, study
 
 from analysis import figures
 from analysis.flight import Flight, Series
+from analysis.result import Run
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
-from emulation.result import Run
 
 
 def flight(seed: int) -> Flight:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from emulation.result import Host, Result, Run, from_lane
+from analysis.result import Host, Result, Run, from_lane
 
 
 def result(**more: object) -> Result:

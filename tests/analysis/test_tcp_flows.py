@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis import tcp_flows
+from analysis.result import TcpSummary
 from analysis.tcp_flows import NO_SSTHRESH, RECORD, Event, Flow, Phase, State
 from analysis.trace import Array, TraceError
-from emulation.result import TcpSummary
 
 MS = 1_000_000
 ENDS = {"saddr": 0x0100000A, "sport": 40000, "daddr": 0x0500000A, "dport": 5001}

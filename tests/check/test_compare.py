@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from analysis.result import FlowResult, Run
 from emulation.check import Name, Stage, new
 from emulation.check.build import build, lane_target
 from emulation.check.compare import SHARED, compare, contenders, shares, specification_for, stalled, tasks
 from emulation.check.subject import Kind, Module, examine, find
 from emulation.check.tables import fairness, phases_table, tables
-from emulation.result import FlowResult, Run
-from emulation.run import Lab
+from emulation.play.run import Lab
 from emulation.setup import Prepared, kernel, prepare
 
 NEEDED = Module("mine_core", Path("mine_core.ko"), Kind.OTHER)

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from emulation.check import Finding, Name, Report, Stage, gdb, workers
+from emulation.check import Finding, Name, Report, Stage, gdb
 from emulation.check.exercise import debug_kernel, exercise
 from emulation.check.subject import Module, examine
+from emulation.play import processes as workers
 from emulation.setup import Prepared, modules
 
 pytestmark = pytest.mark.lane

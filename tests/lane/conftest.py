@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from emulation.lane import virtual
 from emulation.lane.guest import AIR_MODULE
-from emulation.lane.virtual import LaneResult, Listener
+from emulation.lanes import virtual
+from emulation.lanes.virtual import LaneResult, Listener
 from emulation.plan import plan
 from emulation.setup import Prepared, prepare
 from emulation.specification import specify

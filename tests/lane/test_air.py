@@ -19,8 +19,8 @@ from analysis import capture, medium, observe, pcapng, taps, trace
 
 FUZZ = """
     import os, random, struct
-    from emulation.air import *
-    from emulation.netlink import Generic, NetlinkError, build
+    from emulation.lane.air import *
+    from emulation.lane.netlink import Generic, NetlinkError, build
 
     draw = random.Random({seed})
     air = Air.load(os.environ["DCFLAB_AIR"])
@@ -63,8 +63,8 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
     plan = bench.plan(stations=2)
     lines = bench.script(f"""
         import copy, json, os
-        from emulation.air import Air
-        from emulation.netlink import NetlinkError
+        from emulation.lane.air import Air
+        from emulation.lane.netlink import NetlinkError
         plan = json.loads({json.dumps(plan)!r})
         for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3)):
             air = copy.deepcopy(plan["air"])
@@ -84,8 +84,8 @@ def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type:
     bench.plan(stations=3, seconds=5)
     lines = bench.script("""
         import ctypes, json, os
-        from emulation.air import Air
-        from emulation.net import Net
+        from emulation.lane.air import Air
+        from emulation.lane.net import Net
         from traffic import Traffic
         with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
             plan = json.load(file)

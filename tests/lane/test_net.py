@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from emulation.lane.virtual import LaneError
+from emulation.lanes.virtual import LaneError
 
 THREE = """
-from emulation.net import Adhoc, Mesh, Net
+from emulation.lane.net import Adhoc, Mesh, Net
 net = Net(rts="partial", tcp="vegas")
 a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
 net.addFlow(a, c, bytes=200_000)

@@ -13,8 +13,8 @@ import pytest
 
 from analysis import tcp_flows, trace
 from analysis.tcp_flows import Event, Phase, State
-from emulation.lane import virtual
-from emulation.lane.virtual import Listener
+from emulation.lanes import virtual
+from emulation.lanes.virtual import Listener
 
 WIRE = Path(__file__).parents[1] / "modules"
 MS = 1_000_000
@@ -42,7 +42,7 @@ def script(bench: Any, text: str, **options: Any) -> list[str]:
 
 RUN = """
     import json, os
-    from emulation.net import Net
+    from emulation.lane.net import Net
     folder = os.environ["DCFLAB_RUN"]
     with open(folder + "/plan.json") as file:
         plan = json.load(file)
@@ -81,7 +81,7 @@ def test_every_event_of_a_conversation(bench: Any) -> None:
     lines = script(bench, f"""
         import os, sys
         sys.path.insert(0, {str(WIRE)!r})
-        from emulation.tap import Tap
+        from emulation.lane.tap import Tap
         from wire import *
         sysctl("net.ipv4.tcp_frto", 0)
         wire = Wire()
@@ -156,9 +156,9 @@ def test_the_tap_changes_nothing_on_the_air(new_bench: Callable[[], Any]) -> Non
 # A plan's flows, and a tap that nobody reads until they are done.
 TRAFFIC = """
     import ctypes, json, os, time
-    from emulation import syscalls
-    from emulation.net import Net
-    from emulation.tap import Tap
+    from emulation.lane import syscalls
+    from emulation.lane.net import Net
+    from emulation.lane.tap import Tap
     from traffic import Traffic
     folder = os.environ["DCFLAB_RUN"]
     with open(folder + "/plan.json") as file:

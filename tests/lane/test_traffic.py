@@ -74,7 +74,7 @@ def test_one_seed_one_run(new_bench):
 def test_progress_is_heard(bench):
     bench.plan(stations=2, seconds=10)
     heard = []
-    from emulation.lane import virtual
+    from emulation.lanes import virtual
 
     listener = virtual.Listener(progress=lambda done, air_s: heard.append((done, air_s)))
     virtual.run(bench.prepared.kernel.linux, bench.prepared.modules, bench.folder, ["plan"], listener=listener)

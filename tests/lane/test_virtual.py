@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.lane.virtual import LaneError, Reason
+from emulation.lanes.virtual import LaneError, Reason
 
 WAIT = "import signal; signal.pause()"
 SPIN = "while True: pass"
@@ -95,7 +95,7 @@ def background(bench, text):
     program = f"""
 import sys
 from pathlib import Path
-from emulation.lane.virtual import LaneError, run
+from emulation.lanes.virtual import LaneError, run
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
         ["script", {str(bench.folder / "script.py")!r}])
@@ -165,7 +165,7 @@ def test_a_full_disk_is_an_error_of_its_own(bench):
     inside = f"""
 import sys
 from pathlib import Path
-from emulation.lane.virtual import LaneError, run
+from emulation.lanes.virtual import LaneError, run
 (Path({str(bench.folder)!r}) / "script.py").write_text("open(__file__ + '.big', 'wb').write(bytes(1 << 20))")
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from emulation.lane import virtual
-from emulation.lane.virtual import Listener
+from emulation.lanes import virtual
+from emulation.lanes.virtual import Listener
 from emulation.setup import kernel, modules
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]

@@ -24,7 +24,7 @@ import wire
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from emulation import ackthin
+from emulation.lane import ackthin
 
 SOURCE = Path(__file__).parents[2] / "tc_modules"
 US, MS = 1000, 1_000_000

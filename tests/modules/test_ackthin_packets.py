@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from test_ackthin import BESIDES, NEVER_THINNED, Item, edited, over_ipv6, packet
 
-from emulation import ackthin
-from emulation.lane import virtual
-from emulation.lane.virtual import Listener
+from emulation.lane import ackthin
+from emulation.lanes import virtual
+from emulation.lanes.virtual import Listener
 from emulation.setup import AIR, kernel, modules
 
 pytestmark = pytest.mark.lane
@@ -34,9 +34,10 @@ PLUGIN = ROOT / "tc_modules" / "tc"
 MODULE = "sch_ackthin"
 NAMES = """
 import contextlib, json, os, select, socket, struct, time
-from emulation import ackthin, syscalls
-from emulation.netlink import NetlinkError, parse as attributes
-from emulation.rtnetlink import Route
+from emulation.lane import ackthin
+from emulation.lane import syscalls
+from emulation.lane.netlink import NetlinkError, parse as attributes
+from emulation.lane.rtnetlink import Route
 
 class Output:
     # a TUN device under ackthin, and what leaves it: told by the kernel, as reading the clock costs time in a lane
@@ -358,7 +359,7 @@ def test_what_is_wrong_is_refused_with_a_sentence(script: Script) -> None:
     lines = script(
         NAMES
         + textwrap.dedent("""
-        from emulation.netlink import build
+        from emulation.lane.netlink import build
         output = Output(policy="daa", timeout_us=0)
         before = output.options()
         wrong = [[(p.attribute, v)] for n, p in ackthin.PARAMETERS.items() for v in (p.minimum - 1, p.maximum + 1)
@@ -438,7 +439,7 @@ def test_the_queue_is_a_queue(script: Script) -> None:
         NAMES
         + textwrap.dedent(f"""
         from types import SimpleNamespace
-        from emulation.check import queues
+        from emulation.lane.check import queues
         data, acks = ([bytes.fromhex(packet) for packet in packets] for packets in ({data}, {acks}))
         output = Output()
         link = output.wire.index
@@ -595,9 +596,9 @@ def test_a_station_whose_acks_follow_the_air(lane_kernel: kernel.Kernel, tmp_pat
     (tmp_path / "script.py").write_text(
         textwrap.dedent("""
         import json
-        from emulation import ackthin
-        from emulation.net import Adhoc, Net
-        from emulation.netlink import parse
+        from emulation.lane import ackthin
+        from emulation.lane.net import Adhoc, Net
+        from emulation.lane.netlink import parse
 
         net = Net(rts="full", seed=1)
         stations = [net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in range(1, 6)]

@@ -247,8 +247,8 @@ def test_rules_choose_the_route_that_tells_the_hop_count(lane):
     """Policy routing: the main table says 3 hops, the one that the rule leads to says 12."""
     sent = lane("""
 import socket
-from emulation.netlink import CREATE, EXCLUSIVE, build as attributes
-from emulation.rtnetlink import BY_ADMINISTRATOR, ROUTE, UNICAST, Route
+from emulation.lane.netlink import CREATE, EXCLUSIVE, build as attributes
+from emulation.lane.rtnetlink import BY_ADMINISTRATOR, ROUTE, UNICAST, Route
 wire.route("10.8.0.1", 3)
 to, via = socket.inet_aton("10.8.0.1"), socket.inet_aton(wire.peer)
 with Route() as route:

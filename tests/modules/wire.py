@@ -32,9 +32,9 @@ import time
 from collections import deque
 from typing import NamedTuple
 
-from emulation import syscalls
-from emulation.netlink import build as attributes
-from emulation.rtnetlink import MAIN_TABLE, ROUTE, Route
+from emulation.lane import syscalls
+from emulation.lane.netlink import build as attributes
+from emulation.lane.rtnetlink import MAIN_TABLE, ROUTE, Route
 
 US, MS = 1000, 1_000_000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000

@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, sys.argv[1])
 
-from emulation.net import Net
+from emulation.lane.net import Net
 
 with open(sys.argv[2]) as file:
     plan = json.load(file)

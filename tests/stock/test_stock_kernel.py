@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.options import specification_of
+from emulation.cli.options import specification_of
 from emulation.plan import plan
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of `./dcflab module`, with their options. All that can be refused is refused before anything starts."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+from emulation.check import Stage, build, new
+from emulation.check.command import IN_DEBUG_KERNEL, Bench, Wish, bar
+from emulation.check.exercise import CYCLES, debug_kernel
+from emulation.check.report import Check, show, write
+from emulation.check.subject import Refused, Subject, find
+from emulation.cli.commands import failures, new_folder, provide
+from emulation.cli.main import Failure
+from emulation.cli.options import Seeds
+from emulation.play.drawing import artist
+from emulation.setup import SetupError
+from traffic import tcp
+
+MOST_HOPS = 20
+STAGES = click.Choice([str(stage) for stage in Stage])
+
+
+class Hops(click.ParamType[list[int], str]):
+    """`4`, `3..8` or `3,5,8`: lengths of strings, in order."""
+
+    name = "hops"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        hops: set[int] = set()
+        for part in str(value).split(","):
+            first, dots, last = part.partition("..")
+            if not (first.isdecimal() and (last.isdecimal() if dots else not last)):
+                self.fail(f"{value}: a length is a whole number of hops; several are written 3..8 or 3,5,8", param, ctx)
+            if not 1 <= int(first) <= int(last or first) <= MOST_HOPS:
+                self.fail(f"{value}: strings have 1 to {MOST_HOPS} hops", param, ctx)
+            hops.update(range(int(first), int(last or first) + 1))
+        return sorted(hops)
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
+@click.option(
+    "--seeds",
+    "--seed",
+    "seeds",
+    type=Seeds(),
+    default="1..3",
+    show_default=True,
+    help="of the workout and the comparison: 1..5, 1,4,9",
+)
+@click.option(
+    "--cycles",
+    type=click.IntRange(0, 100_000),
+    default=CYCLES,
+    show_default=True,
+    help="how often it is loaded and unloaded",
+)
+@click.option("--hops", type=Hops(), default="3..8", show_default=True, help="lengths of the strings to compare on")
+@click.option("--module", metavar="NAME", help="of a folder that builds several: only this one")
+@click.option(
+    "--kernels", metavar="RELEASE[,...]", help="of the installed stock headers: only these; none: no stock kernel"
+)
+@click.option("--strict", is_flag=True, help="what checkpatch says is a finding, too")
+@click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
+@click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
+@click.option(
+    "--gdb", is_flag=True, help="do it again under gdb, and stop where the debug kernel finds the first mistake"
+)
+@click.option("--json", "as_json", is_flag=True, help="print report.json instead of tables")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
+def check(
+    path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
+    strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool, out: Path | None,
+) -> None:  # fmt: skip
+    """Find out what is wrong with a kernel module, in about a minute.
+
+    PATH is a folder with a Kbuild file, or a single C file. The module is built against the lab's kernel and the stock
+    kernels whose headers are installed; put to work in a debug kernel; and compared with another congestion control.
+    Exits with 1 if anything was found.
+    """
+    if gdb and as_json:
+        raise click.UsageError("--gdb talks to a person and --json to a program: give one of them")
+    stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
+    if not stages:
+        raise click.UsageError("nothing is left to be done: every stage is skipped")
+    stock = picked(kernels)
+    comparable(against)
+    subject = found(path, module)
+    name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
+    lab = provide("check", *(["debug"] if gdb else []))
+    with set_up():
+        debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
+    folder = new_folder(out, f"check-{name}")
+    wish = Wish(subject, stages, stock, seeds, hops, cycles, against, strict)
+    with failures(), tempfile.TemporaryDirectory(prefix="dcflab-check-") as scratch:
+        with artist() as draw, bar() as progress, set_up():
+            bench = Bench(wish, lab, debug, folder, Path(scratch), progress, draw)
+            done = bench.check()
+        checked = Check(str(path), given(), subject.modules, done)
+        write(checked, folder)
+        if as_json:
+            click.echo((folder / "report.json").read_text(), nl=False)
+        else:
+            show(checked, Console(width=None if sys.stdout.isatty() else 120))
+            click.echo(f"{folder}/report.md has all of it")
+        if gdb:
+            click.echo(bench.stop_at_finding(), nl=False)
+    sys.exit(1 if checked.findings else 0)
+
+
+@contextmanager
+def set_up() -> Iterator[None]:
+    """What set-up lacks, as a message."""
+    try:
+        yield
+    except SetupError as error:
+        raise Failure(str(error)) from None
+
+
+def found(path: Path, module: str | None) -> Subject:
+    with set_up():
+        try:
+            return find(path, module)
+        except Refused as error:
+            raise click.UsageError(str(error)) from None
+
+
+def picked(kernels: str | None) -> list[build.Target]:
+    """The stock kernels that are wanted, of those that are there."""
+    try:
+        there = build.stock_targets()
+        return there if kernels is None else build.pick(there, [word for word in kernels.split(",") if word != "none"])
+    except ValueError as error:
+        raise click.UsageError(f"--kernels: {error}") from None
+
+
+def comparable(against: str) -> None:
+    """Refuse what has other settings than a module of its own would have: both share the ends of a string."""
+    possible = [name for name in tcp.NAMES if tcp.find(name).sysctl == tcp.FRESH]
+    if against not in possible:
+        there = ", ".join(sorted(possible))
+        raise click.UsageError(f"--against: there is no {against!r} to compare with; there are: {there}")
+
+
+def given() -> dict[str, list[str]]:
+    """The options that the user gave, as words, to be repeated."""
+    ctx = click.get_current_context()
+    words: dict[str, list[str]] = {}
+    for param in ctx.command.params:
+        name = str(param.name)
+        if isinstance(param, click.Option) and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            value = ctx.params[name]
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words[param.opts[0]] = [] if param.is_flag else [text]
+    return words
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
+def new_module(name: str, kind: str) -> None:
+    """Begin a module: a folder NAME with a commented C file and its Kbuild."""
+    try:
+        file = new.make(name, kind, Path())
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
+
+
+COMMANDS = {"check": check, "new": new_module}

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TCP connections that make a module work: long flows of several manners, and a crowd of short connections.
+
+A module meets most of its code where a connection begins, idles, loses, changes its congestion control and ends; so
+the long flows pause and speak and read slowly, and every short connection has an end of its own kind.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import time
+from functools import partial
+
+from traffic import tcp_info
+from traffic.bulk import NOWHERE, Bulk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from emulation.lane.node import Station
+    from traffic import Loop
+
+CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
+ASK = struct.Struct("!I")  # how many bytes the server shall answer with
+LARGEST = 15 << 10  # one write of the server
+CLOSED = 7  # of TCP_INFO's states
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
+
+
+class Stream(Bulk):
+    """A long flow: as many bytes as TCP takes. Its window is small enough for a pause to be short."""
+
+    buffers = (32768, 262_144)  # bytes: to send, to receive
+
+    def __init__(
+        self, number: int, congestion: str, source: Station, destination: Station, loop: Loop, random: Random
+    ) -> None:
+        plan = {"port": FIRST_PORT + number, "congestion": congestion, "mss": None, "bytes": None}
+        plan["send_buffer"], plan["receive_buffer"] = self.buffers
+        super().__init__(plan, source, destination, loop)
+        self.random, self.name = random, f"flow {number} ({congestion}, {source.name} to {destination.name})"
+
+    def later(self, least_s: float, most_s: float, action: Callable[[], None]) -> None:
+        """Do something after a while, unless the flow was closed by then."""
+        after_ns = int(self.random.uniform(least_s, most_s) * 1e9)
+        self.loop.at(time.monotonic_ns() + after_ns, lambda: action() if self.alive() else None)
+
+    def alive(self) -> bool:
+        return self.sender is not None and self.sender.fileno() >= 0
+
+    def switch(self, congestion: str) -> None:
+        """Another congestion control, in mid-connection. Raises OSError."""
+        assert self.sender
+        self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+
+    def stop(self) -> None:
+        """Write nothing any more."""
+        self.unsent = 0
+        if self.sender:
+            self.loop.forget(self.sender.fileno())
+
+    def acknowledged(self) -> int:
+        """Bytes."""
+        return tcp_info.of_socket(self.sender)["bytes_acked"] if self.sender else 0
+
+    def pending(self) -> bool:
+        """Whether something that was written has not been acknowledged, and may still be: a connection that the other
+        end gave up before it was established is reset."""
+        info = tcp_info.of_socket(self.sender) if self.sender else {}
+        return info.get("state") != CLOSED and bool(info.get("notsent_bytes") or info.get("unacked"))
+
+
+class Chat(Stream):
+    """A flow of small writes with pauses in between: TCP restarts after idle, and its application limits it."""
+
+    def send(self) -> None:
+        assert self.sender
+        self.loop.forget(self.sender.fileno())
+        if self.unsent is None:
+            try:
+                self.sender.send(bytes(self.random.randrange(1, 6000)))
+            except BlockingIOError:
+                pass
+            except OSError:
+                return
+            self.later(0.02, 2.0, self.send)
+
+
+class Sip(Stream):
+    """A flow whose reader takes its time: the window closes, and TCP probes it."""
+
+    buffers = (32768, 8192)
+
+    def set_low_water(self) -> None:
+        """The window is smaller than any."""
+
+    def receive(self) -> None:
+        assert self.receiver
+        super().receive()
+        self.loop.forget(self.receiver.fileno())
+        self.later(0.1, 3.0, self.thirsty)
+
+    def thirsty(self) -> None:
+        if self.receiver and self.receiver.fileno() >= 0:
+            self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
+
+
+class Crowd:
+    """Short connections between stations. `begun` counts them by their end; all are gone after `close`."""
+
+    def __init__(self, stations: list[Station], loop: Loop, random: Random) -> None:
+        self.stations, self.loop, self.random = stations, loop, random
+        self.controls = ["reno"]
+        self.open: dict[int, socket.socket] = {}  # by file descriptor
+        self.begun: dict[str, int] = {}
+        self.ends = (self.ending, self.resetting, self.half_closing, self.not_reading, self.abandoning, self.refused)
+
+    def listen(self, controls: list[str]) -> None:
+        """Let all stations accept connections, whose both ends have one of these congestion controls."""
+        self.controls = controls
+        for station in self.stations:
+            listener = self.new(station)
+            listener.bind(("", CROWD_PORT))
+            listener.listen(64)
+            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self.accept, listener))
+
+    def new(self, station: Station) -> socket.socket:
+        with station:
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.random.choice(self.controls).encode())
+        self.open[made.fileno()] = made
+        return made
+
+    def drop(self, connection: socket.socket, reset: bool = False) -> None:
+        """Close: what was read goes as FIN, what was not as RST."""
+        if self.open.pop(connection.fileno(), None):
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            self.loop.forget(connection.fileno())
+            connection.close()
+
+    def close(self) -> None:
+        for connection in list(self.open.values()):
+            self.drop(connection, self.random.random() < 0.5)
+
+    # The server's end: read all; answer with as many bytes as the first word asks for.
+
+    def accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return  # it was reset in the queue
+        connection.setblocking(False)
+        self.open[connection.fileno()] = connection
+        self.loop.watch(connection.fileno(), select.EPOLLIN, lambda: self.serve(connection))
+
+    def serve(self, connection: socket.socket) -> None:
+        try:
+            asked = connection.recv(ASK.size)
+            if len(asked) == ASK.size and (size := ASK.unpack(asked)[0]):
+                connection.send(bytes(min(size, LARGEST)))
+        except OSError:
+            self.drop(connection)
+        else:
+            self.loop.watch(connection.fileno(), select.EPOLLIN, lambda: self.drain(connection))
+
+    def drain(self, connection: socket.socket) -> None:
+        try:
+            if connection.recv_into(NOWHERE, 0, socket.MSG_TRUNC):
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self.drop(connection)
+
+    # The client's end: one of `ends`.
+
+    def begin(self) -> None:
+        """One more connection."""
+        source, destination = self.random.sample(self.stations, 2)
+        end = self.random.choice(self.ends)
+        self.begun[end.__name__] = self.begun.get(end.__name__, 0) + 1
+        client = self.new(source)
+        port = DEAF_PORT if end == self.refused else CROWD_PORT
+        client.connect_ex((destination.IP(), port))
+        if end == self.abandoning:
+            self.drop(client)
+        else:
+            self.loop.watch(client.fileno(), select.EPOLLOUT, lambda: self.connected(client, end))
+
+    def connected(self, client: socket.socket, end: Callable[[socket.socket], None]) -> None:
+        try:
+            if client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                self.drop(client)
+            else:
+                end(client)
+        except OSError:
+            self.drop(client)
+
+    def say(self, client: socket.socket, answer: int) -> None:
+        client.send(ASK.pack(answer) + bytes(self.random.randrange(1, LARGEST)))
+
+    def ending(self, client: socket.socket) -> None:
+        """All is sent, then FIN."""
+        self.say(client, 0)
+        self.drop(client)
+
+    def resetting(self, client: socket.socket) -> None:
+        """RST with data under way."""
+        self.say(client, 0)
+        self.drop(client, reset=True)
+
+    def half_closing(self, client: socket.socket) -> None:
+        """FIN first, and the answer after it."""
+        self.say(client, self.random.randrange(1, LARGEST))
+        client.shutdown(socket.SHUT_WR)
+        self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drain(client))
+
+    def not_reading(self, client: socket.socket) -> None:
+        """Closed with an answer that nobody read, which makes TCP send RST."""
+        self.say(client, LARGEST)
+        self.loop.watch(client.fileno(), select.EPOLLIN, lambda: self.drop(client))
+
+    def abandoning(self, client: socket.socket) -> None:
+        """Closed before it was open; `begin` does that."""
+
+    def refused(self, client: socket.socket) -> None:
+        """Nobody listens: RST answers SYN, which is an error of the socket."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The module under test in the lane: loading and unloading it, its parameters, who uses it, and what it leaked.
+
+All of it is read from the kernel, /sys/module and kmemleak; nothing is known of the module but its name.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import time
+
+from emulation.lane import syscalls
+
+CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
+KMEMLEAK = "/sys/kernel/debug/kmemleak"
+GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
+BOUNDARIES = ("0", "1", "-1", "2", str(2**31 - 1), str(2**31), str(2**32 - 1), str(2**63 - 1), "Y", "N", "", "x" * 200)
+WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
+PARAMETER = re.compile(rb"\0parm=(\w+):([^\0]*)")
+MOST_WORDS = 40
+
+
+class Module:
+    """The module under test. `controls` are the congestion controls that it brings, once it was loaded."""
+
+    def __init__(self, name: str, path: str) -> None:
+        self.name, self.path = name, path
+        self.folder = f"/sys/module/{name}"
+        self.controls: list[str] = []
+
+    def load(self) -> None:
+        """Raises OSError."""
+        before = read(CONTROLS).split()
+        syscalls.load_module(self.path)
+        self.controls = [name for name in read(CONTROLS).split() if name not in before]
+
+    def unload(self, patience_s: float = 0.0) -> None:
+        """Unload it as soon as nobody uses it, for which the lane waits this long. Raises OSError."""
+        deadline = time.monotonic() + patience_s
+        while self.users() and time.monotonic() < deadline:
+            time.sleep(1)
+        syscalls.unload_module(self.name)
+
+    def users(self) -> int:
+        return int(read(f"{self.folder}/refcnt"))
+
+    def sections(self) -> dict[str, str]:
+        """Where its sections are in the kernel's memory."""
+        paths = glob.glob(f"{self.folder}/sections/.*")
+        return {os.path.basename(path): read(path) for path in sorted(paths)}
+
+    def parameters(self) -> list[str]:
+        """Its parameters that root may write to."""
+        found = sorted(glob.glob(f"{self.folder}/parameters/*"))
+        return [os.path.basename(path) for path in found if os.stat(path).st_mode & 0o200]
+
+    def get(self, parameter: str) -> str | None:
+        """A parameter's value; None if it cannot be read."""
+        try:
+            return read(f"{self.folder}/parameters/{parameter}")
+        except OSError:
+            return None
+
+    def set(self, parameter: str, value: str) -> None:
+        """Raises OSError if the module refuses."""
+        path = os.open(f"{self.folder}/parameters/{parameter}", os.O_WRONLY)
+        try:
+            os.write(path, value.encode() + b"\n")
+        finally:
+            os.close(path)
+
+    def values(self, parameter: str) -> list[str]:
+        """What to try: the ends of the integers, and the words by which the parameter is described."""
+        with open(self.path, "rb") as file:
+            described = dict(PARAMETER.findall(file.read()))
+        words = WORDS.findall(described.get(parameter.encode(), b"").decode(errors="replace"))
+        return list(dict.fromkeys([*BOUNDARIES, *words[:MOST_WORDS]]))
+
+
+def read(path: str) -> str:
+    with open(path) as file:
+        return file.read().strip()
+
+
+def leaks() -> list[str]:
+    """What leaked since the last `forget`: the lines of kmemleak's reports. Takes some seconds of the lane's time."""
+    scan()
+    with open(KMEMLEAK) as file:
+        return file.read().splitlines()
+
+
+def forget() -> None:
+    """Whatever leaked until now, of what was seen, is not the module's."""
+    tell_kmemleak("clear")
+
+
+def scan() -> None:
+    """Twice: an object whose content changed since the last scan is given another chance."""
+    for _ in range(2):
+        time.sleep(GRACE_S)
+        tell_kmemleak("scan")
+
+
+def tell_kmemleak(word: str) -> None:
+    with open(KMEMLEAK, "w") as file:
+        file.write(word)
+
+
+def used_kb() -> int:
+    """How much memory is not free: what is leaked in pages, or kept and pointed to, kmemleak does not see."""
+    lines = dict(line.split(":") for line in read("/proc/meminfo").splitlines())
+    return int(lines["MemTotal"].split()[0]) - int(lines["MemFree"].split()[0])

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The workout: a module is loaded into the debug kernel and put to work. Runs inside the lane.
+
+Long flows run both ways while everything happens that happens to a module: losses, other routes, a station that goes
+and comes back, hundreds of short connections, changes of the congestion control, of parameters and of qdiscs, an
+attempt to unload it; at the end all is taken down and it must unload. Then it is loaded and unloaded many times. The
+order of things, and whatever else is drawn, follows from the seed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+
+from emulation.lane.check import Name, Stage, loaded, queues
+from emulation.lane.check.job import Job, reason
+from emulation.lane.check.loaded import Module
+from emulation.lane.check.parameters import Parameters
+from emulation.lane.check.playground import FEW, MANY, QUIET_S, Playground
+from emulation.lane.check.queues import Queues
+from emulation.lane.net import Net
+from emulation.lane.netlink import DUMP, Netlink, parse
+from traffic import tcp_info
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulation.lane.node import Station
+
+SWITCHES, SWITCHES_S = 60, 6.0
+USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
+ENOUGH = 200  # cycles; in fewer the kernel's own caches are still filling up
+NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
+PATIENCE_S = 600.0  # for connections to end, in the lane's time
+
+
+class Workout:
+    """One module in one network."""
+
+    def __init__(self, module: Module, playground: Playground, job: Job) -> None:
+        self.module, self.playground, self.job = module, playground, job
+        self.queues = Queues(job.asked["qdisc"], playground, job)
+        self.parameters = Parameters(module, playground, job)
+        playground.controls = module.controls or ["reno"]
+
+    def workout(self, without: int) -> None:
+        """Everything that happens to a module: with few flows, so that all of them move, and then with all, in an order
+        of the seed's. `without` the module, a flow delivered so many bytes."""
+        playground, job = self.playground, self.job
+        self.queues.put_everywhere()
+        self.alone(without)
+        playground.crowd.listen(playground.controls)
+        playground.begin(FEW)
+        job.do(playground.contention)
+        job.do(self.parameters.parameters)
+        playground.begin(MANY, reno_too=True)
+        phases = self.phases()
+        for phase in playground.random.sample(phases, len(phases)):
+            job.do(phase)
+        job.do(self.unload_in_use)
+        job.do(self.wind_down)
+
+    def phases(self) -> list[Callable[[], None]]:
+        playground = self.playground
+        found = [playground.contention, playground.reroutes, playground.outage, playground.short_connections]
+        found += [self.switches] * bool(self.module.controls) + [self.queues.qdiscs] * bool(self.queues.kind)
+        return found + [self.parameters.combinations] * bool(self.parameters.before)
+
+    def alone(self, without: int) -> None:
+        """Traffic must move with the module, if it does without."""
+        moved = {name: self.playground.quiet(name) for name in self.playground.controls}
+        self.job.seen["alone"] = {"without": without, **moved}
+        for name, delivered in moved.items():
+            if without and not delivered:
+                text = f"a flow with {name} delivered nothing in {QUIET_S:g} s, and {without} bytes without the module"
+                self.job.find(Name.STALLED_TRAFFIC, text)
+
+    def switches(self) -> None:
+        """Other congestion controls in mid-connection."""
+        self.playground.some_time(SWITCHES, SWITCHES_S, self.switch)
+
+    def switch(self) -> None:
+        random = self.playground.random
+        flow, congestion = random.choice(self.playground.flows), random.choice(["reno", *self.module.controls * 2])
+        self.job.try_to(f"{flow.name}: {congestion} from now on", lambda: flow.switch(congestion))
+
+    def unload_in_use(self) -> None:
+        """The kernel must refuse, as long as the module's functions may be called."""
+        used = bool(self.module.controls or self.queues.kind)
+        try:
+            self.module.unload()
+        except OSError as error:
+            if not used or error.errno not in (errno.EWOULDBLOCK, errno.EBUSY):
+                self.job.find(Name.REFUSED_UNLOAD, f"though nobody uses it: {reason(error)}")
+            return
+        if used:
+            text = "it could be unloaded while connections or interfaces used it: is .owner = THIS_MODULE there?"
+            self.job.find(Name.USE_AFTER_FREE, text)
+        self.module.load()
+
+    def wind_down(self) -> None:
+        """What flows wrote must arrive. Then all is closed, and nothing uses the module."""
+        if stuck := self.playground.finish(PATIENCE_S):
+            text = f"{len(stuck)} of {len(self.playground.flows)} flows did not come to an end in {PATIENCE_S:g} s"
+            self.job.find(Name.STALLED_TRAFFIC, f"{text}, as {stuck[0].name}")
+        self.queues.remove_everywhere()
+        self.playground.close()
+
+    def unload(self) -> bool:
+        """Unload it for good; says whether it went."""
+        try:
+            self.module.unload(PATIENCE_S)
+        except OSError as error:
+            why = {errno.EBUSY: "it has no module_exit()"}.get(error.errno or 0, reason(error))
+            if error.errno == errno.EWOULDBLOCK:
+                why = f"{self.module.users()} references are left; {self.users()}"
+            self.job.find(Name.REFUSED_UNLOAD, f"{PATIENCE_S:g} s after its last use: {why}")
+            return False
+        return True
+
+    def users(self) -> str:
+        """Who may still use the module."""
+        controls = [name for station in self.playground.stations for name in controls_in_use(station)]
+        sockets = sum(name in self.module.controls for name in controls)
+        qdiscs = sum(queues.kinds(station).count(self.queues.kind or "") for station in self.playground.stations)
+        found = [f"{count} {what}" for count, what in ((sockets, "connections"), (qdiscs, "qdiscs")) if count]
+        return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
+
+    def cycles(self, count: int) -> None:
+        """Load and unload it so many times, using it in between now and then, and see whether the kernel grows."""
+        used_kb = []
+        for number in range(count):
+            try:
+                self.module.load()
+            except OSError as error:
+                self.job.find(Name.REFUSED_LOAD, f"at the {number + 1}th time: {reason(error)}")
+                return
+            if number % USED_EVERY == 0:
+                self.use_briefly()
+            if not self.unload():
+                return
+            self.job.seen["cycles"] = number + 1
+            used_kb.append(loaded.used_kb())
+        if count >= ENOUGH:  # the least of each quarter, as the kernel frees late
+            quarter = count // 4
+            grown = self.job.seen["grown_kb"] = min(used_kb[-quarter:]) - min(used_kb[quarter : 2 * quarter])
+            if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
+                self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
+
+    def use_briefly(self) -> None:
+        """One connection, over the qdisc if it is one, ended in haste."""
+        playground = self.playground
+        if self.queues.kind:
+            queues.put(playground.stations[0], self.queues.kind)
+        flow = playground.flow(1, 2)
+        flow.unsent = flow.bytes = SOME_BYTES
+        flow.start()
+        playground.run(playground.random.uniform(*BRIEFLY_S))
+        flow.close()
+        if self.queues.kind:
+            queues.put(playground.stations[0], "pfifo")
+
+
+def controls_in_use(station: Station) -> list[str]:
+    """The congestion control of each connection of a station, in whatever state."""
+    wanted = tcp_info.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << tcp_info.CONGESTION - 1, 0xFFFFFFFF)
+    with station, Netlink(tcp_info.SOCK_DIAG) as diag:
+        found = [parse(answer[72:]) for answer in diag.request(tcp_info.SOCK_DIAG_BY_FAMILY, wanted, DUMP, "sock_diag")]
+    return [one.get(tcp_info.CONGESTION, b"").rstrip(b"\0").decode() for one in found]
+
+
+def look_for_leaks(job: Job) -> None:
+    """Keep kmemleak's reports, which the host reads, and let it forget them."""
+    if job.asked["leaks"]:
+        job.announce("phase search for leaks")
+        job.seen["leaks"][job.stage] = loaded.leaks()
+        loaded.forget()
+
+
+def check(net: Net, job: Job) -> None:
+    """All stages."""
+    module = Module(job.asked["name"], job.asked["path"])
+    playground = Playground(net, job)
+    without = playground.quiet("reno")
+    if job.asked["leaks"]:
+        loaded.scan()
+        loaded.forget()
+    job.enter(Stage.LOAD)
+    try:
+        module.load()
+    except OSError as error:
+        job.find(Name.REFUSED_LOAD, reason(error))
+        return
+    job.seen |= {"sections": module.sections(), "controls": module.controls}
+    job.write()
+    job.enter(Stage.WORKOUT)
+    workout = Workout(module, playground, job)
+    workout.workout(without)
+    look_for_leaks(job)
+    job.announce("phase unload")
+    if not workout.unload():
+        return
+    job.enter(Stage.CYCLES)
+    if job.asked["cycles"]:
+        workout.cycles(job.asked["cycles"])
+        look_for_leaks(job)
+
+
+def main() -> None:
+    job = Job(os.environ["DCFLAB_RUN"])
+    with open(f"{job.folder}/plan.json") as file:
+        net = Net.from_plan(json.load(file))
+    with net:
+        net.start()
+        try:
+            check(net, job)
+        finally:
+            job.write()
+
+
+if __name__ == "__main__":
+    main()

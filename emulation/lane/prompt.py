@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prompt inside a running network, with Mininet's verbs.
+
+`sta1 COMMAND` runs a program in a station; a station's name among its arguments stands for its address. In the virtual
+lane the clock stands while the prompt waits, however long you think, and leaps while a command waits: `sta1 ping sta3`
+takes no time, and `wait 60` lets a minute of the network's time pass in a moment. That is why ping counts to four here
+unless told otherwise. Ctrl-C ends a command, not the network.
+"""
+
+from __future__ import annotations
+
+import cmd
+import subprocess
+import time
+import traceback
+
+from traffic import Traffic
+from traffic.ping import ping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulation.lane.net import Net
+    from emulation.lane.node import Station
+
+PROMPT = "dcflab> "
+
+
+def terminal(prompt: str) -> str | None:
+    """A line typed at this terminal; None at its end."""
+    try:
+        return input(prompt)
+    except EOFError:
+        return None
+
+
+class Shell(cmd.Cmd):
+    """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
+
+    intro = "A network of {} stations. Type help for the verbs, exit to leave."
+
+    def __init__(self, net: Net, read: Callable[[str], str | None] = terminal) -> None:
+        super().__init__()
+        self.net, self.read = net, read
+        self.background: list[subprocess.Popen[bytes]] = []
+        self.names: dict[str, object] = {"net": net, **net.stations}  # of `py`
+
+    def run(self) -> None:
+        """Serve until exit or the end of the input; what was started in the background ends then."""
+        print(self.intro.format(len(self.net.stations)))
+        try:
+            while (line := self.read(PROMPT)) is not None:
+                try:
+                    if self.onecmd(line.strip()):
+                        break
+                except KeyboardInterrupt:
+                    print("interrupted")
+                except OSError as error:
+                    print(f"*** {error.strerror or error}")
+        finally:
+            for process in self.background:
+                process.kill()
+                process.wait()
+
+    def emptyline(self) -> bool:
+        return False
+
+    def default(self, line: str) -> None:
+        """STATION COMMAND: run a program in a station; with & at the end, in the background."""
+        name, _, command = line.partition(" ")
+        if name not in self.net.stations:
+            print(f"*** no verb and no station: {name} (there are: {', '.join(self.net.stations)})")
+            return
+        station, words = self.net[name], command.split()
+        words = [self.net[word].IP() if word in self.net.stations else word for word in words]
+        if words[:1] == ["ping"] and (options := ping_options(words[1:])):
+            self.ping(station, *options)
+        elif words[-1:] == ["&"]:
+            self.background.append(station.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
+        elif words:
+            station.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
+
+    def ping(self, station: Station, ip: str, count: int, interval_s: float, size: int) -> None:
+        print(f"PING {ip} {size} bytes of data, {count} times", flush=True)
+        times = []
+        for sequence, ttl, rtt_s in ping(station, ip, count, interval_s, size):
+            if rtt_s is None:
+                print(f"no answer to icmp_seq={sequence}", flush=True)
+            else:
+                times.append(rtt_s * 1000)
+                print(f"{size + 8} bytes from {ip}: icmp_seq={sequence} ttl={ttl} time={times[-1]:.3f} ms", flush=True)
+        print(f"{count} packets transmitted, {len(times)} received, {100 * (count - len(times)) // count}% packet loss")
+        if times:
+            print(f"rtt min/avg/max = {min(times):.3f}/{sum(times) / len(times):.3f}/{max(times):.3f} ms")
+
+    def do_nodes(self, _: str) -> None:
+        """nodes: the stations."""
+        print("stations:", *self.net.stations)
+
+    def do_net(self, _: str) -> None:
+        """net: who is on which link, and whom each station hears."""
+        for station in self.net.stations.values():
+            plan = station.plan
+            heard = " ".join(other for other, _ in self.net.heard_by(station)) or "nobody"
+            link = f"{plan['link']} {plan['ssid']}, {plan['freq']} MHz"
+            print(f"{station.name} {station.interface}: {link}; hears {heard}")
+
+    def do_links(self, _: str) -> None:
+        """links: the received power of each pair that can exchange frames."""
+        for station in self.net.stations.values():
+            for other, dbm in self.net.heard_by(station):
+                print(f"{other} -> {station.name}", "" if dbm is None else f"{dbm:.1f} dBm")
+
+    def do_intfs(self, _: str) -> None:
+        """intfs: the interfaces."""
+        for station in self.net.stations.values():
+            print(f"{station.name}: lo,{station.interface}")
+
+    def do_dump(self, _: str) -> None:
+        """dump: all about the stations."""
+        for station in self.net.stations.values():
+            print(repr(station))
+
+    def do_pingall(self, _: str) -> None:
+        """pingall: ping between all pairs."""
+        lost = sent = 0
+        for a in self.net.stations.values():
+            row: list[str] = []
+            for b in self.net.stations.values():
+                if a is not b:
+                    rtt_s = next(ping(a, b.IP()))[2]
+                    row.append("X" if rtt_s is None else b.name)
+            lost, sent = lost + row.count("X"), sent + len(row)
+            print(f"{a.name} -> {' '.join(row)}", flush=True)
+        print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
+
+    def do_iperf(self, line: str) -> None:
+        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds."""
+        words, names = line.split(), list(self.net.stations)
+        a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
+        seconds = float(words[2]) if len(words) > 2 else 5.0
+        if not {a, b} <= set(names) or a == b:
+            print(f"*** iperf: between which two of {', '.join(names)}?")
+            return
+        flow = {"name": "iperf", "source": a, "destination": b, "kind": "bulk", "port": 5201, "congestion": "reno",
+                "mss": None, "send_buffer": None, "receive_buffer": None, "start_s": 0.0, "bytes": None}  # fmt: skip
+        with Traffic([flow], self.net.stations, self.net.folder) as traffic:
+            traffic.prepare()
+            traffic.run(seconds, lambda done, air_s: None)
+            bits = 8 * traffic.finish()[0]["delivered_bytes"]
+        print(f"*** Results: {bits / seconds / 1e3:.0f} kb/s from {a} to {b} over {seconds:g} s")
+
+    def do_py(self, line: str) -> None:
+        """py EXPRESSION: evaluate Python, or run it; net and the stations are there by name."""
+        try:
+            try:
+                print(eval(line, self.names))
+            except SyntaxError:
+                exec(line, self.names)
+        except Exception:
+            print(traceback.format_exc(limit=0).strip())
+
+    def do_sh(self, line: str) -> None:
+        """sh COMMAND: run a program beside the stations, in no one's namespace."""
+        subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
+
+    def do_time(self, line: str) -> None:
+        """time COMMAND: run a verb and say how long it took, in the network's time."""
+        began = time.monotonic()
+        self.onecmd(line)
+        print(f"*** Elapsed time: {time.monotonic() - began:.6f} s")
+
+    def do_wait(self, line: str) -> None:
+        """wait SECONDS: let the network's time pass."""
+        try:
+            time.sleep(float(line))
+        except ValueError:
+            print("*** wait: how many seconds?")
+
+    def do_exit(self, _: str) -> bool:
+        """exit: leave; the network is taken down."""
+        return True
+
+    do_quit = do_EOF = do_exit
+
+
+def ping_options(words: list[str]) -> tuple[str, int, float, int] | None:
+    """(address, count, interval, size) of ping's arguments; None if there is more in them than this ping knows."""
+    values = {"-c": 4.0, "-i": 1.0, "-s": 56.0}
+    hosts = []
+    arguments = iter(words)
+    for word in arguments:
+        if word in values:
+            try:
+                values[word] = float(next(arguments, ""))
+            except ValueError:
+                return None
+        else:
+            hosts.append(word)
+    if len(hosts) != 1 or hosts[0].startswith("-") or values["-c"] < 1:
+        return None
+    return hosts[0], int(values["-c"]), values["-i"], int(values["-s"])

@@ -222,6 +222,7 @@ class Net:
             for number, station in enumerate(self.stations.values()):
                 assert station.radio
                 station.radio.shift_beacons(number * station.plan["beacon_tu"] * TU_US // len(self.stations))
+            for station in self.stations.values():
                 LINKS[station.plan["link"]].meet(station)
                 station.events.close()
             self.cleanup = stack.pop_all()

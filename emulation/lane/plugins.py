@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plug-ins of the user's own: folders that mirror this tree, with links/, routing/, recorders/ and applications/.
+
+A file there is a kind as those here are (`traffic.plugins`), on the host, where a plan is made, and in the lane.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+from traffic.plugins import find, kinds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["POINTS", "extend", "find", "kinds"]
+
+POINTS = ("emulation.lane.links", "emulation.lane.routing", "emulation.lane.recorders", "traffic.applications")
+
+
+def extend(folders: Iterable[str]) -> None:
+    """Search these folders, too; of two files of one name the package's own counts."""
+    for folder in folders:
+        for point in POINTS:
+            path, own = import_module(point).__path__, os.path.join(folder, point.rpartition(".")[2])
+            if own not in path:
+                path.append(own)

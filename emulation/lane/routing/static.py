@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Static routes along shortest paths, so that a study of TCP and the MAC has no third party in it.
+
+There are routes both ways of every flow, and in a small network between all nodes. A next hop is entered for good, so
+that no ARP is sent for it; of several on a shortest path it is the one of lowest index. docs/interfaces.md, section 1,
+has what is planned for a node.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from emulation.lane import routing
+from emulation.lane.netlink import NetlinkError
+from emulation.lane.routing import Demand, Planned, Reach, Unreachable
+from emulation.lane.rtnetlink import hardware_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.network import Network
+    from emulation.lane.node import Interface, Node
+
+ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
+
+
+def plan(
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+) -> list[Planned]:
+    """The routes and the next hops of all nodes (see `emulation.lane.routing`). Raises Unreachable."""
+    if options:
+        raise ValueError(f"static routing has no option {', '.join(options)}")
+    planned: list[Planned] = [Planned({"routes": []}, []) for _ in reach]
+    prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
+    for (at, to), (via, hops) in sorted(routes_of(reach, demands, unreachable).items()):
+        if via not in planned[at].neighbours:
+            planned[at].neighbours.append(via)
+        if via != to or (at, to) in prompt:  # a neighbour needs no route but for its metrics
+            gateway = None if via == to else ips[via]
+            route = {"to": ips[to], "via": gateway, "quickack": (at, to) in prompt, "metric": hops}
+            planned[at].node["routes"].append(route)
+    return planned
+
+
+def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> dict[tuple[int, int], tuple[int, int]]:
+    """(at, to) -> (next hop, hops to go), along the paths of all that shall reach each other. Raises Unreachable."""
+    needed = {(demand.source, demand.destination) for demand in demands}
+    routes: dict[tuple[int, int], tuple[int, int]] = {}
+    for to, sources in sorted(destinations(len(reach), needed).items()):
+        hops = hops_to(to, reach)
+        for at in sorted(sources):
+            if hops[at] < 0 and (at, to) in needed and not unreachable:
+                raise Unreachable(at, to)
+            while hops[at] > 0 and (at, to) not in routes:
+                via = next(other for other in reach[at] if hops[other] == hops[at] - 1)
+                routes[at, to] = via, hops[at]
+                at = via
+    return routes
+
+
+def destinations(count: int, needed: set[tuple[int, int]]) -> dict[int, set[int]]:
+    """Who shall be reached, and by whom."""
+    everybody = set(range(count)) if count <= ALL_PAIRS else set()
+    found = {to: everybody - {to} for to in everybody}
+    for source, destination in needed:
+        found.setdefault(destination, set()).add(source)
+        found.setdefault(source, set()).add(destination)
+    return found
+
+
+def hops_to(to: int, reach: Reach) -> list[int]:
+    """The hop counts of all nodes to one; -1: no path."""
+    hops = [-1] * len(reach)
+    hops[to], front = 0, [to]
+    while front:
+        distance = hops[front[0]] + 1
+        front = sorted({near for node in front for near in reach[node] if hops[near] < 0})
+        for node in front:
+            hops[node] = distance
+    return hops
+
+
+class Routing(routing.Routing):
+    """Routes as planned, read back."""
+
+    def start(self, net: Network) -> None:
+        for node in net.nodes.values():
+            self.restore(node)
+
+    def restore(self, node: Node) -> None:
+        for interface in node.interfaces:
+            for ip, address in interface.plan["neighbours"].items():
+                node.route.add_neighbour(interface.index, ip, hardware_address(address))
+        for route in node.plan["routing"]["routes"]:
+            add_route(node, route)
+
+
+def add_route(node: Node, route: dict[str, Any]) -> None:
+    """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
+    to, via = route["to"], route["via"]
+    metrics = {"quickack": 1} if route["quickack"] else {}
+    node.route.add_route(interface_to(node, via or to).index, to, via, metrics, route["metric"])
+    kept = node.route.route_metrics(to) if metrics else {}
+    if metrics != {name: kept.get(name) for name in metrics}:
+        said = f"{node.name}: route to {to}: asked for {metrics}, the kernel kept {kept}"
+        raise NetlinkError(errno.EINVAL, said)
+    for name in metrics:
+        node.note(f"route {to} {name}", kept[name], 0)
+
+
+def interface_to(node: Node, neighbour: str) -> Interface:
+    """The interface at which a node has this neighbour."""
+    return next(each for each in node.interfaces if neighbour in each.plan["neighbours"])

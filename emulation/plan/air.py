@@ -62,7 +62,7 @@ def heard(specification: Specification, names: Sequence[str], positions: Positio
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
     if delay.max() >= MAX_DELAY_NS:
-        a, b = np.unravel_index(delay.argmax(), delay.shape)
+        a, b = (int(place) for place in np.unravel_index(delay.argmax(), delay.shape))
         raise PlanError(
             f"{names[a]} and {names[b]} hear each other over {distance[a, b] / 1000:.1f} km; the air allows less than "
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"

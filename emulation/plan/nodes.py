@@ -43,7 +43,7 @@ def ip(index: int) -> str:
 
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `links`: those of the network, and one for all who are on none. Raises PlanError."""
+    """docs/interfaces.md, section 1, `links`: the network's, and one for all who are on none. Raises PlanError."""
     radio, chosen = specification.radio, specification.network
     usual = {"ssid": "dcflab", "freq": radio.freq, "beacon_tu": radio.beacon_tu}
     joined = {name for link in network.links for name in link.nodes}
@@ -62,15 +62,14 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
     link_of = {name: link["name"] for link, own in zip(links, network.links, strict=False) for name in own.nodes}
+    last = links[-1]["name"]
     return [
         {
             "name": name,
             "kind": node.kind,
             "position": [float(value) for value in node.position],
             "sysctl": dict(ROUTER),
-            "interfaces": [
-                _radio(_own(specification.radio, name, node), name, i, link_of.get(name, links[-1]["name"]))
-            ],
+            "interfaces": [_radio(_own(specification.radio, name, node), name, i, link_of.get(name, last))],
             "routing": {},
         }
         for i, (name, node) in enumerate(network.nodes.items())

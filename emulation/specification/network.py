@@ -28,7 +28,7 @@ class Chosen(Section):
     unreachable: bool = Field(False, description="allow flows whose ends no path connects")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
         None,
-        description=f"who moves how: {'|'.join(mobility.names())}, or a file, and its parameters: MODEL,NAME=VALUE",
+        description=f"who moves how: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE",
     )
 
     @field_validator("topology")

@@ -12,28 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.attempts import Attempts
 from analysis.trace import Array, Kind, Reason
 
 OPEN = -1  # a frame that was not over at the stop, or whose end cannot be derived
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """The attempts of all stations, sorted by station and then time; one row each.
-
-    `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
-    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
-    frame was handed over after the start.
-    """
-
-    tx: Array
-    station: Array
-    rts: Array
-    acked: Array
-    answered: Array
-    failed: Array
-    retry: Array
-    counts: Array
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ on no station's interface, so nothing here counts it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -37,46 +38,46 @@ class Observation:
 
     def counters(self) -> list[dict[str, Any]]:
         """Per station, in the shape of `counters` in lane.json; what cannot be seen from outside is not there."""
-        sent, received, served = self.sent, self.received, self.served
-        stations, kinds = len(self.capture.interfaces) - 1, len(Kind)
+        sent, received, served, attempts = self.sent, self.received, self.served, self.attempts
+        stations = len(self.capture.interfaces) - 1
+        known, mine = sent.station >= 0, received.addressed
+        sender = (sent.station[known], sent.kind[known])
+        arrival = (received.station, sent.kind[received.tx], received.outcome)
+        over = attempts.counts[served.first] & (served.reason != exchanges.OPEN)
+        frame = (served.station[over], self.served_kind[over], served.reason[over])
+        failed = attempts.failed & attempts.counts
+        retry = (attempts.station[failed], served.after_cts[failed].astype(int))
 
-        def count(last: int, *columns: Array) -> Array:
-            table = np.zeros((stations, kinds, last), np.int64)
-            np.add.at(table, columns, 1)
-            return table
-
-        known = sent.station >= 0
-        tx = count(1, sent.station[known], sent.kind[known], np.zeros(known.sum(), int))
-        airtime = np.zeros((stations, kinds), np.int64)
-        np.add.at(airtime, (sent.station[known], sent.kind[known]), sent.airtime[known])
-        mine = received.addressed
-        rx = (received.station, sent.kind[received.tx], received.outcome)
-        rx_table, addressed = count(len(Outcome), *rx), count(len(Outcome), *(column[mine] for column in rx))
-        over = self.attempts.counts[served.first] & (served.reason != exchanges.OPEN)
-        end = count(len(Reason), served.station[over], self.served_kind[over], served.reason[over])
-        failed = self.attempts.failed & self.attempts.counts
-        retries = np.zeros((stations, 2), np.int64)
-        np.add.at(retries, (self.attempts.station[failed], served.after_cts[failed].astype(int)), 1)
-
-        def table(rows: Array, columns: Sequence[Any]) -> dict[str, dict[str, int]]:
-            return {
-                name: {column.name: int(row[column]) for column in columns}
-                for name, row in zip(NAMES, rows, strict=True)
-            }
-
+        tx, airtime = (_tally((stations, len(Kind)), sender, each) for each in (1, sent.airtime[known]))
+        rx = _tally((stations, len(Kind), len(Outcome)), arrival)
+        addressed = _tally((stations, len(Kind), len(Outcome)), tuple(column[mine] for column in arrival))
+        end = _tally((stations, len(Kind), len(Reason)), frame)
+        retries = _tally((stations, 2), retry)
         outcomes = (Outcome.OK, Outcome.COLLISION, Outcome.NOISE)
         limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT) if self.medium.short_limit else ()
         return [
             {
-                "tx": dict(zip(NAMES, tx[s, :, 0].tolist(), strict=True)),
+                "tx": dict(zip(NAMES, tx[s].tolist(), strict=True)),
                 "airtime_ns": dict(zip(NAMES, airtime[s].tolist(), strict=True)),
-                "rx": table(rx_table[s], outcomes),
-                "addressed": table(addressed[s], outcomes),
-                "end": table(end[s], (Reason.ACKED, Reason.GROUP, *limits)),
+                "rx": _by_name(rx[s], outcomes),
+                "addressed": _by_name(addressed[s], outcomes),
+                "end": _by_name(end[s], (Reason.ACKED, Reason.GROUP, *limits)),
                 "retries": dict(zip(("short", "long"), retries[s].tolist(), strict=True)),
             }
             for s in range(stations)
         ]
+
+
+def _tally(shape: tuple[int, ...], place: tuple[Array, ...], each: Array | int = 1) -> Array:
+    """A table of `shape`, with `each` added up at its place: one column of indices for each dimension."""
+    table = np.zeros(shape, np.int64)
+    np.add.at(table, place, each)
+    return table
+
+
+def _by_name(rows: Array, columns: Sequence[IntEnum]) -> dict[str, dict[str, int]]:
+    """A table with a row for each Kind: some of its columns, by the names of both."""
+    return {name: {column.name: int(row[column]) for column in columns} for name, row in zip(NAMES, rows, strict=True)}
 
 
 def observe(capture: Capture, medium: Medium | None = None) -> Observation:

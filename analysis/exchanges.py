@@ -17,6 +17,7 @@ from analysis.columns import begins
 from analysis.trace import Array, Kind, Reason
 
 OPEN = -1  # a frame that was not over at the stop, or whose end cannot be derived
+DURATION_BITS = 16  # of the Duration/ID field
 CLEARED, UNANSWERED = -2, -3  # an attempt after which the frame was sent, or tried again if no limit was reached
 
 
@@ -113,16 +114,22 @@ def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, durat
     kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
     unknown = np.flatnonzero(served.data < 0)
     if unknown.size:
-        asked = rate[attempts.tx] << 16 | duration[attempts.tx]
+        asked = asked_for(rate[attempts.tx], duration[attempts.tx])
         followed = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
         kinds_then = kind[served.of_attempt[followed]]
         kind[unknown] = kinds_asked_for(asked[followed], kinds_then, asked[served.first[unknown]])
     return kind
 
 
+def asked_for(rate: Array, duration: Array) -> Array:
+    """One number of what an RTS says of the frame that it asks for: its own rate (100 kb/s), and its Duration field."""
+    asked: Array = rate << DURATION_BITS | duration
+    return asked
+
+
 def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
-    """The Kind of frames of which only RTSs were sent, by the rate and Duration field of each, in `wanted` as
-    rate << 16 | duration; `asked` and `kind` are those of the RTSs whose frames followed.
+    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`; `asked` and `kind` are those of
+    the RTSs whose frames followed. RTSs are given as `asked_for` has them.
 
     The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
     this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
@@ -135,6 +142,6 @@ def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
     most_often = dict(zip((rarest_first // len(Kind)).tolist(), (rarest_first % len(Kind)).tolist(), strict=True))
     kinds = []
     for key in wanted.tolist():
-        same_rate = [(abs(k - key), k) for k in most_often if k >> 16 == key >> 16]
+        same_rate = [(abs(k - key), k) for k in most_often if k >> DURATION_BITS == key >> DURATION_BITS]
         kinds.append(most_often[min(same_rate)[1]] if same_rate else Kind.OTHER)
     return np.array(kinds, np.int64)

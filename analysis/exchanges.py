@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Put the frame exchanges together again from what was on the air and what each station received.
 
-A station serves one frame at a time, so its attempts (RTS, or the frame itself), in order, fall into frames: a frame
-is over when its ACK came back well, when it was sent to a group, or when a retry counter reached its limit. An
-attempt is answered if its sender received a good CTS or ACK before it sent anything else. IEEE 802.11-2016, 10.3.4.4:
-an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a CTS counts long; the short count
-starts again when a CTS arrives.
+A station serves one frame at a time, so its attempts, in order, fall into frames: a frame is over when its ACK came
+back well, when it was sent to a group, or when a retry counter reached its limit. `analysis.attempts` says which were
+answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a
+CTS counts long; the short count starts again when a CTS arrives.
 """
 
 from dataclasses import dataclass

@@ -84,7 +84,7 @@ def journeys(hops: Hops) -> tuple[Array, Array, Array]:
     legs = _legs(hops)
     delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
     asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, delivered))
-    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)
+    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
     known = (journey >= 0) & (gone < NEVER)
     dropped[journey[known]] = gone[known]
     for overtaken, came in _overtaken(hops, stranded):

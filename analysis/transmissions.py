@@ -89,8 +89,9 @@ def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Ar
     if not attempt.size:
         return np.full(asked.size, -1)
     before, after = around(attempt, sent.station, sent.time, asked, sent.time[response])
+    answers = _is_answer(sent, response, before, medium)
     to_self = _is_to_self(sent, response, after, medium, stop_ns)
-    return np.where(_is_answer(sent, response, before, medium), sent.receiver[before], np.where(to_self, asked, -1))
+    return np.where(answers, sent.receiver[before], np.where(to_self, asked, -1))
 
 
 def _is_answer(sent: Sent, response: Array, attempt: Array, medium: Medium) -> Array:

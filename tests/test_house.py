@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The house: one wall around what runs inside a lane, and arrows that run one way, between packages and between files."""
+"""The house: one wall around what runs inside a lane, and arrows that run one way, between packages and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from emulation.lanes import CHECKOUT, INSIDE
 
 TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traffic")
-# Which package may import which; between those that are not named here there is no arrow. docs/architecture.md draws it.
+# Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": set(),
     "benchmarks": {"analysis", "emulation.play", "emulation.plan", "emulation.setup", "emulation.specification"},
@@ -60,9 +60,8 @@ def imports(name: str, lazily: bool = True) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                base = ".".join(
-                    [*package.split(".")[: len(package.split(".")) + 1 - node.level], *filter(None, [base])]
-                )
+                above = package.split(".")[: len(package.split(".")) + 1 - node.level]
+                base = ".".join([*above, *filter(None, [base])])
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
@@ -70,9 +69,8 @@ def loaded(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
     """The statements that run when a module is loaded."""
     for node in body:
         yield node
-        if isinstance(node, ast.If | ast.Try | ast.With) and "TYPE_CHECKING" not in ast.dump(
-            getattr(node, "test", node)
-        ):
+        typing = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        if isinstance(node, ast.If | ast.Try | ast.With) and not typing:
             yield from loaded([*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])])
 
 
@@ -115,7 +113,8 @@ def test_what_runs_inside_a_lane_imports_the_standard_library_and_its_own_side_o
 
 def test_a_lanes_programs_load_without_the_environment() -> None:
     """As the first process loads them: without site-packages."""
-    program = "import importlib, sys; sys.path.insert(0, sys.argv[1])\nfor name in sys.argv[2:]: importlib.import_module(name)"
+    program = "import importlib, sys; sys.path.insert(0, sys.argv[1])\n"
+    program += "for name in sys.argv[2:]: importlib.import_module(name)"
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", program, str(CHECKOUT), *inside()], check=True)
 
 

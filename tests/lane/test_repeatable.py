@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One specification, one seed, one trace: wherever it runs, whoever runs it, and whatever came before it in the lane."""
+"""One specification, one seed, one trace: wherever it runs, whoever runs it, whatever came before it in the lane."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Route(Netlink):
     def replace_qdisc(
         self, index: int, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0
     ) -> None:
-        """Make a qdisc the root of a link, or another's child, in place of the one there; one of its kind: change it."""
+        """Make a qdisc the root of a link, or another's child, in place of the one there; if it is that: change it."""
         values: list[tuple[int, Value]] = [(TCA_KIND, kind)]
         if options is not None:
             values.append((TCA_OPTIONS | NESTED, options))

@@ -67,7 +67,8 @@ def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, An
     assert sum(s.rtos for s in summaries) == kernel["TCPTimeouts"] > 0
     recoveries = kernel["TCPRenoRecovery"] + kernel["TCPSackRecovery"]
     assert sum(s.fast_retransmits for s in summaries) == recoveries > 0
-    for outcome, summary, records in zip(lane["applications"], summaries, tcp_flows.read(path).values(), strict=True):
+    connections = sorted(tcp_flows.read(path).items(), key=lambda one: one[0][3])  # by port, as flows are
+    for outcome, summary, (_, records) in zip(lane["applications"], summaries, connections, strict=True):
         info, again = outcome["tcp_info"]["sender"], np.diff(records["total_retrans"].astype(int), prepend=0)
         assert again[records["event"] == Event.RETRANSMIT].sum() == again.sum() == info["total_retrans"]
         assert abs(int(records["cwnd"][-1]) - info["snd_cwnd"]) <= 1  # by the last ACK

@@ -88,3 +88,13 @@ class Medium:
         basic = [b for b in self.basic_rates if b in DSSS_RATES and b <= rate] if rate in DSSS_RATES else []
         answer = np.array(max(basic, default=rate))
         return self.sifs_ns + self.slot_ns + int(plcp_ns(answer, np.array(short_preamble)))
+
+
+def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The air's stations in their order: `name` (the node's), `address` and `ip` of each radio of a plan."""
+    return [
+        {"name": node["name"], "address": interface["address"], "ip": interface["ip"]}
+        for node in plan["nodes"]
+        for interface in node["interfaces"]
+        if interface["kind"] == "radio"
+    ]

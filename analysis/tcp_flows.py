@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.medium import radios
 from analysis.result import TcpSummary
 from analysis.trace import Array, TraceError, record
 
@@ -104,13 +105,13 @@ class Flow:
 def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
     """The flows of a run by name, each from its start until it finished or the run did; those that never sent are left
     out. `plan` and `lane` are those of docs/interfaces.md, sections 1 and 2. Raises TraceError; OSError."""
-    if lost := lane["tcp"]["lost_records"]:
+    if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
         raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
-    ip = {station["name"]: str(station["ip"]).partition("/")[0] for station in plan["stations"]}
-    of_lane = {flow["name"]: flow for flow in lane["flows"]}
+    ip = {radio["name"]: radio["ip"].partition("/")[0] for radio in radios(plan)}
+    of_lane = {application["name"]: application for application in lane["applications"]}
     found = {}
-    for planned in plan["flows"]:
+    for planned in plan["applications"]:
         source, destination, port = ip[planned["source"]], ip[planned["destination"]], planned["port"]
         mine = [r for (a, _, b, to), r in connections.items() if (a, b, to) == (source, destination, port)]
         if not mine:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topologies: where stations stand and who talks to whom.
+"""Topologies: who stands where, who moves how, who talks to whom.
 
-A topology is one module of this folder. Its docstring says what it is; its pydantic model `Parameters` holds what a
-user may choose; its function `layout(Parameters) -> Layout` does the rest. To put the file here is all it takes to add
-one: docs/topologies.md has a complete example.
+A topology is one module of this folder, or a file of the user's own, named by its path. Its docstring says what it is;
+its pydantic model `Parameters` holds what a user may choose; its function `layout(Parameters)` makes a `Layout`, the
+short form for stations that talk, or a whole `Network`. To write the file is all it takes: docs/topologies.md has an
+example.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
 
-MAX_STATIONS = 250  # one /24 holds them; the air has room for 256
-FARTHEST = 1e6
+from topologies.files import load
+from topologies.network import Application, Link, Network, Node, Waypoint
+
+__all__ = ["Application", "Layout", "Link", "Network", "Node", "Topology", "Waypoint", "find", "names"]
 
 Position = tuple[float, float, float]
+NO_TOPOLOGY = ("files", "mobility", "network")  # modules of this folder
 
 
 @dataclass(frozen=True)
@@ -33,17 +39,13 @@ class Layout:
     flows: list[tuple[str, str]]
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.stations) <= MAX_STATIONS:
-            raise ValueError(f"a layout has 1 to {MAX_STATIONS} stations, not {len(self.stations)}")
-        for name, position in self.stations.items():
-            if len(position) != 3 or not all(abs(value) <= FARTHEST for value in position):
-                raise ValueError(f"{name}: a position is three numbers, in metres, none beyond {FARTHEST:g}")
-        for source, destination in self.flows:
-            for name in (source, destination):
-                if name not in self.stations:
-                    raise ValueError(f"flow {source} -> {destination}: there is no station {name}")
-            if source == destination:
-                raise ValueError(f"flow {source} -> {destination}: its ends are the same station")
+        self.network()
+
+    def network(self) -> Network:
+        return Network(
+            nodes={name: Node(position=position) for name, position in self.stations.items()},
+            applications=tuple(Application(source=source, destination=to) for source, to in self.flows),
+        )
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,30 @@ class Topology:
     name: str
     summary: str
     Parameters: type[BaseModel]
-    layout: Callable[[Any], Layout]
+    layout: Callable[[Any], Layout | Network]
+
+    def network(self, parameters: dict[str, Any]) -> Network:
+        """The network that these parameters make. Raises ValueError, as pydantic does."""
+        made = self.layout(self.Parameters(**parameters))
+        return made.network() if isinstance(made, Layout) else made
 
 
 def names() -> list[str]:
     """The topologies there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in NO_TOPOLOGY)
 
 
 def find(name: str) -> Topology:
-    """The topology of this name. Raises ValueError, with the names there are, if it is none of them."""
+    """The topology of this name, or in this file (a path that ends in .py).
+
+    Raises ValueError, with the names there are, if it is none of them, or the file holds none.
+    """
+    if name.endswith(".py"):
+        return _topology(str(Path(name).resolve()), load(name, "topology", ("Parameters", "layout")))
     if name not in names():
         raise ValueError(f"there is no topology {name!r}; there are: {', '.join(names())}")
-    module = importlib.import_module(f"{__name__}.{name}")
+    return _topology(name, importlib.import_module(f"{__name__}.{name}"))
+
+
+def _topology(name: str, module: ModuleType) -> Topology:
     return Topology(name, (module.__doc__ or "").strip().partition("\n")[0], module.Parameters, module.layout)

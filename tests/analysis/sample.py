@@ -10,6 +10,7 @@ from tiny_air import TinyAir
 
 from analysis import pcapng, trace
 from analysis.capture import Capture, read
+from analysis.medium import radios
 
 
 @dataclass(repr=False)
@@ -36,10 +37,10 @@ def make_sample(air: TinyAir, seconds: float, folder: Path) -> Sample:
     raw = air.run(seconds)
     records = trace.parse(np.frombuffer(raw, np.uint8))
     plan = air.plan()
-    sha256 = pcapng.write(records, plan["stations"], folder / "air.pcapng")
+    sha256 = pcapng.write(records, radios(plan), folder / "air.pcapng")
     stations = [
         {"name": station["name"], "counters": counters}
-        for station, counters in zip(plan["stations"], air.counters, strict=True)
+        for station, counters in zip(radios(plan), air.counters, strict=True)
     ]
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "lane.json").write_text(json.dumps({"air": {"stations": stations}}))

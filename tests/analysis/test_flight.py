@@ -40,7 +40,7 @@ def test_journeys(seed: int, rts_above: int, tmp_path: Path) -> None:
 def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> None:
     """The air's own records and the capture, from which everything is derived anew, give the same journeys."""
     sample = make_sample(busy_string(6, seed, rts_above=rts_above), 6, tmp_path)
-    told, derived = journeys(of_trace(sample.trace, sample.air.plan()["stations"])), journeys(look(sample))
+    told, derived = journeys(of_trace(sample.trace, radios(sample.air.plan()))), journeys(look(sample))
     assert told[0].size > 60 and all((a == b).all() for a, b in zip(told, derived, strict=True))
 
 

@@ -21,7 +21,7 @@ from analysis.trace import Kind, Outcome, Reason
 
 def test_deterministic(sample: Sample, tmp_path: Path) -> None:
     """The bytes depend on the trace alone, and the hash returned is the file's."""
-    again = pcapng.write(sample.trace, sample.air.plan()["stations"], tmp_path / "again")
+    again = pcapng.write(sample.trace, radios(sample.air.plan()), tmp_path / "again")
     assert again == sample.sha256 == hashlib.sha256(sample.pcapng.read_bytes()).hexdigest()
     assert (tmp_path / "again").read_bytes() == sample.pcapng.read_bytes()
 
@@ -29,7 +29,7 @@ def test_deterministic(sample: Sample, tmp_path: Path) -> None:
 def test_too_few_stations(sample: Sample, tmp_path: Path) -> None:
     """A plan with fewer stations than the trace is refused."""
     with pytest.raises(ValueError, match="more stations than the 3"):
-        pcapng.write(sample.trace, sample.air.plan()["stations"][:3], tmp_path / "no")
+        pcapng.write(sample.trace, radios(sample.air.plan())[:3], tmp_path / "no")
 
 
 def test_fcs() -> None:

@@ -160,16 +160,19 @@ def a_run(tmp_path: Path, *records: Array, finished_s: float | None = None, **tc
     path = tmp_path / "tcp.trace"
     path.write_bytes(b"".join(r.tobytes() for r in records))
     plan: dict[str, Any] = {
-        "stations": [{"name": "sta1", "ip": "10.0.0.1/24"}, {"name": "sta5", "ip": "10.0.0.5/24"}],
-        "flows": [
+        "nodes": [
+            {"name": name, "interfaces": [{"kind": "radio", "address": "", "ip": ip}]}
+            for name, ip in (("sta1", "10.0.0.1/24"), ("sta5", "10.0.0.5/24"))
+        ],
+        "applications": [
             {"name": "flow1", "source": "sta1", "destination": "sta5", "port": 5001, "start_s": 0.1},
             {"name": "flow2", "source": "sta5", "destination": "sta1", "port": 5002, "start_s": 0.0},
         ],
     }
     outcome = {"finished_s": finished_s, "tcp_info": {"sender": tcp_info, "receiver": {}}}
     lane = {
-        "started_ns": ZERO, "stopped_ns": STOP, "tcp": {"lost_records": 0},
-        "flows": [{"name": name, **outcome} for name in ("flow1", "flow2")],
+        "started_ns": ZERO, "stopped_ns": STOP, "recorders": {"tcp_tap": {"lost_records": 0}},
+        "applications": [{"name": name, **outcome} for name in ("flow1", "flow2")],
     }  # fmt: skip
     return tcp_flows.flows(path, plan, lane)
 
@@ -222,7 +225,7 @@ def test_says_what_is_wrong_where(data: bytes, says: str) -> None:
 
 def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="lost 7 records"):
-        tcp_flows.flows(tmp_path, {}, {"tcp": {"lost_records": 7}})
+        tcp_flows.flows(tmp_path, {}, {"recorders": {"tcp_tap": {"lost_records": 7}}})
 
 
 @given(st.binary(max_size=400) | st.builds(lambda at, value: RAW[:at] + value + RAW[at + 1 :],

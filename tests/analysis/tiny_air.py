@@ -365,8 +365,10 @@ class TinyAir:
                 "power_mdbm": [[power.get(abs(i - j)) for j in range(n)] for i in range(n)],
                 "delay_ns": [[667 * abs(i - j) for j in range(n)] for i in range(n)],
             },
-            "stations": [
-                {"name": f"sta{i + 1}", "address": mac(i).hex(":"), "ip": f"10.0.0.{i + 1}/24"} for i in range(n)
+            "nodes": [
+                {"name": f"sta{i + 1}",
+                 "interfaces": [{"kind": "radio", "address": mac(i).hex(":"), "ip": f"10.0.0.{i + 1}/24"}]}
+                for i in range(n)
             ],
         }  # fmt: skip
 

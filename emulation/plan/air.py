@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The air's part of a plan: the PHY's constants, thresholds, and who hears whom, how strongly and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emulation.plan.error_rates import error_table
+from emulation.plan.errors import PlanError
+from emulation.specification import Specification, propagation
+from emulation.specification.radio import DSSS, HR, RATES
+
+FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
+MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
+
+Positions = Sequence[tuple[float, float, float]]
+
+
+class Phy(NamedTuple):
+    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 18.5.4 (ERP, with the short slot)."""
+
+    slot_ns: int
+    cw_min: int
+    signal_extension_ns: int
+    basic_rates: tuple[float, ...]
+
+
+SIFS_NS, CW_MAX = 10_000, 1023
+DSSS_PHY = HR_PHY = Phy(20_000, 31, 0, (1.0,))
+ERP_PHY = Phy(9_000, 15, 6_000, (6.0, 12.0, 24.0))
+
+
+def phy_of(rate: float) -> Phy:
+    """The PHY that a network at this data rate (Mb/s) uses."""
+    return DSSS_PHY if rate in DSSS else HR_PHY if rate in HR else ERP_PHY
+
+
+def units(rate: float) -> int:
+    """Mb/s in units of 100 kb/s."""
+    return round(rate * 10)
+
+
+class Heard(NamedTuple):
+    """Between all radios, [transmitter][receiver]: power in mdBm (masked: nothing arrives) and delay in ns."""
+
+    power_mdbm: np.ma.MaskedArray[Any, Any]
+    delay_ns: NDArray[np.int64]
+
+
+def heard(specification: Specification, names: Sequence[str], positions: Positions) -> Heard:
+    """What arrives between radios that stand so (metres). Raises PlanError where the model or the air cannot."""
+    medium = specification.medium
+    distance = propagation.distances(list(positions))
+    floor_dbm = min(medium.noise_dbm - FLOOR_DB, medium.effective_thresholds().sense_dbm)
+    try:
+        power = propagation.power_mdbm(medium.propagation.received_dbm(distance), floor_dbm)
+    except ValueError as error:  # the model does not fit the network
+        raise PlanError(f"propagation: {error}") from error
+    delay = np.where(power.mask, 0, propagation.delay_ns(distance))
+    if delay.max() >= MAX_DELAY_NS:
+        a, b = (int(place) for place in np.unravel_index(delay.argmax(), delay.shape))
+        raise PlanError(
+            f"{names[a]} and {names[b]} hear each other over {distance[a, b] / 1000:.1f} km; the air allows less than "
+            "9.6 km: bring them closer, or choose a propagation model that falls off faster"
+        )
+    return Heard(power, delay)
+
+
+def reached(specification: Specification, power_mdbm: np.ma.MaskedArray[Any, Any]) -> NDArray[np.bool_]:
+    """Who can exchange frames with whom: both receive the other."""
+    receive = propagation.mdbm(specification.medium.effective_thresholds().receive_dbm)
+    one_way = (power_mdbm >= receive).filled(False)
+    return np.asarray(one_way & one_way.T)
+
+
+def plan_air(specification: Specification, heard: Heard) -> dict[str, Any]:
+    """docs/interfaces.md, section 1, `air`."""
+    radio, medium = specification.radio, specification.medium
+    phy, thresholds = phy_of(radio.rate), medium.effective_thresholds()
+    assert thresholds.capture_db is not None
+    return {
+        "slot_ns": phy.slot_ns,
+        "sifs_ns": SIFS_NS,
+        "cw_min": phy.cw_min,
+        "cw_max": CW_MAX,
+        "signal_extension_ns": phy.signal_extension_ns,
+        "basic_rates": sorted(units(rate) for rate in set(radio.basic_rates or phy.basic_rates)),
+        "reception": medium.reception,
+        "capture_db": thresholds.capture_db,
+        "rx_threshold_mdbm": propagation.mdbm(thresholds.receive_dbm),
+        "cs_threshold_mdbm": propagation.mdbm(thresholds.sense_dbm),
+        "noise_mdbm": propagation.mdbm(medium.noise_dbm),
+        "short_retry": radio.short_retry,
+        "long_retry": radio.long_retry,
+        "queue": radio.queue,
+        "retry_by": "limits" if radio.rate_control == "fixed" else "stages",
+        "nav_reset": True,
+        "seed": specification.measurement.seed,
+        "eifs": medium.eifs or ("energy" if medium.reception == "capture" else "frame"),
+        "power_mdbm": heard.power_mdbm.tolist(),
+        "delay_ns": heard.delay_ns.tolist(),
+        "error_table": error_table([units(rate) for rate in RATES]) if medium.reception == "sinr" else None,
+        "trace": specification.measurement.trace,
+        "snap": specification.measurement.snap,
+    }

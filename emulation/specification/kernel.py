@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is the user's own: kernel modules and their parameters, and folders of plug-ins."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from emulation.specification.words import Section, Words, pairs
+
+
+class Kernel(Section):
+    """What is loaded besides."""
+
+    modules: Words = Field(
+        (), description="folders of kernel modules of your own, for --tcp MODULE:NAME, --qdisc and --load"
+    )
+    load: Words = Field((), description="kernel modules to load besides")
+    module_parameters: Annotated[dict[str, str], BeforeValidator(pairs)] = Field(
+        {}, description="MODULE.PARAMETER=VALUE[,...], set before anything starts"
+    )
+    plugins: Words = Field(
+        (), description="folders of your own with links/, routing/, applications/ or recorders/ in them"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for name in self.module_parameters:
+            if not all(part.isidentifier() for part in name.split(".", 1)) or "." not in name:
+                raise ValueError(f"module_parameters: {name!r} is not of the form MODULE.PARAMETER")
+        return self

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured: for how long, by which seed, and what is recorded of it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from emulation.specification.words import Section, Words
+
+
+class Measurement(Section):
+    """A run's length, seed and records."""
+
+    seconds: float = Field(120.0, gt=0, le=100_000, allow_inf_nan=False, description="how long to measure, in air time")
+    seed: int = Field(1, ge=0, lt=2**63, description="another seed, another run; the same seed, the same run")
+    trace: bool = Field(True, description="record every frame")
+    tcp_trace: bool = Field(True, description="record each flow's window, phases and timeouts")
+    snap: int = Field(128, ge=80, le=2400, description="bytes of a frame that the trace keeps")
+    recorders: Words = Field((), description="recorders of your own, from --plugins")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The medium: how far frames carry, and which of them survive. The defaults are ns-2's radio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, model_validator
+
+from emulation.specification.propagation import MODELS, Propagation, Ranges, Thresholds, TwoRayGround
+from emulation.specification.words import Section
+
+
+def _propagation(value: object) -> object:
+    """A model's name, or an object of `model` and its parameters, or a model."""
+    if isinstance(value, Propagation):
+        return value
+    parameters = dict(value) if isinstance(value, Mapping) else {"model": value}
+    name = parameters.pop("model", None)
+    if not isinstance(name, str) or name not in MODELS:
+        raise ValueError(f"there is no propagation model {name!r}; there are: {', '.join(sorted(MODELS))}")
+    return TypeAdapter(MODELS[name]).validate_python(parameters)
+
+
+Model = Annotated[
+    InstanceOf[Propagation],
+    BeforeValidator(_propagation),
+    PlainSerializer(lambda model: {"model": model.name, **asdict(model)}),
+]
+
+
+class Medium(Section):
+    """What the air does to frames."""
+
+    propagation: Model = Field(TwoRayGround(), description="|".join(sorted(MODELS)))
+    ranges: Ranges | None = Field(
+        None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
+    )
+    thresholds: Thresholds | None = Field(None, description="receive_dbm,sense_dbm,capture_db; instead of ranges")
+    noise_dbm: float = Field(
+        -94.0, ge=-200, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
+    )
+    reception: Literal["capture", "sinr"] = Field("capture", description="ns-2's rule, or bit errors by rate and SINR")
+    capture_db: float = Field(10.0, ge=0, le=100, description="a frame survives what is this much weaker")
+    eifs: Literal["off", "frame", "energy"] | None = Field(
+        None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.ranges and self.thresholds:
+            raise ValueError("ranges and thresholds say the same thing in two ways: give one of them")
+        self.effective_thresholds()
+        return self
+
+    def effective_thresholds(self) -> Thresholds:
+        """The thresholds in force, capture ratio included. Raises ValueError where the model cannot give them."""
+        found = self.thresholds or self.propagation.thresholds(self.ranges)
+        return found if found.capture_db is not None else replace(found, capture_db=self.capture_db)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which network: a topology and its parameters, or one that a script or a file has built; how its nodes are linked,
+how packets find their way, and who moves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+import topologies
+from emulation.specification.words import Section, word_and_pairs
+from topologies import Network, mobility
+
+
+def _motion(value: object) -> object:
+    return None if value is None else mobility.check(word_and_pairs("model", value))
+
+
+class Chosen(Section):
+    """`made()` is the network itself. Exactly one of `topology` and `own` says which."""
+
+    own: Network | None = Field(None, description="a network that was built, and comes from no topology")
+    topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
+    parameters: dict[str, Any] = Field({}, description="the topology's own parameters", validate_default=True)
+    link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh")
+    routing: str = Field("static", pattern=r"^\w+$", description="how packets find their way: static|none")
+    unreachable: bool = Field(False, description="allow flows whose ends no path connects")
+    motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
+        None,
+        description=f"who moves how: {'|'.join(mobility.names())} or a file, with parameters: MODEL,NAME=VALUE",
+    )
+
+    @field_validator("topology")
+    @classmethod
+    def _known(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("own") is not None:
+            return None
+        if name is None:
+            raise ValueError("which network: a topology, or one of your own")
+        return topologies.find(name).name
+
+    @field_validator("parameters")
+    @classmethod
+    def _complete(cls, parameters: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        name = info.data.get("topology")
+        if name is None:  # an unknown one was refused already
+            return parameters
+        return topologies.find(name).Parameters.model_validate(parameters).model_dump()
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        self.standing()
+        return self
+
+    def standing(self) -> Network:
+        """The network before anybody moves by `motion`."""
+        if self.own is not None:
+            return self.own
+        assert self.topology is not None
+        return topologies.find(self.topology).network(self.parameters)
+
+    def made(self, seconds: float, seed: int) -> Network:
+        """The network, in motion for so long. Raises ValueError if the model cannot move it."""
+        standing = self.standing()
+        return mobility.move(self.motion, standing, seconds, seed) if self.motion else standing

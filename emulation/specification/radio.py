@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The radios: rates, channel, RTS/CTS, retries, queue. The defaults are seed 000's, section 2: 802.11b at 2 Mb/s."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from emulation.specification.words import Section, one_of, split
+
+DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
+RATES = HR + OFDM  # Mb/s
+CHANNELS = (*range(2412, 2473, 5), 2484)  # MHz
+
+Rate = Annotated[float, one_of(RATES, "Mb/s")]
+
+
+class Radio(Section):
+    """How stations send."""
+
+    rate: Rate = Field(2.0, description="data rate in Mb/s: 1|2|5.5|11|6|9|12|18|24|36|48|54")
+    rate_control: Literal["fixed", "minstrel"] = Field(
+        "fixed", description="that rate only, or the kernel's choice up to it, with its own retries"
+    )
+    basic_rates: Annotated[tuple[Rate, ...], BeforeValidator(split)] | None = Field(
+        None, min_length=1, description="rates of control frames; by default 1 for DSSS, and 6, 12, 24 for OFDM"
+    )
+    freq: Annotated[int, one_of(CHANNELS, "MHz")] = Field(2412, description="channel, by its centre frequency in MHz")
+    rts: Literal["full", "partial", "none"] = Field("none", description="RTS/CTS before all, long, or no frames")
+    short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")
+    long_retry: int = Field(4, ge=1, le=255, description="attempts at a frame after its RTS")
+    queue: int = Field(50, ge=1, le=150, description="frames in a station's interface queue, drop-tail")
+    beacon_tu: int = Field(
+        10_000, ge=10, le=10_000, description="beacon interval in TU; the longest costs next to nothing"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.rate in DSSS + HR and self.basic_rates and not set(self.basic_rates) <= set(HR):
+            raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s know only {', '.join(f'{r:g}' for r in HR)}")
+        return self

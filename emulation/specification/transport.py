@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What flows do: TCP's variant and settings, ACKs, queues at their ends, and who sends how much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from emulation.lane import ackthin
+from emulation.specification.words import Section, Words, word_and_pairs
+from traffic import tcp
+
+QDISC = re.compile(r"\w+:[\w-]{1,15}")
+
+
+def _thinning(value: object) -> object:
+    """ackthin's parameters (docs/ack-thinning.md), or as on a command line: `skip`, or `skip,skip=2,start=50`."""
+    value = word_and_pairs("policy", value)
+    if not isinstance(value, Mapping):
+        return value
+    made = {name: int(v) if str(v).lstrip("-").isdecimal() else v for name, v in value.items()}
+    for name, parameter in made.items():
+        ackthin.number(name, parameter)
+    return made
+
+
+class Transport(Section):
+    """How flows send and acknowledge."""
+
+    tcp: Words = Field(
+        ("newreno",), min_length=1, description=f"TCP, for all flows or one for each: {', '.join(tcp.NAMES)}"
+    )
+    ack: Literal["plain", "delayed"] = Field(
+        "plain", description="an ACK for each segment, or the kernel's delayed ACK"
+    )
+    ackthin: Annotated[dict[str, int | str], BeforeValidator(_thinning)] | None = Field(
+        None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
+    )
+    qdisc: str | None = Field(
+        None, description="a root qdisc at both ends of each flow, with its defaults: MODULE:KIND"
+    )
+    traffic: str = Field(
+        "bulk", pattern=r"^\w+$", description="bulk|iperf3: our own sender, which costs least, or iperf3"
+    )
+    bytes: int | None = Field(None, ge=1, le=2**50, description="how much each flow sends; by default without end")
+    mss: int = Field(1460, ge=536, le=1460, description="maximum segment size in bytes")
+    send_buffer: int = Field(262_144, ge=4096, le=2**27, description="bytes")
+    receive_buffer: int = Field(1_048_576, ge=4096, le=2**27, description="bytes")
+
+    @field_validator("tcp")
+    @classmethod
+    def _named(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            tcp.find(name)
+        return names
+
+    @field_validator("qdisc")
+    @classmethod
+    def _of_a_module(cls, qdisc: str | None) -> str | None:
+        if qdisc is not None and not QDISC.fullmatch(qdisc):
+            raise ValueError(f"{qdisc!r} is not of the form MODULE:KIND")
+        return qdisc
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.ackthin and self.qdisc:
+            raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
+        if self.ackthin and self.ack != "plain":
+            raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
+        return self

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What sections of a specification share: values as they may be written on a command line, and sentences for people."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+
+class Section(BaseModel):
+    """A part of a specification. Its fields are options, too: each name is there once in all sections."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def one_of(allowed: tuple[Any, ...], unit: str) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if value not in allowed:
+            raise ValueError(f"{value:g} {unit} is not possible; there are: {', '.join(f'{a:g}' for a in allowed)}")
+        return value
+
+    return AfterValidator(check)
+
+
+def split(value: object) -> object:
+    """A list may be written as on a command line: with commas."""
+    return tuple(value.split(",")) if isinstance(value, str) else value
+
+
+def pairs(value: object) -> object:
+    """A mapping may be written as on a command line: NAME=VALUE, with commas."""
+    if not isinstance(value, str):
+        return value
+    parts = [part.partition("=") for part in value.split(",") if part]
+    if wrong := next((name for name, equals, _ in parts if not equals), None):
+        raise ValueError(f"{wrong!r} has no value; write NAME=VALUE, and commas between several")
+    return {name.strip(): text.strip() for name, _, text in parts}
+
+
+def word_and_pairs(key: str, value: object) -> object:
+    """A mapping that begins with a word, the value of `key`: `skip`, or `skip,skip=2,start=50`."""
+    if not isinstance(value, str):
+        return value
+    word, _, rest = value.partition(",")
+    parameters = pairs(rest)
+    assert isinstance(parameters, dict)
+    return {key: word, **parameters}
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(split)]
+
+# Shorter words for what pydantic says.
+SHORTER = {
+    "input should be": "must be",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+}
+
+
+def explain(error: ValueError, sections: frozenset[str] = frozenset()) -> list[str]:
+    """What is wrong, a line each, for people; ValidationError is a ValueError. The names of `sections` are left out of
+    where it is, as options have none."""
+    if not isinstance(error, ValidationError):
+        return [str(error)]
+    lines = []
+    for one in error.errors(include_url=False):
+        cause = one.get("ctx", {}).get("error")
+        place = [str(part) for part in one["loc"]]
+        if place and place[0] in sections:
+            del place[: 2 if place[1:2] == ["parameters"] and len(place) > 2 else 1]
+        if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            said = "there is no such option"
+        elif cause:
+            said = str(cause)
+        else:
+            said = one["msg"][:1].lower() + one["msg"][1:]
+            for pydantic, ours in SHORTER.items():
+                said = said.replace(pydantic, ours)
+            if isinstance(one["input"], str | int | float | bool | None):
+                said += f", not {reprlib.repr(one['input'])}"
+        lines.append(" ".join(f"{'.'.join(place)}: {said}".removeprefix(": ").split()))
+    return lines

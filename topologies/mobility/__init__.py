@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mobility models: who moves how.
+
+A model is one module of this folder, or a file of the user's own, named by its path. Its pydantic model `Parameters`
+holds what a user may choose; its function `move(parameters, network, seconds, random)` gives each node that moves its
+waypoints. `random` is a stream of the seed's that nothing else draws from: another TCP meets the same movement.
+docs/plugins/mobility.md has an example.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from topologies.files import load
+from topologies.network import Network, Waypoint
+
+
+def names() -> list[str]:
+    """The models there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def find(name: str) -> ModuleType:
+    """The model of this name, or in this file. Raises ValueError, with the names there are, if it is none of them."""
+    if name.endswith(".py"):
+        return load(name, "mobility model", ("Parameters", "move"))
+    if name not in names():
+        raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}, or a file in .py")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int) -> Network:
+    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. Raises ValueError."""
+    parameters = dict(chosen)
+    model = find(parameters.pop("model"))
+    waypoints: Mapping[str, Sequence[Waypoint]] = model.move(
+        model.Parameters(**parameters), network, seconds, Random(f"motion {seed}")
+    )
+    moved = {**network.motion, **{name: tuple(way) for name, way in waypoints.items()}}
+    return Network.model_validate({**dict(network), "motion": moved})
+
+
+def check(chosen: Any) -> dict[str, Any]:
+    """A model's name, or an object of `model` and its parameters, complete. Raises ValueError, as pydantic does."""
+    parameters = dict(chosen) if isinstance(chosen, Mapping) else {"model": chosen}
+    name = parameters.pop("model", None)
+    if not isinstance(name, str):
+        raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}")
+    complete: dict[str, Any] = find(name).Parameters.model_validate(parameters).model_dump(mode="json")
+    return {"model": name, **complete}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A line: one node goes straight on, at one speed, from where it stands.
+
+The plainest motion there is: a station walks out of range, or into somebody's.
+"""
+
+import math
+from random import Random
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from topologies.network import Network, Waypoint
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    node: str = Field(description="who moves")
+    speed: float = Field(1.0, ge=0, le=1000, description="metres per second")
+    heading: float = Field(0.0, ge=-360, le=360, description="degrees from the x axis, anticlockwise")
+
+
+def move(p: Parameters, network: Network, seconds: float, random: Random) -> dict[str, list[Waypoint]]:
+    if p.node not in network.nodes:
+        raise ValueError(f"there is no node {p.node} to move")
+    x, y, z = network.nodes[p.node].position
+    far = p.speed * seconds
+    turn = math.radians(p.heading)
+    end = (x + far * math.cos(turn), y + far * math.sin(turn), z)
+    return {p.node: [Waypoint(0.0, (x, y, z)), Waypoint(seconds, end)]}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A network, as data: nodes, the links that join them, the applications that run on them, and who moves how.
+
+A topology makes one, a script builds one, a specification holds one. Nothing here knows what a kind means: a kind names
+the file that carries it out (docs/plugins), and `settings` go there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+
+MAX_NODES = 250  # one /24 holds them; the air has room for 256
+FARTHEST = 1e6
+NAME = r"[\w.-]{1,9}"  # as its interface's, NAME-wlan0, has at most fifteen characters
+
+
+def _position(value: Any) -> Any:
+    try:
+        fits = len(value) == 3 and all(abs(number) <= FARTHEST for number in value)
+    except TypeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"a position is three numbers, in metres, none beyond {FARTHEST:g}")
+    return value
+
+
+Position = Annotated[tuple[float, float, float], BeforeValidator(_position)]
+
+
+class Waypoint(NamedTuple):
+    """Where a node is at a time (s since the start of what is measured); straight on, evenly, to the next."""
+
+    at_s: float
+    position: Position
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Node(Model):
+    """A node: of what kind, where (metres), and what it has otherwise than the others: `rts` and `rate` of a radio."""
+
+    kind: str = "station"
+    position: Position = (0.0, 0.0, 0.0)
+    settings: dict[str, JsonValue] = {}
+
+
+class Link(Model):
+    """What joins some nodes: of what kind, and what it has otherwise than the others: `ssid`, `freq`, `beacon_tu`."""
+
+    nodes: tuple[str, ...]
+    kind: str = "adhoc"
+    settings: dict[str, JsonValue] = {}
+
+
+class Application(Model):
+    """What runs between two nodes. Without a kind, and where `settings` say nothing, it is as the specification has it.
+
+    `settings` are keys of the plan's `applications` (docs/interfaces.md, section 1): `start_s`, `bytes`, `port` ...
+    """
+
+    source: str
+    destination: str
+    kind: str | None = None
+    settings: dict[str, JsonValue] = {}
+
+
+class Network(Model):
+    """Nodes by name, in order; links, applications, and waypoints by node. Nodes on no link share one.
+
+    Raises ValueError, as pydantic does, for a network that makes no sense.
+    """
+
+    nodes: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Node]
+    links: tuple[Link, ...] = ()
+    applications: tuple[Application, ...] = ()
+    motion: dict[str, tuple[Waypoint, ...]] = {}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if not 1 <= len(self.nodes) <= MAX_NODES:
+            raise ValueError(f"a network has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
+        for link in self.links:
+            self._know(f"link {link.kind}", *link.nodes)
+        for application in self.applications:
+            ends = application.source, application.destination
+            self._know(f"flow {' -> '.join(ends)}", *ends)
+            if ends[0] == ends[1]:
+                raise ValueError(f"flow {' -> '.join(ends)}: its ends are the same node")
+        for node, waypoints in self.motion.items():
+            self._know("motion", node)
+            times = [waypoint.at_s for waypoint in waypoints]
+            if times != sorted(set(times)) or min(times, default=0) < 0:
+                raise ValueError(f"motion of {node}: the times of waypoints rise, from 0 s on")
+        joined = [name for link in self.links for name in link.nodes]
+        if twice := next((name for name in joined if joined.count(name) > 1), None):
+            raise ValueError(f"{twice} is on more than one link, and has one radio")
+        return self
+
+    def _know(self, what: str, *names: str) -> None:
+        if unknown := next((name for name in names if name not in self.nodes), None):
+            raise ValueError(f"{what}: there is no node {unknown}")

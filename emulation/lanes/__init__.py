@@ -104,8 +104,12 @@ def find(name: str) -> Lane:
     """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
     if name.endswith(".py"):
         if not Path(name).is_file():
-            raise ValueError(f"there is no lane {name}: no such file")
-        return cast(Lane, runpy.run_path(name)["LANE"])
-    if name not in names():
+            raise ValueError(f"there is no file {name}")
+        found = runpy.run_path(name).get("LANE")
+    elif name in names():
+        found = importlib.import_module(f"{__name__}.{name}").LANE
+    else:
         raise ValueError(f"there is no lane {name!r}; there are: {', '.join(names())}")
-    return cast(Lane, importlib.import_module(f"{__name__}.{name}").LANE)
+    if not hasattr(found, "run"):
+        raise ValueError(f"{name} is no lane: its LANE has no run")
+    return cast(Lane, found)

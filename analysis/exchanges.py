@@ -1,39 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Put the frame exchanges together again from what was on the air and what each station received.
 
-A station serves one frame at a time, so its attempts (RTS, or the frame itself), in order, fall into frames: a frame
-is over when its ACK came back well, when it was sent to a group, or when a retry counter reached its limit. An
-attempt is answered if its sender received a good CTS or ACK before it sent anything else. IEEE 802.11-2016, 10.3.4.4:
-an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a CTS counts long; the short count
-starts again when a CTS arrives.
+A station serves one frame at a time, so its attempts, in order, fall into frames: a frame is over when its ACK came
+back well, when it was sent to a group, or when a retry counter reached its limit. `analysis.attempts` says which were
+answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a
+CTS counts long; the short count starts again when a CTS arrives.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.attempts import Attempts
+from analysis.columns import begins
 from analysis.trace import Array, Kind, Reason
 
 OPEN = -1  # a frame that was not over at the stop, or whose end cannot be derived
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """The attempts of all stations, sorted by station and then time; one row each.
-
-    `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
-    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
-    frame was handed over after the start.
-    """
-
-    tx: Array
-    station: Array
-    rts: Array
-    acked: Array
-    answered: Array
-    failed: Array
-    retry: Array
-    counts: Array
+DURATION_BITS = 16  # of the Duration/ID field
+CLEARED, UNANSWERED = -2, -3  # an attempt after which the frame was sent, or tried again if no limit was reached
 
 
 @dataclass(frozen=True)
@@ -55,61 +39,73 @@ class Served:
 
 def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -> Served:
     """Split attempts into frames. Limits of None: the kernel's rate stages end a frame, seen by what follows it."""
-    of_attempt: list[int] = []
-    after_cts: list[bool] = []
+    first, reason, after_cts = _replay(attempts, short_limit, long_limit)
+    new = np.zeros(attempts.tx.size, bool)
+    new[first] = True
+    of_attempt = np.cumsum(new) - 1
+    own = np.flatnonzero(~attempts.rts)
+    data = np.full(first.size, -1)
+    data[of_attempt[own]] = own  # the last of each
+    return Served(
+        station=attempts.station[first],
+        first=first,
+        last=np.append(first[1:], attempts.tx.size)[: first.size] - 1,
+        data=data,
+        reason=reason,
+        of_attempt=of_attempt,
+        after_cts=after_cts,
+    )
+
+
+def _replay(attempts: Attempts, short_limit: int | None, long_limit: int | None) -> tuple[Array, Array, Array]:
+    """Go through the stations' attempts as they did, counting retries: the first attempt of each frame and why it
+    ended (`first` and `reason` of Served), and `after_cts`."""
     first: list[int] = []
-    data: list[int] = []
     reason: list[int] = []
-    station, current, cleared, over, counting = -1, -1, False, True, False
-    short = long = 0
-    names = ("station", "rts", "acked", "answered", "failed", "retry", "counts")
-    rows = zip(*(getattr(attempts, name).tolist() for name in names), strict=True)
-    for row, (at, is_rts, acked, answered, failed, retry, counts) in enumerate(rows):
+    after_cts: list[bool] = []
+    over, shown, cleared, short, long = True, False, False, 0, 0  # shown: the frame was sent, not only asked for
+    elsewhere, own = begins(attempts.station), ~attempts.rts
+    columns = (elsewhere, elsewhere | begins(attempts.counts), own, own & ~attempts.acked, own & ~attempts.retry)
+    rows = zip(*(column.tolist() for column in (*columns, _fates(attempts))), strict=True)
+    for row, (at_another, apart, is_own, group, not_retry, fate) in enumerate(rows):
         # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
         # another frame.
-        passed_over = not over and not is_rts and (not acked or (not retry and data[current] >= 0))
-        if at != station or over or passed_over or counts != counting:
-            if passed_over and at == station and short_limit is None:
-                reason[current] = Reason.STAGES
-            current += 1
+        passed_over = not over and (group or (not_retry and shown))
+        if over or passed_over or apart:
+            if not passed_over or at_another:
+                cleared = False
+            elif short_limit is None:
+                reason[-1] = Reason.STAGES
             first.append(row)
-            data.append(-1)
             reason.append(OPEN)
-            cleared = cleared and passed_over and at == station
-            station, over, counting = at, False, counts
-            short = long = 0
-        of_attempt.append(current)
+            over, shown, short, long = False, False, 0, 0
         after_cts.append(cleared)
-        if not is_rts:
-            data[current] = row
-        if is_rts and answered:
+        shown = shown or is_own
+        if fate == CLEARED:
             cleared, short = True, 0
             continue
-        if not acked and not is_rts:
-            why = Reason.GROUP if answered else OPEN
-        elif answered:
-            why = Reason.ACKED
-        elif not failed:
-            why = OPEN
-        elif cleared:
+        if fate == UNANSWERED and cleared:
             long += 1
-            why = Reason.LONG_LIMIT if long == long_limit else OPEN
-        else:
+            fate = Reason.LONG_LIMIT if long == long_limit else OPEN
+        elif fate == UNANSWERED:
             short += 1
-            why = (Reason.RTS_LIMIT if is_rts else Reason.SHORT_LIMIT) if short == short_limit else OPEN
+            fate = OPEN if short != short_limit else Reason.SHORT_LIMIT if is_own else Reason.RTS_LIMIT
         cleared = False
-        if why != OPEN:
-            reason[current], over = why, True
-    starts = np.array(first, np.int64)
-    return Served(
-        station=attempts.station[starts],
-        first=starts,
-        last=np.append(starts[1:], attempts.tx.size)[: starts.size] - 1,
-        data=np.array(data, np.int64),
-        reason=np.array(reason, np.int64),
-        of_attempt=np.array(of_attempt, np.int64),
-        after_cts=np.array(after_cts, bool),
-    )
+        if fate != OPEN:
+            reason[-1], over = fate, True
+    return np.array(first, np.int64), np.array(reason, np.int64), np.array(after_cts, bool)
+
+
+def _fates(attempts: Attempts) -> Array:
+    """What came of each attempt: the Reason why its frame was over, or CLEARED, UNANSWERED or OPEN."""
+    own = ~attempts.rts
+    cases = [
+        (attempts.answered & attempts.rts, CLEARED),
+        (attempts.answered & own & attempts.acked, Reason.ACKED),
+        (attempts.answered & own, Reason.GROUP),
+        (attempts.failed, UNANSWERED),
+    ]
+    return np.select([which for which, _ in cases], [fate for _, fate in cases], OPEN)
 
 
 def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, duration: Array) -> Array:
@@ -117,16 +113,22 @@ def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, durat
     kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
     unknown = np.flatnonzero(served.data < 0)
     if unknown.size:
-        asked = rate[attempts.tx] << 16 | duration[attempts.tx]
+        asked = asked_for(rate[attempts.tx], duration[attempts.tx])
         followed = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
         kinds_then = kind[served.of_attempt[followed]]
         kind[unknown] = kinds_asked_for(asked[followed], kinds_then, asked[served.first[unknown]])
     return kind
 
 
+def asked_for(rate: Array, duration: Array) -> Array:
+    """One number of what an RTS says of the frame that it asks for: its own rate (100 kb/s), and its Duration field."""
+    asked: Array = rate << DURATION_BITS | duration
+    return asked
+
+
 def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
-    """The Kind of frames of which only RTSs were sent, by the rate and Duration field of each, in `wanted` as
-    rate << 16 | duration; `asked` and `kind` are those of the RTSs whose frames followed.
+    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`; `asked` and `kind` are those of
+    the RTSs whose frames followed. RTSs are given as `asked_for` has them.
 
     The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
     this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
@@ -139,6 +141,6 @@ def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
     most_often = dict(zip((rarest_first // len(Kind)).tolist(), (rarest_first % len(Kind)).tolist(), strict=True))
     kinds = []
     for key in wanted.tolist():
-        same_rate = [(abs(k - key), k) for k in most_often if k >> 16 == key >> 16]
+        same_rate = [(abs(k - key), k) for k in most_often if k >> DURATION_BITS == key >> DURATION_BITS]
         kinds.append(most_often[min(same_rate)[1]] if same_rate else Kind.OTHER)
     return np.array(kinds, np.int64)

@@ -26,6 +26,9 @@ PHASES = {
     Phase.SLOW_START: ("slow start", "#9ecae1"), Phase.CONGESTION_AVOIDANCE: ("congestion avoidance", "#dddddd"),
     Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
 }  # fmt: skip
+LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker and its size
+LINE: dict[str, Any] = {"baseline": None, "linewidth": 1}  # stairs that do not come from the axis, nor return to it
+BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
 Names = Mapping[str, str]
 Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
 
@@ -54,11 +57,11 @@ def goodput(path: Path, runs: Sequence[Run], published: Published | None = None,
     for at, (colour, (variant, group)) in enumerate(zip(_colours(len(groups)), groups.items(), strict=True)):
         measured = statistics.mean([value(run, "goodput_segments") for run in group])
         error = None if len(group) < 2 else measured.half_width
-        bars = axes.bar(at - 0.2, measured.mean, 0.38, color=colour, yerr=error, capsize=4)
+        bars = axes.bar(at - 0.2, measured.mean, BAR, color=colour, yerr=error, capsize=4)
         axes.bar_label(bars, fmt="{:,.0f}", label_type="center", color="white")
         theirs = (published or {}).get(variant, {}).get("goodput_segments")
         if theirs is not None:
-            bars = axes.bar(at + 0.2, theirs, 0.38, fill=False, edgecolor=colour, hatch="//", linewidth=1.2)
+            bars = axes.bar(at + 0.2, theirs, BAR, fill=False, edgecolor=colour, hatch="//", linewidth=1.2)
             axes.bar_label(bars, fmt="{:,.0f}", padding=2)
     _name_bars(axes, groups, names)
     axes.set_ylabel("goodput, segments")
@@ -123,24 +126,13 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
     window, rtt, flight, band = panels
     for row, (colour, (name, flow)) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
         time_s = flow.time_ns / 1e9
-        line = {"baseline": None, "color": colour, "linewidth": 1}
-        threshold = [float("nan") if value == NO_SSTHRESH else value for value in flow.ssthresh]
-        window.stairs(flow.cwnd, time_s, **line, label=name)
-        window.stairs(threshold, time_s, **{**line, "linewidth": 0.7}, linestyle="--", alpha=0.7)
-        rtt.stairs([us / 1000 or float("nan") for us in flow.srtt_us], time_s, **line)
-        flight.stairs(flow.in_flight, time_s, **line)
-        for times, marker, size in ((flow.fast_retransmits_ns, "|", 5), (flow.rtos_ns, "v", 6)):
-            if not times.size:  # nothing at no place would upset the layout
-                continue
-            place = [1.03 + 0.06 * row] * times.size
-            window.plot(times / 1e9, place, marker, color=colour, markersize=size, clip_on=False,
-                        transform=window.get_xaxis_transform())  # fmt: skip
+        _draw_window(window, flow, name, colour)
+        _mark_losses(window, flow, row, colour)
+        rtt.stairs([us / 1000 or float("nan") for us in flow.srtt_us], time_s, color=colour, **LINE)
+        flight.stairs(flow.in_flight, time_s, color=colour, **LINE)
         for phase, (_, shade) in PHASES.items():
             spans = [(begin, end - begin) for begin, end in flow.spans(phase)]
             band.broken_barh(spans, (-row - 0.4, 0.8), color=shade, linewidth=0)
-    window.plot([], [], "--", color="grey", linewidth=0.7, label="ssthresh")
-    window.plot([], [], "|", color="grey", markersize=5, label="fast retransmit")
-    window.plot([], [], "v", color="grey", markersize=6, label="retransmission timeout")
     window.set_ylabel("cwnd, segments")
     rtt.set_ylabel("SRTT, ms")
     flight.set_ylabel("in flight")
@@ -149,10 +141,35 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
     band.grid(False)
     for axes in (window, rtt, flight):
         axes.set_ylim(bottom=0)
+    _explain(window, band)
+    _save(figure, path)
+
+
+def _draw_window(axes: "Axes", flow: TcpFlow, name: str, colour: Any) -> None:
+    """A flow's congestion window, and dashed its slow-start threshold once it has one."""
+    time_s = flow.time_ns / 1e9
+    threshold = [float("nan") if value == NO_SSTHRESH else value for value in flow.ssthresh]
+    axes.stairs(flow.cwnd, time_s, color=colour, **LINE, label=name)
+    axes.stairs(threshold, time_s, color=colour, **LINE | {"linewidth": 0.7}, linestyle="--", alpha=0.7)
+
+
+def _mark_losses(axes: "Axes", flow: TcpFlow, row: int, colour: Any) -> None:
+    """A flow's fast retransmits and retransmission timeouts, in a row of its own above the panel."""
+    above = 1.03 + 0.06 * row  # of the panel's height
+    for times, (_, marker, size) in zip((flow.fast_retransmits_ns, flow.rtos_ns), LOSSES, strict=True):
+        if times.size:  # nothing at no place would upset the layout
+            axes.plot(times / 1e9, [above] * times.size, marker, color=colour, markersize=size, clip_on=False,
+                      transform=axes.get_xaxis_transform())  # fmt: skip
+
+
+def _explain(window: "Axes", band: "Axes") -> None:
+    """The legends of tcp_flows: what is in every flow's colour is shown in grey."""
+    window.plot([], [], "--", color="grey", linewidth=0.7, label="ssthresh")
+    for name, marker, size in LOSSES:
+        window.plot([], [], marker, color="grey", markersize=size, label=name)
     window.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     shades = [band.bar(0, 0, color=shade, label=name) for name, shade in PHASES.values()]
     band.legend(handles=shades, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    _save(figure, path)
 
 
 def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:

@@ -2,22 +2,24 @@
 """TCP segments in flight: how many DATA and ACK segments are on the path, over time.
 
 A segment's journey begins when its origin's kernel hands it to the air, and ends when its final destination first
-receives it well, or when a station on the way loses it. `analysis.hops` says which frames stations served and gave up;
-the IP header names a packet from hop to hop (addresses, identification, ports, sequence numbers; for IPv6, which has no
-identification, packets equal byte for byte are one journey at a time).
+receives it well, or when a station on the way loses it. `analysis.hops` says which frames stations served and gave up,
+`analysis.packets` which of them carried the same packet.
 
 Two things are not in plain sight. A frame given up after nothing but unanswered RTSs never showed its segment: it was
 the latest one that came to this station and did not leave it, or else one that began here. And a segment that came to
 a station which then sent frames handed over later, but never this one, was dropped there, because queues keep order.
 """
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
+from operator import itemgetter
 
 import numpy as np
 
-from analysis.dissect import Frames
+from analysis.columns import begins
 from analysis.hops import NEVER, SEGMENTS, Hops
+from analysis.packets import identify
 from analysis.result import InFlight
 from analysis.trace import Array, Kind
 
@@ -79,89 +81,100 @@ def in_flight(hops: Hops) -> Flight:
 
 def journeys(hops: Hops) -> tuple[Array, Array, Array]:
     """When each segment came and left (ns; NEVER: still there at the stop), and its Kind."""
-    segment = np.isin(hops.kind, SEGMENTS)
-    frame = np.flatnonzero(segment & (hops.packet >= 0))
-    key, destination = _identify(hops, hops.packet[frame])
-    order = np.lexsort((hops.first[frame], key))
-    frame, key, destination = frame[order], key[order], destination[order]
-    new = np.append(True, key[1:] != key[:-1])[: key.size]
-    station, receiver, arrived = hops.station[frame], hops.receiver[frame], hops.arrived[frame]
-    new |= station == station[np.maximum.accumulate(np.where(new, np.arange(key.size), 0))]  # its origin's, again
-    journey = np.cumsum(new) - 1
-    count = int(new.sum())
-    enter, kind = hops.queued[frame[new]], hops.kind[frame[new]]
+    legs = _legs(hops)
+    delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
+    asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, delivered))
+    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
+    known = (journey >= 0) & (gone < NEVER)
+    dropped[journey[known]] = gone[known]
+    for overtaken, came in _overtaken(hops, stranded):
+        dropped[overtaken] = came
 
-    at_home = (arrived < NEVER) & (receiver == destination)
-    delivered = np.full(count, NEVER)
-    np.minimum.at(delivered, journey[at_home], arrived[at_home])
-    dropped = np.full(count, -1)
-    gave_up = hops.lost[frame] & (arrived == NEVER)
-    np.maximum.at(dropped, journey[gave_up], hops.ended[frame[gave_up]])
+    unseen = journey < 0  # each is a journey of its own
+    first = np.concatenate([legs.first, asked[unseen]])
+    leave = np.concatenate([np.where(delivered < NEVER, delivered, dropped), gone[unseen]])
+    return hops.queued[first], leave, hops.kind[first]
 
-    # Journeys that came to a station and never left it.
-    unsettled = delivered[journey] == NEVER
-    passed_on = set(zip(journey[unsettled].tolist(), station[unsettled].tolist(), strict=True))
-    stranded = np.flatnonzero(unsettled & (arrived < NEVER))
-    waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for row in stranded[np.argsort(arrived[stranded], kind="stable")].tolist():
-        j, there = int(journey[row]), int(receiver[row])
-        if (j, there) not in passed_on:
-            waiting.setdefault((there, int(kind[j])), []).append((int(arrived[row]), j))
-    # Frames that only ever asked by RTS: theirs, or segments that began here.
-    extra: list[tuple[int, int, int]] = []
-    for f in np.flatnonzero(segment & (hops.packet < 0)).tolist():
-        came = waiting.get((int(hops.station[f]), int(hops.kind[f])), [])
-        mine = max((place for place, (time, _) in enumerate(came) if time <= hops.queued[f]), default=None)
-        gone = int(hops.ended[f]) if hops.lost[f] else NEVER
-        if mine is None:
-            extra.append((int(hops.queued[f]), gone, int(hops.kind[f])))
-        elif gone < NEVER:
-            dropped[came.pop(mine)[1]] = gone
-        else:
-            came.pop(mine)
+
+@dataclass(frozen=True)
+class _Legs:
+    """The frames that showed their segment, by packet and then time, as legs of journeys.
+
+    `frame`: its row in Hops; `journey`: numbered from 0; `home`: it is for the packet's destination. `first` has a row
+    for each journey: its first frame.
+    """
+
+    frame: Array
+    journey: Array
+    home: Array
+    first: Array
+
+
+def _legs(hops: Hops) -> _Legs:
+    """One packet's frames make up a journey, until its origin sends it again."""
+    frame = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & (hops.packet >= 0))
+    packet, destination = identify(hops.frames, hops.tcp, hops.ips, hops.packet[frame])
+    order = np.lexsort((hops.first[frame], packet))
+    frame, packet, destination = frame[order], packet[order], destination[order]
+    station, new = hops.station[frame], begins(packet)
+    origin = station[np.maximum.accumulate(np.where(new, np.arange(frame.size), 0))]
+    new |= station == origin
+    return _Legs(frame, np.cumsum(new) - 1, hops.receiver[frame] == destination, frame[new])
+
+
+def _delivered(hops: Hops, legs: _Legs) -> Array:
+    """When each journey's segment first reached its destination, or NEVER."""
+    delivered = np.full(legs.first.size, NEVER)
+    np.minimum.at(delivered, legs.journey[legs.home], hops.arrived[legs.frame[legs.home]])
+    return delivered
+
+
+def _given_up(hops: Hops, legs: _Legs) -> Array:
+    """When a station last gave up each journey's segment, and the next had not received it; or NEVER."""
+    lost = hops.lost[legs.frame] & (hops.arrived[legs.frame] == NEVER)
+    given_up = np.full(legs.first.size, -1)
+    np.maximum.at(given_up, legs.journey[lost], hops.ended[legs.frame[lost]])
+    return np.where(given_up >= 0, given_up, NEVER)
+
+
+# By station and Kind, in the order in which they came there: when each segment did, and its journey.
+_Stranded = dict[tuple[int, int], list[tuple[int, int]]]
+
+
+def _stranded(hops: Hops, legs: _Legs, delivered: Array) -> _Stranded:
+    """The undelivered segments that came to a station which then showed no frame of theirs."""
+    under_way = np.flatnonzero(delivered[legs.journey] == NEVER)
+    passed_on = set(zip(legs.journey[under_way].tolist(), hops.station[legs.frame[under_way]].tolist(), strict=True))
+    came = under_way[hops.arrived[legs.frame[under_way]] < NEVER]
+    came = came[np.argsort(hops.arrived[legs.frame[came]], kind="stable")]
+    frame, journey = legs.frame[came], legs.journey[came]
+    columns = (hops.receiver[frame], hops.kind[legs.first[journey]], hops.arrived[frame], journey)
+    stranded: _Stranded = {}
+    for station, kind, time, number in zip(*(column.tolist() for column in columns), strict=True):
+        if (number, station) not in passed_on:
+            stranded.setdefault((station, kind), []).append((time, number))
+    return stranded
+
+
+def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded]:
+    """The frames of which nothing but RTSs were sent, the journey that each was on, and who is then still stranded.
+
+    A frame was that of the latest segment of its kind that had come by when it was handed over; -1: it began here.
+    """
+    left = {place: came.copy() for place, came in stranded.items()}
+    asked = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & (hops.packet < 0))
+    journey = []
+    columns = (hops.station[asked], hops.kind[asked], hops.queued[asked])
+    for station, kind, queued in zip(*(column.tolist() for column in columns), strict=True):
+        came = left.get((station, kind), [])
+        by_then = bisect_right(came, queued, key=itemgetter(0))
+        journey.append(came.pop(by_then - 1)[1] if by_then else -1)
+    return asked, np.array(journey, np.int64), left
+
+
+def _overtaken(hops: Hops, stranded: _Stranded) -> Iterator[tuple[int, int]]:
+    """The stranded segments whose station was later handed others to send, as journey and when it came there: a queue
+    keeps order, so it was full."""
     latest = np.zeros(len(hops.ips), np.int64)
     np.maximum.at(latest, hops.station, hops.queued)
-    for (at, _), came in waiting.items():
-        for time, j in came:
-            if time < latest[at]:
-                dropped[j] = time
-
-    leave = np.where(delivered < NEVER, delivered, np.where(dropped >= 0, dropped, NEVER))
-    more = np.array(extra, np.int64).reshape(-1, 3).T
-    return tuple(np.concatenate(pair) for pair in zip((enter, leave, kind), more, strict=True))  # type: ignore[return-value]
-
-
-def _identify(hops: Hops, packet: Array) -> tuple[Array, Array]:
-    """For TCP segments, by their rows in `frames`: a number that is the same for one packet on all its hops, and the
-    station that has its IP destination (-1: none)."""
-    tcp = hops.tcp
-    at = np.searchsorted(tcp.row, packet)
-    frames, network, transport = hops.frames.pick(packet), tcp.network[at], tcp.transport[at]
-    v6 = tcp.version[at] == 6
-    address = np.where(v6, network + 8, network + 12)
-    words = [frames.field(transport + 4 * word, 4) for word in range(3)]  # ports, sequence, acknowledgement
-    words += [tcp.payload[at], np.where(v6, 0, frames.field(network + 4, 2))]
-    source, target = _mix(_ip_words(frames, address, v6)), _mix(_ip_words(frames, address + np.where(v6, 16, 4), v6))
-    known = np.array([_ip_number(ip) for ip in hops.ips], np.uint64)
-    by_ip = np.argsort(known)
-    place = np.searchsorted(known[by_ip], target).clip(max=known.size - 1)
-    return _mix([source, target, *words]), np.where(known[by_ip][place] == target, by_ip[place], -1)
-
-
-def _ip_words(frames: Frames, at: Array, v6: Array) -> list[Array]:
-    """The four 32-bit words of an IP address; of IPv4's, all but the first are zero."""
-    return [np.where(v6 | (word == 0), frames.field(at + 4 * word, 4), 0) for word in range(4)]
-
-
-def _ip_number(ip: str) -> int:
-    packed = ip_address(ip).packed.ljust(16, b"\0") if ip else b"\xff" * 16
-    return int(_mix(list(np.frombuffer(packed, ">u4").reshape(4, 1)))[0])
-
-
-def _mix(words: list[Array]) -> Array:
-    """One 64-bit number of several (Fowler-Noll-Vo's product, with a shift so that high bits count too)."""
-    value = np.full(words[0].shape, 0xCBF29CE484222325, np.uint64)
-    for word in words:
-        value = (value ^ word.astype(np.uint64)) * np.uint64(0x100000001B3)
-        value ^= value >> np.uint64(29)
-    return value
+    return ((journey, time) for (at, _), came in stranded.items() for time, journey in came if time < latest[at])

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from analysis import exchanges
+from analysis.columns import begins, ends
 from analysis.dissect import Frames, Tcp, classify
 from analysis.observe import Observation
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace
+from analysis.transmissions import is_response
 
 NEVER = np.iinfo(np.int64).max
 SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)
@@ -53,7 +55,6 @@ def of_observation(seen: Observation) -> Hops:
     first, last = attempts.tx[served.first], attempts.tx[served.last]
     queued = capture.queued_ns(sent.row[first])
     packet = np.where(served.data >= 0, attempts.tx[served.data], -1)
-    final_frame = np.append(served.station[1:] != served.station[:-1], True)[: served.station.size]
     frame_of = np.full(sent.row.size, -1)
     frame_of[attempts.tx] = served.of_attempt
     well = seen.received.addressed & (seen.received.outcome == Outcome.OK)
@@ -63,9 +64,9 @@ def of_observation(seen: Observation) -> Hops:
         kind=seen.served_kind,
         queued=np.where(queued < 0, sent.time[first], queued),
         first=sent.time[first],
-        ended=sent.time[last] + sent.airtime[last],
+        ended=sent.end[last],
         arrived=_arrivals(first.size, frame_of, sent.kind, tx, seen.received.time[well] + sent.airtime[tx]),
-        lost=((served.reason == exchanges.OPEN) & ~final_frame) | np.isin(served.reason, GIVEN_UP),
+        lost=((served.reason == exchanges.OPEN) & ~ends(served.station)) | np.isin(served.reason, GIVEN_UP),
         receiver=np.where(packet >= 0, sent.receiver[packet], -1),
         packet=packet,
         frames=sent.frames,
@@ -79,51 +80,23 @@ def of_observation(seen: Observation) -> Hops:
 def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]]) -> Hops:
     """From the air's own records; `stations` are the plan's, in their order."""
     tx, rx = trace.tx, trace.rx
-    kinds, time, end = tx["kind"], tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
-    own = np.flatnonzero((kinds != Kind.CTS) & (kinds != Kind.ACK))
-    own = own[np.argsort(tx["station"][own], kind="stable")]
-    number = tx["station"][own].astype(np.int64) << 32 | tx["msdu"][own]
-    new = np.append(True, number[1:] != number[:-1])[: own.size]
-    frame = np.cumsum(new) - 1
-    first, last = own[new], own[np.append(new[1:], True)[: own.size]]
-    frame_of = np.full(tx.size, -1)
-    frame_of[own] = frame
-    rts = kinds[own] == Kind.RTS
-    data = np.full(first.size, -1)
-    data[frame[~rts]] = own[~rts]  # the last of each
-
-    kind = np.where(data >= 0, kinds[data], Kind.OTHER) if tx.size else np.zeros(0, np.uint8)
-    segment = np.flatnonzero((kind == Kind.TCP_DATA) | (kind == Kind.TCP_ACK))
-    packet = np.full(first.size, -1)
-    packet[segment] = np.arange(segment.size)
-    frames = Frames(trace.data, trace.frame[data[segment]], tx["caplen"][data[segment]].astype(np.int64))
-    kind[segment], tcp = classify(frames)
-    asked_by = own[rts]
-    at = trace.frame[asked_by]
-    asked = np.zeros(tx.size, np.int64)
-    asked[asked_by] = (
-        tx["rate"][asked_by].astype(np.int64) << 16 | trace.data[at + 3].astype(np.int64) << 8 | trace.data[at + 2]
-    )
-    followed = data[frame_of[asked_by]] >= 0
-    kind[data < 0] = exchanges.kinds_asked_for(
-        asked[asked_by[followed]], kind[frame_of[asked_by[followed]]], asked[first[data < 0]]
-    )
-
-    lost = np.zeros(first.size, bool)
-    given_up = np.isin(tx["id"], trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)])
-    lost[frame_of[given_up]] = True
+    time, end = tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
+    served = _numbered(trace)
+    first, seen = served.first, served.data >= 0
+    kind, packet, frames, tcp = _dissected(trace, served)
+    kind[~seen] = _kinds_asked_for(trace, served, kind)
     well = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
     to = trace.rx_tx[well]
-    receiver = tx["receiver"][data].astype(np.int64) if tx.size else data
+    receiver = tx["receiver"][served.data].astype(np.int64) if tx.size else served.data
     return Hops(
         station=tx["station"][first].astype(np.int64),
         kind=kind,
         queued=np.where(tx["attempt"][first] <= 1, tx["queued_ns"][first], time[first]),
         first=time[first],
-        ended=end[last],
-        arrived=_arrivals(first.size, frame_of, kinds, to, rx["start_ns"][well] + tx["duration_ns"][to]),
-        lost=lost,
-        receiver=np.where((data >= 0) & (receiver != NOBODY), receiver, -1),
+        ended=end[served.last],
+        arrived=_arrivals(first.size, served.of_tx, tx["kind"], to, rx["start_ns"][well] + tx["duration_ns"][to]),
+        lost=_lost(trace, served),
+        receiver=np.where(seen & (receiver != NOBODY), receiver, -1),
         packet=packet,
         frames=frames,
         tcp=tcp,
@@ -131,6 +104,71 @@ def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]]) -> Hops:
         start_ns=trace.start_ns,
         stop_ns=trace.stop_ns,
     )
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """The frames that a trace numbers, by station and in the order in which it served them, as rows of `Trace.tx`.
+
+    `first` and `last` are their attempts; `data` the last that was no RTS, or -1. `of_tx` has for each transmission its
+    frame: a row here, or -1 for a CTS or ACK.
+    """
+
+    first: Array
+    last: Array
+    data: Array
+    of_tx: Array
+
+
+def _numbered(trace: Trace) -> _Numbered:
+    """The frames of a trace: all attempts of a station at one bear the same number."""
+    tx = trace.tx
+    attempt = np.flatnonzero(~is_response(tx["kind"]))
+    attempt = attempt[np.argsort(tx["station"][attempt], kind="stable")]
+    number = tx["station"][attempt].astype(np.int64) << 32 | tx["msdu"][attempt]
+    new = begins(number)
+    frame, first = np.cumsum(new) - 1, attempt[new]
+    of_tx, data = np.full(tx.size, -1), np.full(first.size, -1)
+    of_tx[attempt] = frame
+    own = tx["kind"][attempt] != Kind.RTS
+    data[frame[own]] = attempt[own]  # the last of each
+    return _Numbered(first, attempt[ends(number)], data, of_tx)
+
+
+def _dissected(trace: Trace, served: _Numbered) -> tuple[Array, Array, Frames, Tcp]:
+    """Look into the segments: `kind` (OTHER if a frame was only asked for), `packet`, `frames` and `tcp` of Hops."""
+    tx = trace.tx
+    kind = np.where(served.data >= 0, tx["kind"][served.data], Kind.OTHER) if tx.size else np.zeros(0, np.int64)
+    segment = np.flatnonzero((kind == Kind.TCP_DATA) | (kind == Kind.TCP_ACK))
+    packet = np.full(kind.size, -1)
+    packet[segment] = np.arange(segment.size)
+    sent = served.data[segment]
+    frames = Frames(trace.data, trace.frame[sent], tx["caplen"][sent].astype(np.int64))
+    kind[segment], tcp = classify(frames)
+    return kind, packet, frames, tcp
+
+
+def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array) -> Array:
+    """The Kind of each frame of which only RTSs were sent."""
+
+    def asked(rts: Array) -> Array:
+        at = trace.frame[rts]
+        duration = trace.data[at + 3].astype(np.int64) << 8 | trace.data[at + 2]
+        return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration)
+
+    rts = np.flatnonzero(trace.tx["kind"] == Kind.RTS)
+    followed = rts[served.data[served.of_tx[rts]] >= 0]
+    return exchanges.kinds_asked_for(
+        asked(followed), kind[served.of_tx[followed]], asked(served.first[served.data < 0])
+    )
+
+
+def _lost(trace: Trace, served: _Numbered) -> Array:
+    """Which frames their stations gave up."""
+    ids = trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)]
+    lost = np.zeros(served.first.size, bool)
+    lost[served.of_tx[np.isin(trace.tx["id"], ids)]] = True
+    return lost
 
 
 def _arrivals(count: int, frame_of: Array, kind: Array, tx: Array, time: Array) -> Array:

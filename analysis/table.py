@@ -8,7 +8,7 @@ with. Runs under several seeds are shown as mean ± half-width of the 95 % confi
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rich.table import Table
 
@@ -92,12 +92,8 @@ def _one_case(
     title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
     names: Mapping[str, str], quantities: Mapping[str, str],
 ) -> Table:  # fmt: skip
-    table = Table(title=title, title_justify="left")
-    table.add_column("")
-    for variant in variants:
-        table.add_column(names.get(variant, variant), justify="right")
-        if variant in published:
-            table.add_column("published", justify="right", style="dim")
+    """A row for each quantity, and one for the change of goodput."""
+    table = _table(title, "", variants, names, published)
     for path, label in quantities.items():
         cells = []
         for variant, group in variants.items():
@@ -107,28 +103,32 @@ def _one_case(
         table.add_row(label, *cells, end_section=quantities is QUANTITIES and path in SECTIONS)
     goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
     if goodput and len(variants) > 1:
-        first, changes = next(iter(variants)), []
-        for variant, group in variants.items():
-            changes.append(percent(_change(group, variants[first], goodput)) if variant != first else "")
-            if variant in published:
-                changes.append(_published_change(published, variant, first, goodput))
+        first = next(iter(variants))
+        changes = _changes(variants, published, goodput)
         table.add_row(f"change of goodput against {names.get(first, first)}", *changes)
     return table
+
+
+def _changes(
+    variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]], path: str
+) -> list[str]:  # fmt: skip
+    """The cells of a row: how much more or less each variant has than the first, measured and published."""
+    first, cells = next(iter(variants)), []
+    for variant, group in variants.items():
+        cells.append(percent(_change(group, variants[first], path)) if variant != first else "")
+        if variant in published:
+            cells.append(_published_change(published, variant, first, path))
+    return cells
 
 
 def _cases(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
 ) -> Table:  # fmt: skip
     """A row for each case; in each cell a variant's value, and its change against the first."""
-    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    variants = _variants(groups)
     beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
-    table = Table(title=title, title_justify="left")
+    table = _table(title, rows, variants, names, beside)
     between = "  " if len(variants) + len(beside) <= COMPACT else "\n"
-    table.add_column(rows)
-    for variant in variants:
-        table.add_column(names.get(variant, variant), justify="right")
-        if variant in beside:
-            table.add_column("published", justify="right", style="dim")
     for case, group in groups.items():
         cells, theirs = [], published.get(case, {})
         for variant in variants:
@@ -146,12 +146,9 @@ def _compact(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
 ) -> Table:  # fmt: skip
     """A row for each case: the first variant's value, and how much more or less the others have."""
-    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    variants = _variants(groups)
     first, widest = variants[0], 0.0
-    table = Table(title_justify="left", caption_justify="left")
-    table.add_column(rows)
-    for variant in variants:
-        table.add_column(names.get(variant, variant), justify="right")
+    table = _table(f"{title}; beside {names.get(first, first)}: change against it", rows, variants, names)
     for case, group in groups.items():
         cells = [number(_mean(group.get(first, []), path))]
         for variant in variants[1:]:
@@ -159,9 +156,26 @@ def _compact(
             cells.append(f"{change.mean * 100:+.0f} %" if change else "")
             widest = max(widest, 0.0 if change is None or math.isnan(change.half_width) else change.half_width)
         table.add_row(names.get(case, case), *cells)
-    table.title = f"{title}; beside {names.get(first, first)}: change against it"
     table.caption = f"the widest 95 % confidence interval is ± {widest * 100:.1f} %" if widest else None
     return table
+
+
+def _table(
+    title: str, rows: str, variants: Iterable[str], names: Mapping[str, str], beside: Collection[str] = ()
+) -> Table:  # fmt: skip
+    """An empty table with a column for each variant, and after those of `beside` one for what was published."""
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.add_column(rows)
+    for variant in variants:
+        table.add_column(names.get(variant, variant), justify="right")
+        if variant in beside:
+            table.add_column("published", justify="right", style="dim")
+    return table
+
+
+def _variants(groups: Groups) -> list[str]:
+    """The variants of all cases, in the order in which these first come."""
+    return list(dict.fromkeys(variant for group in groups.values() for variant in group))
 
 
 def _mean(runs: Sequence[Run], path: str) -> statistics.Estimate | None:

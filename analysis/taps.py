@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import capture, dissect
+from analysis.attempts import RETRY
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
+from analysis.pcapng import RADIOTAP_LEN, RT_BAD_FCS, RT_FCS
 from analysis.result import Collisions, Failures
 
 if TYPE_CHECKING:
@@ -86,9 +88,9 @@ def frames(path: Path, where: Callable[["Packet"], bool] | None = None, interfac
         raise capture.CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
     for row in np.flatnonzero(file.interface == names.index(interface)).tolist():
         at = int(file.frame[row])
-        packet = RadioTap(file.data[at - 28 : at + int(file.caplen[row])].tobytes())
+        packet = RadioTap(file.data[at - RADIOTAP_LEN : at + int(file.caplen[row])].tobytes())
         packet.time = int(file.time_ns[row]) / 1e9
-        packet.wirelen = int(file.length[row]) + 28
+        packet.wirelen = int(file.length[row]) + RADIOTAP_LEN
         packet.sniffed_on = interface
         comment = file.comment(row)
         packet.comments = [comment.encode()] if comment else None
@@ -116,9 +118,9 @@ def live(interface: str, seconds: float) -> dict[str, dict[str, int]]:
 
 def unwrap(packet: "Packet") -> tuple[bytes, bool]:
     """The 802.11 frame under radiotap, without FCS, and whether the FCS was bad."""
-    flags = getattr(packet, "Flags", None) or 0
+    flags = int(getattr(packet, "Flags", None) or 0)
     octets = bytes(packet.original)[packet.len :]
-    return octets[:-4] if int(flags) & 0x10 else octets, bool(int(flags) & 0x40)
+    return octets[:-4] if flags & RT_FCS else octets, bool(flags & RT_BAD_FCS)
 
 
 def count(found: Sequence[tuple[bytes, bool]]) -> dict[str, dict[str, int]]:
@@ -128,7 +130,7 @@ def count(found: Sequence[tuple[bytes, bool]]) -> dict[str, dict[str, int]]:
     all_frames = dissect.Frames(data, np.cumsum(sizes) - sizes, sizes)
     kind, _ = dissect.classify(all_frames)
     bad = np.array([b for _, b in found], bool)
-    retry = all_frames.field(1) & 0x08 != 0
+    retry = all_frames.field(1) & RETRY != 0
     columns = {"frames": np.ones(kind.size, bool), "retries": retry & ~bad, "bad_fcs": bad}
     return {
         name: {what: int((column & (kind == number)).sum()) for what, column in columns.items()}
@@ -144,14 +146,19 @@ def _compare(path: Path, as_json: bool) -> bool:
     wrong = differences(taps, module) if module else []
     if as_json:
         print(json.dumps({"capture": str(path), "stations": taps, "totals": totals(taps), "differences": wrong}))
-        return not wrong
-    print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
-    theirs = totals(module) if module else {}
-    print(f"{'':18}{'taps':>10}{'module':>10}" if module else f"{'':18}{'taps':>10}")
-    for name, value in totals(taps).items():
-        print(f"{name:18}{value:>10}" + (f"{theirs[name]:>10}" if module else ""))
-    print("\n".join(wrong) if wrong else "no lane.json beside it to compare with" if not module else "they agree")
+    else:
+        print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
+        print("\n".join(_beside(taps, module)))
+        print("\n".join(wrong) if wrong else "they agree" if module else "no lane.json beside it to compare with")
     return not wrong
+
+
+def _beside(taps: Sequence[Counters], module: Sequence[Counters] | None) -> Iterator[str]:
+    """The lines of a table: totals of the taps, and beside them the module's if they are there."""
+    columns = {"taps": totals(taps)} | ({"module": totals(module)} if module else {})
+    yield f"{'':18}" + "".join(f"{name:>10}" for name in columns)
+    for quantity in columns["taps"]:
+        yield f"{quantity:18}" + "".join(f"{column[quantity]:>10}" for column in columns.values())
 
 
 def _json(path: Path) -> Any:

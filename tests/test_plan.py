@@ -3,17 +3,28 @@
 
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emulation.plan import PARTIAL_RTS, PlanError, plan
+from emulation.plan import PlanError, plan
+from emulation.plan.nodes import PARTIAL_RTS
 from emulation.specification import specify
+from topologies import Link, Network, Node
+
+WANDER = str(Path(__file__).parent / "plugins" / "mobility" / "wander.py")
 
 
 def made(topology="string", **options):
     return plan(specify(topology, options))
+
+
+def parts_of(made_plan):
+    """Each node with what its radio and its routes are, in one."""
+    return [{**node, **node["interfaces"][0], "name": node["name"], **node["routing"]} for node in made_plan["nodes"]]
 
 
 def walk(stations, source, destination):
@@ -59,26 +70,26 @@ def connected_graphs(draw):
 @settings(deadline=None)
 def test_routes_are_shortest_paths_without_loops(links):
     snr = [[20 if b in links[a] else None for b in links] for a in links]
-    stations = made(stations=len(links), propagation={"model": "snr", "snr_db": snr})["stations"]
+    stations = parts_of(made(stations=len(links), propagation={"model": "snr", "snr_db": snr}))
     for a in links:
         for b, distance in hops(links, a).items():
             assert len(walk(stations, f"10.0.0.{a + 1}", f"10.0.0.{b + 1}")) == distance + 1
 
 
 def test_ties_go_to_the_lowest_station():
-    stations = made("mesh", size="2x2", flows=1)["stations"]
+    stations = parts_of(made("mesh", size="2x2", flows=1))
     assert walk(stations, "10.0.0.1", "10.0.0.4") == ["10.0.0.1", "10.0.0.2", "10.0.0.4"]
     assert walk(stations, "10.0.0.4", "10.0.0.1") == ["10.0.0.4", "10.0.0.2", "10.0.0.1"]
 
 
 def test_one_way_links_are_no_links():
     snr = [[None, 20, 20], [None, None, 20], [20, 20, None]]  # sta1 reaches sta2, but not back
-    stations = made(stations=3, propagation={"model": "snr", "snr_db": snr})["stations"]
+    stations = parts_of(made(stations=3, propagation={"model": "snr", "snr_db": snr}))
     assert walk(stations, "10.0.0.1", "10.0.0.2") == ["10.0.0.1", "10.0.0.3", "10.0.0.2"]
 
 
 def test_a_large_network_has_the_routes_of_its_flows_only():
-    stations = made(stations=100)["stations"]
+    stations = parts_of(made(stations=100))
     assert len(walk(stations, "10.0.0.1", "10.0.0.100")) == len(walk(stations, "10.0.0.100", "10.0.0.1")) == 100
     assert max(len(station["routes"]) for station in stations) == 2
 
@@ -105,7 +116,7 @@ def test_the_string_of_the_seeds_in_numbers():
     assert air["power_mdbm"][0] == [None, -60498, -72539, -79582, -84580]
     assert air["delay_ns"][0] == [0, 667, 1334, 2001, 2669]
     assert (air["rx_threshold_mdbm"], air["cs_threshold_mdbm"]) == (-64374, -78071)
-    assert (air["phy"], air["slot_ns"], air["cw_min"], air["basic_rates"]) == ("dsss", 20000, 31, [10])
+    assert (air["slot_ns"], air["cw_min"], air["basic_rates"]) == (20000, 31, [10])
     assert air["error_table"] is None
 
 
@@ -118,50 +129,48 @@ def test_stations_exactly_at_the_reception_range_reach_each_other():
 def test_no_path_is_refused_unless_asked_for():
     with pytest.raises(PlanError, match="nothing arrives"):
         made(propagation="disc", spacing=300)
-    lone = made(propagation="disc", spacing=300, unreachable=True)["stations"]
+    lone = parts_of(made(propagation="disc", spacing=300, unreachable=True))
     assert all(station["routes"] == [] and station["neighbours"] == {} for station in lone)
 
 
 @pytest.mark.parametrize(
-    ("rate", "phy", "slot", "cw_min", "extension"),
-    [(1, "dsss", 20000, 31, 0), (2, "dsss", 20000, 31, 0), (11, "hr", 20000, 31, 0), (54, "erp", 9000, 15, 6000)],
+    ("rate", "slot", "cw_min", "extension"),
+    [(1, 20000, 31, 0), (2, 20000, 31, 0), (11, 20000, 31, 0), (54, 9000, 15, 6000)],
 )
-def test_the_rate_decides_the_phy(rate, phy, slot, cw_min, extension):
+def test_the_rate_decides_the_phy(rate, slot, cw_min, extension):
     made_plan = made(rate=rate)
     air = made_plan["air"]
-    assert (air["phy"], air["slot_ns"], air["cw_min"], air["signal_extension_ns"]) == (phy, slot, cw_min, extension)
-    assert made_plan["stations"][0]["rates"] == [rate * 10]
+    assert (air["slot_ns"], air["cw_min"], air["signal_extension_ns"]) == (slot, cw_min, extension)
+    assert parts_of(made_plan)[0]["rates"] == [rate * 10]
 
 
 def test_rts_modes_are_thresholds():
-    assert [made(rts=mode)["stations"][0]["rts_threshold"] for mode in ("full", "partial", "none")] == [0, 400, None]
+    assert [parts_of(made(rts=mode))[0]["rts_threshold"] for mode in ("full", "partial", "none")] == [0, 400, None]
     header, snap, ip, tcp, options, fcs = 26, 8, 20, 20, 40, 4
     assert header + snap + ip + tcp + options + fcs < PARTIAL_RTS < 24 + snap + ip + 536 + fcs
 
 
 def test_plain_acks_are_the_receivers_routes():
     def prompt(ack, **options):
-        return [
-            (s["name"], r["to"]) for s in made(ack=ack, **options)["stations"] for r in s["routes"] if r["quickack"]
-        ]
+        return [(s["name"], r["to"]) for s in parts_of(made(ack=ack, **options)) for r in s["routes"] if r["quickack"]]
 
     assert prompt("plain") == [("sta5", "10.0.0.1")]
     assert prompt("delayed") == []
-    two = made(ack="plain", stations=2)["stations"][1]["routes"]  # a neighbour, and yet it has a route, for its metric
+    two = parts_of(made(ack="plain", stations=2))[1]["routes"]  # a neighbour, and yet it has a route, for its metric
     assert [(route["to"], route["via"], route["quickack"]) for route in two] == [("10.0.0.1", None, True)]
 
 
 def test_tcp_is_set_at_the_ends_of_a_flow_only():
     vegas = made(tcp="vegas")
     assert vegas["module_parameters"]["tcp_vegas.beta"] == "3"
-    assert [("net.ipv4.tcp_sack" in station["sysctl"]) for station in vegas["stations"]] == [
+    assert [("net.ipv4.tcp_sack" in station["sysctl"]) for station in parts_of(vegas)] == [
         True,
         False,
         False,
         False,
         True,
     ]
-    assert vegas["flows"][0]["congestion"] == "vegas"
+    assert vegas["applications"][0]["congestion"] == "vegas"
 
 
 def test_flows_that_disagree_about_a_station_are_refused():
@@ -169,7 +178,7 @@ def test_flows_that_disagree_about_a_station_are_refused():
         made(flows=2, tcp="newreno,sack")
     with pytest.raises(PlanError, match="cubic and newreno"):  # what one leaves to the kernel counts, too
         made(flows=2, tcp="newreno,cubic")
-    assert [flow["congestion"] for flow in made(flows=2, tcp="newreno,vegas")["flows"]] == ["reno", "vegas"]
+    assert [flow["congestion"] for flow in made(flows=2, tcp="newreno,vegas")["applications"]] == ["reno", "vegas"]
 
 
 def test_a_model_that_does_not_fit_is_refused():
@@ -185,7 +194,7 @@ def test_the_airs_limit_of_delay_is_said_in_kilometres():
 def test_links_below_the_threshold_carry_no_route():
     rng = random.Random(1)
     snr = [[rng.choice([0, 0.999, 1, 30]) for _ in range(8)] for _ in range(8)]
-    stations = made(stations=8, propagation={"model": "snr", "snr_db": snr}, unreachable=True)["stations"]
+    stations = parts_of(made(stations=8, propagation={"model": "snr", "snr_db": snr}, unreachable=True))
     for a, station in enumerate(stations):
         for ip in station["neighbours"]:
             b = int(ip.rpartition(".")[2]) - 1
@@ -194,13 +203,13 @@ def test_links_below_the_threshold_carry_no_route():
 
 def test_minstrel_chooses_among_the_rates_of_the_phy_and_retries_by_its_stages() -> None:
     made = plan(specify("string", {"rate": 11, "rate_control": "minstrel"}))
-    assert made["stations"][0]["rates"] == [10, 20, 55, 110]
+    assert parts_of(made)[0]["rates"] == [10, 20, 55, 110]
     assert made["air"]["retry_by"] == "stages"
 
 
 def test_a_routes_metric_is_its_number_of_hops():
     """From which kernel modules learn it, as they would of a routing daemon."""
-    for station in made(stations=6)["stations"]:
+    for station in parts_of(made(stations=6)):
         own = int(station["ip"].partition("/")[0].rpartition(".")[2])
         assert all(route["metric"] == abs(int(route["to"].rpartition(".")[2]) - own) for route in station["routes"])
         assert len(station["routes"]) >= 3
@@ -210,7 +219,7 @@ def test_a_plan_names_the_modules_that_its_tcp_needs():
     assert made(flows=2, tcp="sca,newreno")["modules"] == ["tcp_tap", "tcp_sca"]
     assert made(tcp="reno", tcp_trace=False)["modules"] == []
     mine = made(tcp="tcp_mine:mine", module_parameters="tcp_mine.gain=3,sch_other.limit=1")
-    assert mine["flows"][0]["congestion"] == "mine"
+    assert mine["applications"][0]["congestion"] == "mine"
     assert mine["modules"] == ["tcp_tap", "tcp_mine", "sch_other"]
     assert mine["module_parameters"] == {"tcp_mine.gain": "3", "sch_other.limit": "1"}
 
@@ -220,7 +229,7 @@ def test_a_studys_module_parameter_wins_over_a_variants():
 
 
 def test_acks_are_thinned_where_flows_end():
-    stations = made(stations=3, flows=2, ackthin="daa,granularity_us=10000")["stations"]
+    stations = parts_of(made(stations=3, flows=2, ackthin="daa,granularity_us=10000"))
     assert [station["qdisc"] for station in stations] == [
         None, None, {"kind": "ackthin", "policy": "daa", "granularity_us": 10000},
     ]  # fmt: skip
@@ -229,5 +238,70 @@ def test_acks_are_thinned_where_flows_end():
 
 def test_a_qdisc_of_ones_own_is_at_both_ends():
     made_plan = made(stations=3, qdisc="sch_mine:mine", load="other,sch_mine")
-    assert [station["qdisc"] for station in made_plan["stations"]] == [{"kind": "mine"}, None, {"kind": "mine"}]
+    assert [station["qdisc"] for station in parts_of(made_plan)] == [{"kind": "mine"}, None, {"kind": "mine"}]
     assert made_plan["modules"] == ["tcp_tap", "other", "sch_mine"]
+
+
+def test_what_a_node_has_of_its_own():
+    nodes = {name: Node(position=(200.0 * i, 0, 0)) for i, name in enumerate(("a", "b", "c"))}
+    nodes["b"] = Node(position=(200.0, 0, 0), settings={"rts": "full", "rate": 1})
+    found = parts_of(plan(specify(Network(nodes=nodes), {"rts": "none"})))
+    assert [(one["rts_threshold"], one["rates"]) for one in found] == [(None, [20]), (0, [10]), (None, [20])]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"colour": "red"}, "a: a node has no setting colour of its own; there are: rate, rts"),
+        ({"rts": "often"}, "a: rts: must be 'full', 'partial' or 'none', not 'often'"),
+        ({"rate": 54}, "a: at 54 Mb/s it has another PHY than the network at 2 Mb/s"),
+    ],
+)
+def test_a_nodes_own_settings_are_checked(settings, says):
+    network = Network(nodes={"a": Node(settings=settings), "b": Node()})
+    with pytest.raises(PlanError, match=re.escape(says)):
+        plan(specify(network, {}))
+
+
+def test_links_have_settings_of_their_own_and_the_rest_share_one():
+    nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("abcd")}
+    network = Network(nodes=nodes, links=(Link(kind="mesh", nodes=("c", "b"), settings={"freq": 2437}),))
+    made_plan = plan(specify(network, {"beacon_tu": 100}))
+    assert [(link["kind"], link["freq"], link["beacon_tu"]) for link in made_plan["links"]] == [
+        ("mesh", 2437, 100), ("adhoc", 2412, 100)
+    ]  # fmt: skip
+    assert [part["link"] for part in parts_of(made_plan)] == ["link2", "link1", "link1", "link2"]
+    with pytest.raises(PlanError, match="there is no setting colour; there are: ssid, freq, beacon_tu"):
+        plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"colour": 1}),)), {}))
+
+
+def test_an_unknown_kind_is_answered_with_those_there_are():
+    with pytest.raises(ValueError, match=r"there is no routing 'ospf'; there are: .*static"):
+        made(routing="ospf")
+
+
+def test_a_station_that_walks_away_is_heard_less_and_less_and_later():
+    steps = made(stations=3, seconds=20, motion="line,node=sta3,speed=10", unreachable=True)["motion"]
+    assert [steps[0]["at_s"], steps[-1]["at_s"], len(steps)] == [0.1, 20.0, 200]
+    assert steps[-1]["positions"] == {"sta3": [600.0, 0.0, 0.0]}
+    heard_by_sta2 = [step["power_mdbm"]["2"][1] for step in steps]
+    assert heard_by_sta2 == sorted(heard_by_sta2, reverse=True)
+    assert {row for step in steps for row in step["power_mdbm"]} == {"0", "1", "2"}
+    end = made(propagation={"model": "two-ray"}, stations=2, spacing=400, unreachable=True)["air"]
+    assert steps[-1]["power_mdbm"]["2"][1] == end["power_mdbm"][0][1]
+    assert steps[-1]["delay_ns"]["1"][2] == end["delay_ns"][0][1]
+
+
+def test_motion_is_the_seeds_whatever_else_is_asked_for():
+    """So that two TCPs meet the same movement."""
+    usual = {"stations": 3, "seconds": 3, "motion": {"model": WANDER}}
+    assert made(**usual)["motion"] == made(**usual, tcp="vegas")["motion"] != made(**usual, seed=2)["motion"] != []
+
+
+def test_motion_that_cannot_be_is_refused():
+    with pytest.raises(PlanError, match="there is no node sta9 to move"):
+        made(motion="line,node=sta9")
+    with pytest.raises(ValueError, match="there is no mobility model 'teleport'; there are: line"):
+        made(motion="teleport")
+    with pytest.raises(PlanError, match="at most 3600 s, not 5000"):
+        made(motion="line,node=sta1", seconds=5000)

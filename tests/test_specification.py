@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from emulation.specification import Specification, explain, specify
+from emulation.specification import OPTIONS, SECTIONS, Specification, explain, flatten, specify, unflatten
+from emulation.specification.medium import Medium
 from emulation.specification.propagation import MODELS, Disc, TwoRayGround
+from topologies import Application, Network, Node
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-fields = sorted(Specification.model_fields)
+fields = sorted([*Specification.model_fields, *OPTIONS])
 plausible = st.sampled_from(
     [*MODELS, "string", "mesh", "full", "plain", "sinr", "newreno", "vegas,cubic", 1, 2, 5.5, 54, 1e9]
 )
@@ -47,10 +49,10 @@ def said(topology, **options):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"stations": 0}, "parameters.stations: must be at least 2, not 0"),
-        ({"stations": 500}, "parameters.stations: must be at most 100, not 500"),
+        ({"stations": 0}, "stations: must be at least 2, not 0"),
+        ({"stations": 500}, "stations: must be at most 100, not 500"),
         ({"rate": 3}, "rate: 3 Mb/s is not possible; there are: 1, 2, 5.5, 11, 6, 9, 12, 18, 24, 36, 48, 54"),
-        ({"spacing": -200}, "parameters.spacing: must be above 0, not -200"),
+        ({"spacing": -200}, "spacing: must be above 0, not -200"),
         ({"rts": "often"}, "rts: must be 'full', 'partial' or 'none', not 'often'"),
         ({"seconds": 0}, "seconds: must be above 0, not 0"),
         ({"seed": -1}, "seed: must be at least 0, not -1"),
@@ -75,21 +77,21 @@ def test_every_mistake_gets_its_line():
 
 def test_options_go_to_the_topology_or_to_the_experiment():
     specification = specify("string", {"stations": 3, "rate": "5.5", "tcp": "newreno,vegas", "flows": 2})
-    assert specification.parameters == {"stations": 3, "spacing": 200.0, "flows": 2}
-    assert (specification.rate, specification.tcp) == (5.5, ("newreno", "vegas"))
+    assert specification.network.parameters == {"stations": 3, "spacing": 200.0, "flows": 2}
+    assert (specification.radio.rate, specification.transport.tcp) == (5.5, ("newreno", "vegas"))
 
 
 def test_the_defaults_are_the_seeds_scenario():
     specification = Specification()
-    assert specification.propagation == TwoRayGround()
-    found = specification.effective_thresholds()
+    assert specification.medium.propagation == TwoRayGround()
+    found = specification.medium.effective_thresholds()
     assert (round(found.receive_dbm, 3), round(found.sense_dbm, 3), found.capture_db) == (-64.374, -78.071, 10.0)
 
 
 def test_a_propagation_model_is_a_name_an_object_or_a_model():
     for way in ("disc", {"model": "disc"}, Disc()):
-        assert Specification(propagation=way).propagation == Disc()
-    dumped = json.loads(Specification(propagation="disc").model_dump_json())["propagation"]
+        assert Medium(propagation=way).propagation == Disc()
+    dumped = json.loads(Medium(propagation="disc").model_dump_json())["propagation"]
     assert dumped == {"model": "disc", "radius_m": 250.0, "tx_power_dbm": 20.0}
 
 
@@ -111,3 +113,29 @@ def test_what_is_wrong_with_modules_is_said(options, said):
     with pytest.raises(ValueError) as caught:
         specify("string", options)
     assert said in "\n".join(explain(caught.value))
+
+
+def test_flat_options_are_a_view():
+    """All of them, each once; and they make the specification that they are of."""
+    talk = Application(source="a", destination="b")
+    assert len(OPTIONS) == sum(len(model.model_fields) for model in SECTIONS.values())
+    made = [
+        specify("string", {"stations": 3, "tcp": "vegas", "propagation": "disc", "motion": "line,node=sta1"}),
+        specify("mesh", {"size": "3x3", "ackthin": "skip,skip=2", "module_parameters": "a.b=1", "ranges": {}}),
+        specify(Network(nodes={"a": Node(), "b": Node()}, applications=(talk,)), {}),
+    ]
+    for specification in made:
+        flat = json.loads(json.dumps(flatten(specification)))
+        assert unflatten(flat) == specification
+    flat = flatten(made[0])
+    assert (flat["stations"], flat["tcp"], flat["seconds"], flat["topology"]) == (3, ["vegas"], 120.0, "string")
+
+
+@given(st.dictionaries(st.sampled_from([*OPTIONS, "stations", "flows"]), anything | plausible | models, max_size=5))
+def test_any_options_make_a_specification_or_are_explained(options):
+    try:
+        specification = specify("string", options)
+    except ValueError as error:
+        assert all(line and "\n" not in line for line in explain(error))
+    else:
+        assert unflatten(flatten(specification)) == specification

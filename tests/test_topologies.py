@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import topologies
+from topologies import Network, Node
 
 
 def layout(name, **parameters):
@@ -71,12 +72,12 @@ def test_an_unknown_topology_is_answered_with_the_known_ones():
 @pytest.mark.parametrize(
     ("stations", "flows", "says"),
     [
-        ({}, [], "1 to 250 stations, not 0"),
+        ({}, [], "1 to 250 nodes, not 0"),
         ({f"sta{i}": (0, 0, 0) for i in range(251)}, [], "not 251"),
-        ({"a": (0, 0, math.inf)}, [], "a: a position"),
-        ({"a": (0, 0)}, [], "a: a position"),
-        ({"a": (0, 0, 0)}, [("a", "b")], "there is no station b"),
-        ({"a": (0, 0, 0)}, [("a", "a")], "same station"),
+        ({"a": (0, 0, math.inf)}, [], "a position is three numbers"),
+        ({"a": (0, 0)}, [], "a position is three numbers"),
+        ({"a": (0, 0, 0)}, [("a", "b")], "there is no node b"),
+        ({"a": (0, 0, 0)}, [("a", "a")], "same node"),
     ],
 )
 def test_a_layout_that_makes_no_sense_is_refused(stations, flows, says):
@@ -91,3 +92,45 @@ def test_the_documentations_example_is_a_topology():
     six = ring["layout"](ring["Parameters"]())
     assert math.dist(six.stations["sta1"], six.stations["sta2"]) == pytest.approx(200)
     assert six.flows == [("sta1", "sta4")]
+
+
+TWO = {"a": Node(), "b": Node()}
+
+
+@pytest.mark.parametrize(
+    ("network", "says"),
+    [
+        ({"nodes": {"a name too long": Node()}}, "should match pattern"),
+        ({"nodes": TWO, "links": [{"nodes": ["a", "c"]}]}, "link adhoc: there is no node c"),
+        ({"nodes": TWO, "links": [{"nodes": ["a"]}, {"nodes": ["b", "a"]}]}, "a is on more than one link"),
+        ({"nodes": TWO, "motion": {"c": []}}, "motion: there is no node c"),
+        ({"nodes": TWO, "motion": {"a": [(1, (0, 0, 0)), (1, (1, 0, 0))]}}, "the times of waypoints rise"),
+    ],
+)
+def test_a_network_that_makes_no_sense_is_refused(network, says):
+    with pytest.raises(ValueError, match=says):
+        Network.model_validate(network)
+
+
+def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
+    file = tmp_path / "pair.py"
+    file.write_text(
+        '"""Two that talk."""\n'
+        "from pydantic import BaseModel\nfrom topologies import Network, Node\n"
+        "class Parameters(BaseModel):\n    apart: float = 100.0\n"
+        "def layout(p):\n    return Network(nodes={'a': Node(), 'b': Node(position=(p.apart, 0, 0))})\n"
+    )
+    found = topologies.find(str(file))
+    assert (found.summary, found.name) == ("Two that talk.", str(file))
+    assert found.network({"apart": 7}).nodes["b"].position == (7, 0, 0)
+    file.write_text("x = 1\n")
+    with pytest.raises(ValueError, match="is no topology: it defines no Parameters"):
+        topologies.find(str(file))
+    with pytest.raises(ValueError, match="there is no file"):
+        topologies.find(str(tmp_path / "gone.py"))
+
+
+def test_the_documentations_mobility_model_is_the_tested_one():
+    root = Path(__file__).parent
+    shown = (root.parent / "docs" / "plugins" / "mobility.md").read_text().split("```python\n")[1].split("```")[0]
+    assert shown == (root / "plugins" / "mobility" / "wander.py").read_text()

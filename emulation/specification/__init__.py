@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field, JsonValue, model_validator
+from pydantic import BaseModel, JsonValue, model_validator
 from pydantic.fields import FieldInfo
 
 import topologies
@@ -44,12 +44,12 @@ class Specification(Section):
     """One experiment. Raises pydantic's ValidationError; `explain` says it to people."""
 
     version: Literal[2] = 2
-    network: Chosen = Field(default_factory=Chosen)
-    radio: Radio = Field(default_factory=Radio)
-    medium: Medium = Field(default_factory=Medium)
-    transport: Transport = Field(default_factory=Transport)
-    kernel: Kernel = Field(default_factory=Kernel)
-    measurement: Measurement = Field(default_factory=Measurement)
+    network: Chosen = Chosen()
+    radio: Radio = Radio()
+    medium: Medium = Medium()
+    transport: Transport = Transport()
+    kernel: Kernel = Kernel()
+    measurement: Measurement = Measurement()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

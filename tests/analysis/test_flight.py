@@ -10,7 +10,7 @@ from tiny_air import busy_string
 
 from analysis.flight import NEVER, Flight, Series, in_flight, journeys
 from analysis.hops import Hops, of_observation, of_trace
-from analysis.medium import Medium
+from analysis.medium import Medium, radios
 from analysis.observe import observe
 from analysis.trace import Kind
 

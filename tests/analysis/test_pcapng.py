@@ -16,6 +16,7 @@ from sample import Sample
 
 from analysis import capture, pcapng
 from analysis.capture import CaptureError
+from analysis.medium import radios
 from analysis.trace import Kind, Outcome, Reason
 
 

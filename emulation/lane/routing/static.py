@@ -37,11 +37,10 @@ def next_hops(reach: Reach, hops: list[int]) -> list[int]:
 
 def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False) -> list[Planned]:
     """Everybody's routes. Raises Unreachable for a flow's end that no path leads to, unless that is allowed."""
-    ends = {(demand.source, demand.destination) for demand in demands}
-    ends |= {(to, at) for at, to in ends}
+    ends = {(demand.source, demand.destination) for demand in demands}  # links are symmetric, and so are paths
     prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
     everybody = range(len(reach)) if len(reach) <= ALL_PAIRS else ()
-    pairs = ends | {(at, to) for at in everybody for to in everybody if at != to}
+    pairs = ends | {(to, at) for at, to in ends} | {(at, to) for at in everybody for to in everybody if at != to}
     routes: dict[tuple[int, int], tuple[int, int]] = {}  # (at, to) -> via, hops
     for to in sorted({to for _, to in pairs}):
         hops = hops_to(to, reach)

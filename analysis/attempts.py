@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stations' attempts (an RTS, or the frame itself), and which of them were answered.
+
+An attempt is answered if its sender received a good CTS or ACK before it sent anything else. Nobody can say more of
+one whose timeout ran beyond the stop: it has not failed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.arrivals import Received
+from analysis.capture import Capture
+from analysis.columns import around, begins, ends
+from analysis.medium import Medium, plcp_ns
+from analysis.trace import Array, Kind, Outcome
+from analysis.transmissions import Sent, is_response
+
+RETRY = 0x08  # in the second octet of Frame Control (9.2.4.1)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The attempts of all stations, sorted by station and then time; one row each.
+
+    `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
+    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
+    frame was handed over after the start.
+    """
+
+    tx: Array
+    station: Array
+    rts: Array
+    acked: Array
+    answered: Array
+    failed: Array
+    retry: Array
+    counts: Array
+
+
+def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -> Attempts:
+    """All stations' attempts."""
+    tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
+    tx = tx[np.argsort(sent.station[tx], kind="stable")]
+    station, frames = sent.station[tx], sent.frames.pick(tx)
+    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack()
+    answered = np.where(acked, _answered(tx, capture.stop_ns, sent, received), sent.end[tx] <= capture.stop_ns)
+    failed = acked & ~answered
+    for row in np.flatnonzero(failed & ends(station)).tolist():
+        failed[row] = _settled(int(tx[row]), capture.stop_ns, medium, sent, received)
+    counts = _counted(capture, sent.row[tx], station)
+    return Attempts(tx, station, rts, acked, answered, failed, frames.field(1) & RETRY != 0, counts)
+
+
+def _answered(tx: Array, stop_ns: int, sent: Sent, received: Received) -> Array:
+    """Which attempts, sorted by station and then time, were followed by the answer that they ask for: the first good
+    response to their sender after their end is of the right kind, and comes before its next attempt."""
+    station, time = sent.station[tx], sent.time[tx]
+    until = np.where(ends(station), stop_ns + 1, np.append(time[1:], 0)[: tx.size])
+    kind = sent.kind[received.tx]
+    good = np.flatnonzero((received.outcome == Outcome.OK) & received.addressed & is_response(kind))
+    _, response = around(good, received.station, received.time, station, sent.end[tx])
+    when, what = np.append(received.time, stop_ns + 1)[response], np.append(kind, Kind.OTHER)[response]  # -1: never
+    answered: Array = (when < until) & (what == np.where(sent.kind[tx] == Kind.RTS, Kind.CTS, Kind.ACK))
+    return answered
+
+
+def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received) -> bool:
+    """Had a station's last attempt, which nobody answered, failed by the stop? A frame that begins to be received
+    before the timeout is heard to its end first."""
+    at, end = int(sent.station[tx]), int(sent.time[tx] + sent.airtime[tx])
+    deadline = end + medium.timeout_ns(int(sent.rate[tx]), bool(sent.short_preamble[tx]))
+    if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
+        return True  # something else came in its place
+    begin = sent.time + np.where(sent.station >= 0, medium.delay_ns[sent.station, at], 0)
+    heard = (sent.station >= 0) & medium.receives[at][sent.station]
+    started = begin + plcp_ns(sent.rate, sent.short_preamble)
+    hearing = heard & (begin >= end) & (started <= deadline) & (begin + sent.airtime > stop)
+    return deadline <= stop and not bool(hearing.any())
+
+
+def _counted(capture: Capture, row: Array, station: Array) -> Array:
+    """Which attempts are of frames that the kernel handed over after the start: only these frames count. A station
+    serves in order, so they are all from one on; no frame says when it was handed over, so the air is asked, by its
+    comment `queued` on first attempts."""
+    counts = np.ones(row.size, bool)
+    first = np.flatnonzero(begins(station)).tolist()
+    for begin, end in zip(first, [*first[1:], row.size], strict=False):
+        at = begin
+        while at < end and int(capture.queued_ns(row[at : at + 1])[0]) < capture.start_ns:
+            at += 1
+        counts[begin:at] = False
+    return counts

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Golden traces: the hashes of air.trace for experiments of all kinds, 5 s each, under seed 1.
+
+They hang on the kernel's release, the air's model and what the lane does, and on nothing else. A change here is a change
+of behaviour: say why in the commit. `GOLDEN_WRITE=1` takes them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GOLDEN = Path(__file__).with_name("golden.json")
+EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "no RTS": ("string", {}),
+    "full": ("string", {"rts": "full"}),
+    "partial": ("string", {"rts": "partial"}),
+    "two Vegas, 6 hops": ("string", {"stations": 7, "tcp": "vegas", "flows": 2}),
+    "NewReno beside Vegas": ("string", {"stations": 3, "tcp": "newreno,vegas", "flows": 2, "rts": "full"}),
+    "SACK": ("string", {"tcp": "sack", "rts": "full"}),
+    "CUBIC": ("string", {"tcp": "cubic"}),
+    "BBR": ("string", {"tcp": "bbr", "stations": 4}),
+    "delayed ACKs": ("string", {"ack": "delayed", "rts": "partial"}),
+    "DAA and CWL": ("string", {"ackthin": "daa", "tcp": "cwl", "rts": "full"}),
+    "every third ACK": ("string", {"ackthin": "skip,skip=2,start=5"}),
+    "SCA": ("string", {"tcp": "sca", "module_parameters": "tcp_sca.ca_increase_thresh=4", "rts": "full"}),
+    "seed 002's S3": ("string", {"tcp": "dcr", "short_retry": 14, "long_retry": 8, "queue": 20, "spacing": 80,
+                                 "propagation": "free-space", "rts": "partial",
+                                 "ranges": {"transmission_m": 100, "carrier_sense_m": 100}}),
+    "11 Mb/s": ("string", {"rate": 11, "rts": "full"}),
+    "54 Mb/s": ("string", {"rate": 54, "rts": "partial", "stations": 4}),
+    "minstrel": ("string", {"rate": 11, "rate_control": "minstrel", "spacing": 100, "stations": 3}),
+    "bit errors": ("string", {"reception": "sinr", "stations": 4}),
+    "discs": ("string", {"propagation": "disc", "spacing": 200, "rts": "full"}),
+    "iperf3": ("string", {"traffic": "iperf3", "stations": 3, "bytes": 50_000}),
+    "100 kB": ("string", {"bytes": 100_000, "stations": 3, "tcp_trace": False}),
+    "mesh": ("mesh", {"size": "5x5", "flows": 6, "rts": "full"}),
+    "standard EIFS": ("mesh", {"size": "3x3", "flows": 2, "eifs": "frame", "snap": 80}),
+    "frequent beacons": ("string", {"freq": 2437, "beacon_tu": 100, "stations": 4}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_golden_trace(bench, name: str) -> None:  # type: ignore[no-untyped-def]
+    topology, options = EXPERIMENTS[name]
+    release = (bench.prepared.kernel.folder / "include/config/kernel.release").read_text().strip()
+    bench.plan(topology, seconds=5, **options)
+    bench.run("plan")
+    found = hashlib.sha256((bench.folder / "air.trace").read_bytes()).hexdigest()
+    golden = json.loads(GOLDEN.read_text())
+    if os.environ.get("GOLDEN_WRITE"):
+        golden.setdefault(release, {})[name] = found
+        GOLDEN.write_text(json.dumps(golden, indent=1) + "\n")
+    if release not in golden:
+        pytest.skip(f"no golden traces were taken with a kernel {release}")
+    assert found == golden[release][name]

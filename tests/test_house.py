@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The house: one wall around what runs inside a lane, and arrows that run one way, between packages and files."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from emulation.lanes import CHECKOUT, INSIDE
+
+TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traffic")
+# Which package may import which; there are no other arrows. docs/architecture.md draws them.
+ARROWS = {
+    "analysis": set(),
+    "benchmarks": {"analysis", "emulation.play", "emulation.plan", "emulation.setup", "emulation.specification"},
+    "emulation": {"emulation.cli", "emulation.setup"},
+    "emulation.check": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.play",
+                        "emulation.setup", "emulation.specification", "topologies", "traffic"},
+    "emulation.cli": {"analysis", "emulation.check", "emulation.lanes", "emulation.plan", "emulation.play",
+                      "emulation.setup", "emulation.specification", "experiments", "topologies", "traffic"},
+    "emulation.lane": {"traffic"},
+    "emulation.lanes": {"emulation.lane"},
+    "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies"},
+    "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
+    "emulation.play": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.setup",
+                       "emulation.specification", "experiments"},
+    "emulation.setup": {"emulation.lane", "emulation.lanes"},
+    "emulation.specification": {"emulation.lane", "topologies", "traffic"},
+    "experiments": {"analysis"},
+    "topologies": set(),
+    "traffic": set(),
+}  # fmt: skip
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the checkout by its name."""
+    found = {}
+    for top in TOP:
+        for file in sorted((CHECKOUT / top).rglob("*.py")):
+            parts = file.relative_to(CHECKOUT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+MODULES = modules()
+
+
+def imports(name: str, lazily: bool = True) -> Iterator[str]:
+    """What a module imports, as it is written, also for the type checker only; not `lazily`: when it is loaded."""
+    tree = ast.parse(MODULES[name].read_text())
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree) if lazily else loaded(tree.body):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) + 1 - node.level]
+                base = ".".join([*above, *filter(None, [base])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def loaded(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """The statements that run when a module is loaded."""
+    for node in body:
+        yield node
+        typing = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        if isinstance(node, ast.If | ast.Try | ast.With) and not typing:
+            yield from loaded([*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])])
+
+
+def module_of(imported: str) -> str | None:
+    """The module of ours that an import is of; None: of somebody else's."""
+    while imported and imported not in MODULES:
+        imported = imported.rpartition(".")[0]
+    return imported or None
+
+
+def package_of(module: str) -> str:
+    """The package that a module counts to: a folder at the top, or of `emulation`."""
+    parts = module.split(".")
+    within = parts[0] == "emulation" and len(parts) > 1 and f"emulation.{parts[1]}" in ARROWS
+    return ".".join(parts[: 2 if within else 1])
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Those that can reach themselves."""
+    reach = {name: set(to) for name, to in arrows.items()}
+    for _ in reach:
+        for to in reach.values():
+            to |= {further for one in to for further in reach.get(one, ())}
+    return sorted(name for name, to in reach.items() if name in to)
+
+
+def inside() -> list[str]:
+    """The modules that run inside a lane."""
+    return sorted(name for name, file in MODULES.items() if any(folder in file.parents for folder in INSIDE))
+
+
+def test_what_runs_inside_a_lane_imports_the_standard_library_and_its_own_side_only() -> None:
+    assert len(inside()) > 30
+    for name in inside():
+        for imported in imports(name):
+            ours = module_of(imported)
+            allowed = imported.partition(".")[0] in sys.stdlib_module_names if ours is None else ours in inside()
+            assert allowed or ours == "emulation", f"{name} imports {imported}"
+
+
+def test_a_lanes_programs_load_without_the_environment() -> None:
+    """As the first process loads them: without site-packages."""
+    program = "import importlib, sys; sys.path.insert(0, sys.argv[1])\n"
+    program += "for name in sys.argv[2:]: importlib.import_module(name)"
+    subprocess.run([sys.executable, "-I", "-S", "-B", "-c", program, str(CHECKOUT), *inside()], check=True)
+
+
+@pytest.mark.parametrize("package", ARROWS)
+def test_arrows_run_one_way(package: str) -> None:
+    """Those that there are, are those that are allowed."""
+    for name in MODULES:
+        if package_of(name) == package:
+            for imported in imports(name):
+                if ours := module_of(imported):
+                    to = package_of(ours)
+                    assert to in {package, "emulation", *ARROWS[package]}, f"{name} imports {imported}"
+
+
+def test_no_package_is_in_a_circle() -> None:
+    arrows: dict[str, set[str]] = {package: set() for package in ARROWS}
+    for name in MODULES:
+        for imported in imports(name):
+            if ours := module_of(imported):
+                arrows[package_of(name)].add(package_of(ours))
+    for package, to in arrows.items():
+        to -= {package, "emulation"}
+    assert circle(arrows) == []
+
+
+def test_no_file_is_in_a_circle() -> None:
+    """Of what is loaded when a module is."""
+    arrows = {
+        name: {ours for imported in imports(name, lazily=False) if (ours := module_of(imported))} - {name}
+        for name in MODULES
+    }
+    packages = {name for name, file in MODULES.items() if file.name == "__init__.py"}
+    for name, to in arrows.items():  # a package's own module is loaded before those in it, and knows nothing of them
+        to -= {package for package in packages if name.startswith(package + ".")}
+    assert circle(arrows) == []

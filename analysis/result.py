@@ -164,8 +164,8 @@ class StationResult(Model):
 
 class Run(Model):
     """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
-    what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that its
-    trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
+    what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
+    its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
     `trace` is the pcapng's path in the run folder, None without one; `in_flight` is None then too. `applications` are
     the reports of those that are no flows. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how
     late a timer of the air fired at worst, which matters in real time only."""

@@ -20,7 +20,7 @@ import topologies
 from emulation.play.errors import Failure, Misuse
 
 PROGRAM = os.getpid()
-TOPOLOGY, STUDY = ({"Parameters", "layout"}, {"Parameters", "network"}), ({"STUDY"},)  # what such files define
+TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
 
 class What(click.Group):
@@ -37,12 +37,13 @@ class What(click.Group):
         import experiments
         from emulation.cli import script, study, topology
 
-        defined = defines(cmd_name) if cmd_name.endswith(".py") else set()
-        if cmd_name in experiments.names() or any(words <= defined for words in STUDY):
+        own = cmd_name.endswith(".py")
+        defined = defines(cmd_name) if own else set()
+        if cmd_name in experiments.names() or defined >= STUDY:
             return study.command(cmd_name)
-        if cmd_name in topologies.names() or any(words <= defined for words in TOPOLOGY):
+        if cmd_name in topologies.names() or defined >= TOPOLOGY:
             return topology.command(cmd_name)
-        return script.command(cmd_name) if cmd_name.endswith(".py") else None
+        return script.command(cmd_name) if own else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -21,11 +21,11 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
     if as_json:
         click.echo(json.dumps({"identical": identical, "differences": differences, "changed": changed}))
     else:
-        click.echo("identical" if identical else "different:\n" + "\n".join(f"  {one}" for one in differences))
-        if changed:
-            click.echo(f"{'although' if identical else 'as'} it is made of other things now: {', '.join(changed)}")
-        elif not identical:
-            click.echo("although it is made of the same things")
+        of = f"made of other things now: {', '.join(changed)}" if changed else "made of the same things"
+        if identical:
+            click.echo("identical" + (f", although {of}" if changed else ""))
+        else:
+            click.echo("\n  ".join([f"different, {of}", *differences]))
     sys.exit(0 if identical else 1)
 
 

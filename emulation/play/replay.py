@@ -11,6 +11,7 @@ from typing import Any
 
 from analysis import result
 from analysis.result import Result, Run
+from emulation import lanes
 from emulation.lanes import Lane
 from emulation.plan import plan
 from emulation.play.errors import Misuse
@@ -31,9 +32,15 @@ class Verdict:
 
 
 def replay(folder: Path, lane: Lane | None = None) -> Verdict:
-    """Run a run folder's runs again. Raises Misuse if it holds no result of this version; Failure."""
+    """Run a run folder's runs again, in the same lane or another. Raises Misuse if it holds no result of this version;
+    Failure.
+    """
     before = read(folder)
     tasks = tasks_of(before, folder)
+    try:
+        lane = lane or lanes.find(before.host.lane)
+    except ValueError as error:
+        raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
     for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
         raise Misuse(f"{folder / missing}: the trace of this run is gone")
     with failures():

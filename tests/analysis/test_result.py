@@ -2,12 +2,14 @@
 """result.json: the formulas of the counters, the schema, and what makes two results equal."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from analysis.result import Host, Result, Run, from_lane
+from analysis.result import Host, Result, Run, from_lane, read
 
 
 def result(**more: object) -> Result:
@@ -85,9 +87,37 @@ def test_round_trip() -> None:
             Result.model_validate(json.loads(text) | wrong)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [('{"version": 1}', "has version 1; this program reads version 2"), ("[]", "has no version"), ("{", "property")],
+)
+def test_what_is_no_result_of_this_version_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(ValueError, match=says):
+        read(tmp_path / "result.json")
+    (tmp_path / "result.json").write_text(result().model_dump_json())
+    assert read(tmp_path / "result.json") == result()
+
+
+@pytest.mark.parametrize(("what", "found"), [("plan", plan() | {"version": 1}), ("lane", lane(1) | {"version": 3})])
+def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{what}.json has version {found['version']}; this program reads version 2"):
+        from_lane(**{"plan": plan(), "lane": lane(1), what: found}, wall_s=1)
+
+
+def test_an_application_that_delivers_nothing_is_no_flow() -> None:
+    """Its report is kept as it is."""
+    made, found = plan(), lane(100)
+    made["applications"].append({"name": "pings", "kind": "ping", "source": "sta1", "destination": "sta5"})
+    found["applications"].append({"name": "pings", "rtt_ms": [1.5, None]})
+    r = from_lane(made, found, wall_s=1)
+    assert [flow.name for flow in r.flows] == ["flow1"]
+    assert r.applications == [{"name": "pings", "rtt_ms": [1.5, None]}]
+
+
 def test_comparable() -> None:
-    """Wall times, lateness and the host make no difference; anything else does."""
-    slow = result(runs=[run(wall_s=99.0)], host=Host(lane="virtual", kernel="6.12.99"))
+    """Wall times, lateness, the host and what it was made of make no difference; anything else does."""
+    slow = result(runs=[run(wall_s=99.0, made_of={"kernel": "00"})], host=Host(lane="virtual", kernel="6.12.99"))
     assert slow != result() and slow.comparable() == result().comparable()
     assert result(runs=[run(segments=4501)]).comparable() != result().comparable()
     assert result(runs=[run(trace_sha256="11" * 32)]).comparable() != result().comparable()

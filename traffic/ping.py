@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ping: ICMP echo (RFC 792) between stations, without a program of that name, which not every machine has."""
+"""Ping: ICMP echo (RFC 792) from a host, without a program of that name, which not every machine has."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emulation.lane.node import Station
-
+    from traffic.host import Host
 
 ECHO, ECHO_REPLY = 8, 0
 HEADER = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence
@@ -34,7 +33,7 @@ def request(identifier: int, sequence: int, size: int) -> bytes:
 
 
 def ping(
-    source: Station, ip: str, count: int = 1, interval_s: float = 1.0, size: int = 56, timeout_s: float = 1.0
+    source: Host, ip: str, count: int = 1, interval_s: float = 1.0, size: int = 56, timeout_s: float = 1.0
 ) -> Iterator[tuple[int, int, float | None]]:
     """Send echoes, one every `interval_s`; yields (sequence, TTL, round-trip time in s), the last None if none came."""
     identifier = os.getpid() & 0xFFFF

@@ -7,19 +7,20 @@ thousandths of a dBm and go out in attowatts as well, because the module adds in
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 
 from emulation.lane import syscalls
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
+from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, BinaryIO, Self
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Self
 
 FAMILY = "dcf80211"
-TRACE = "/sys/kernel/debug/dcf80211/trace0"
 KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
@@ -70,6 +71,17 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
     }
 
 
+def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The air's stations: `name`, `address` and `freq` of the radios of a plan, in its order."""
+    freq = {link["name"]: link["freq"] for link in plan["links"]}
+    return [
+        {"name": node["name"], "address": interface["address"], "freq": freq[interface["link"]]}
+        for node in plan["nodes"]
+        for interface in node["interfaces"]
+        if interface["kind"] == "radio"
+    ]
+
+
 class Air:
     """The one air of this kernel. A context manager: at its end the radios are without a medium again.
 
@@ -80,7 +92,7 @@ class Air:
         Generic.families.pop(FAMILY, None)  # its number changes when the module is loaded anew
         self.netlink = Generic()
         self.names: list[str] = []
-        self.trace = -1
+        self.power_mdbm: dict[int, Sequence[int | None]] = {}
 
     @classmethod
     def load(cls, module: str) -> Self:
@@ -99,8 +111,9 @@ class Air:
         answers = self.netlink.command(FAMILY, command, values, what=f"the air: {what}")
         return answers[0] if answers else {}
 
-    def configure(self, air: dict[str, Any], stations: Sequence[dict[str, Any]]) -> None:
+    def configure(self, plan: dict[str, Any]) -> None:
         """Make the air of a plan (docs/interfaces.md, 1): its parameters, stations, powers and error tables."""
+        air, stations = plan["air"], stations_of(plan)
         self.names = [station["name"] for station in stations]
         basic = sum(1 << RATES.index(rate) for rate in air["basic_rates"])
         self._ask(SETUP, [
@@ -114,16 +127,14 @@ class Air:
             (CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (SEED, _u64(air["seed"])),
         ], "set-up")  # fmt: skip
-        if air["trace"]:
-            self.trace = os.open(TRACE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         for index, station in enumerate(stations):
-            radio = bytes.fromhex(station["address"].replace(":", ""))  # hwsim names a radio by its PERM_ADDR
+            radio = hardware_address(station["address"])  # hwsim names a radio by its PERM_ADDR
             self._ask(STATION, [
                 (STATION_INDEX, _u16(index)), (RADIO, radio), (FREQ, _u16(station["freq"])),
                 (SHORT_RETRY, _u8(air["short_retry"])), (LONG_RETRY, _u8(air["long_retry"])),
-                (QUEUE, _u16(air["queue"])), (PROMISCUOUS, _u8(station.get("promiscuous", False))),
+                (QUEUE, _u16(air["queue"])), (PROMISCUOUS, _u8(0)),
             ], f"station {station['name']}")  # fmt: skip
-        self.set_powers(air["power_mdbm"], air["delay_ns"])
+        self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         table = air.get("error_table") or {"lambda_q40": {}}
         for rate, values in table["lambda_q40"].items():
             self._ask(ERRORS, [
@@ -131,14 +142,15 @@ class Air:
                 (STEP_MDB, table["step_mdb"]), (LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
             ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
 
-    def set_powers(self, power_mdbm: Sequence[Sequence[int | None]], delay_ns: Sequence[Sequence[int]]) -> None:
-        """Write the power (None: nothing arrives) and delay from every transmitter (row) to every receiver."""
-        for index, (powers, delays) in enumerate(zip(power_mdbm, delay_ns, strict=True)):
+    def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
+        """Write the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
+        for index, powers in power_mdbm.items():
             row = b"".join(
                 struct.pack("=QiI", 0, 0, 0) if p is None else struct.pack("=QiI", attowatts(p), p, d)
-                for p, d in zip(powers, delays, strict=True)
+                for p, d in zip(powers, delay_ns[index], strict=True)
             )
             self._ask(LINKS, [(STATION_INDEX, _u16(index)), (LINKS_OF, row)], f"powers of {self.names[index]}")
+            self.power_mdbm[index] = powers
 
     def start(self) -> int:
         """Begin to count and to trace; returns when, in ns of CLOCK_MONOTONIC."""
@@ -147,11 +159,6 @@ class Air:
     def stop(self) -> int:
         """End it; returns when. What is in the air then stays open."""
         return _number(self._ask(STOP, [], "stop")[TIME_NS])
-
-    def copy_trace(self, file: BinaryIO) -> None:
-        """Append what the trace holds so far to a file. `self.trace` is readable whenever there is more."""
-        while self.trace >= 0 and (data := _read(self.trace)):
-            file.write(data)
 
     def report(self) -> dict[str, Any]:
         """The `air` part of lane.json (docs/interfaces.md, 2 and 4)."""
@@ -174,24 +181,14 @@ class Air:
 
     def close(self) -> None:
         """Take the air away from under hwsim. Frames it holds are reported as not acknowledged."""
-        if self.trace >= 0:
-            os.close(self.trace)
-            self.trace = -1
         if self.names:
             self.names = []
             try:
                 self._ask(TEARDOWN, [], "tear-down")
             except NetlinkError as error:
-                if error.errno not in (2, 19):  # unloaded meanwhile: it is gone
+                if error.errno not in (errno.ENOENT, errno.ENODEV):  # unloaded meanwhile: it is gone
                     raise
         self.netlink.close()
-
-
-def _read(trace: int) -> bytes:
-    try:
-        return os.read(trace, 1 << 20)
-    except BlockingIOError:
-        return b""
 
 
 def _counters(row: dict[int, bytes]) -> dict[str, Any]:

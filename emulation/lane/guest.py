@@ -2,8 +2,8 @@
 """Inside the lane: the first process. It makes the kernel a place where programs can run, runs one, and powers off.
 
 The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. What a
-run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder and the
-modules are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
+run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder, modules and
+plug-ins are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
 reports (tty2), which are read by `emulation.lanes.virtual`, one JSON object a line:
 
     {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "> "}   {"error": "…", "errno": 28}   {"exit": 0}
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 AIR_MODULE = "dcf80211"
 LAB = "/run/lab"
-CHECKOUT, RUN, MODULES = LAB + "/checkout", LAB + "/run", LAB + "/modules"
+CHECKOUT, RUN, MODULES, PLUGINS = (f"{LAB}/{name}" for name in ("checkout", "run", "modules", "plugins"))
 reports = -1
 
 
@@ -61,6 +61,8 @@ def mount_all(boot: dict[str, Any]) -> None:
     show(boot["checkout"], CHECKOUT)
     for name, path in boot["modules"].items():
         show(os.path.dirname(path), f"{MODULES}/{name}")
+    for number, folder in enumerate(boot.get("plugins", [])):
+        show(folder, f"{PLUGINS}/{number}")
     show(boot["folder"], RUN, 0)
 
 
@@ -83,7 +85,7 @@ def plan() -> int:
 
     def write(**result: object) -> None:
         with open(folder + "/lane.json", "w") as file:
-            json.dump({"version": 1, **result}, file, indent=1)
+            json.dump({"version": 2, **result}, file, indent=1)
 
     with open(folder + "/plan.json") as file:
         plan = json.load(file)
@@ -92,9 +94,9 @@ def plan() -> int:
             net.start()
             result = net.run(plan["seconds"], lambda done, air_s: report(progress=done, air_s=air_s))
         write(ok=True, error=None, **result)
-    except OSError as error:
-        said = error.strerror or str(error)
-        report(error=said, errno=error.errno)
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        report(error=said, errno=getattr(error, "errno", None))
         with contextlib.suppress(OSError):
             write(ok=False, error=said)
         return 1
@@ -162,6 +164,10 @@ def program(boot: dict[str, Any]) -> int:
     for name, path in modules.items():
         if name != AIR_MODULE:
             syscalls.load_module(path)
+    if boot.get("plugins"):
+        from emulation.lane.plugins import extend
+
+        extend(f"{PLUGINS}/{number}" for number, _ in enumerate(boot["plugins"]))
     verb, *arguments = boot["command"]
     return VERBS[verb](*arguments)
 

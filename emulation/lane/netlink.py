@@ -10,6 +10,7 @@ pyroute2 does all of this and much more, but importing it costs 0.6 s in the vir
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import struct
@@ -27,8 +28,15 @@ GENERIC_HEADER = struct.Struct("=BBH")  # command, version, reserved
 REQUEST, ACK, DUMP, CREATE, EXCLUSIVE, REPLACE = 0x1, 0x4, 0x300, 0x400, 0x200, 0x100
 ERROR, DONE = 2, 3  # message types
 ACK_CAPPED, ACK_ATTRIBUTES = 0x100, 0x200  # flags of an ERROR or DONE message
+SENTENCE = 1  # NLMSGERR_ATTR_MSG
 SOL_NETLINK, ADD_MEMBERSHIP, CAP_ACK, EXT_ACK = 270, 1, 10, 11
 NESTED, TYPE_MASK = 0x8000, 0x3FFF
+
+# include/uapi/linux/genetlink.h: the family that knows the others
+NETLINK_GENERIC = 16
+GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 0x10, 3
+CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_ATTR_MCAST_GROUPS = 1, 2, 7
+CTRL_ATTR_MCAST_GRP_NAME, CTRL_ATTR_MCAST_GRP_ID = 1, 2
 
 
 class NetlinkError(OSError):
@@ -49,7 +57,7 @@ def build(attributes: Iterable[tuple[int, Value]]) -> bytes:
         elif isinstance(value, int):
             value = struct.pack("=I", value)
         if len(value) > 0xFFFF - 4:
-            raise NetlinkError(90, f"attribute {kind & TYPE_MASK} is too long: {len(value)} bytes")
+            raise NetlinkError(errno.EMSGSIZE, f"attribute {kind & TYPE_MASK} is too long: {len(value)} bytes")
         out += struct.pack("=HH", len(value) + 4, kind) + value + bytes(-len(value) % 4)
     return bytes(out)
 
@@ -59,10 +67,10 @@ def attributes(data: bytes) -> list[tuple[int, bytes]]:
     found, at = [], 0
     while at < len(data):
         if len(data) - at < 4:
-            raise NetlinkError(74, f"attribute header cut short at byte {at}")
+            raise NetlinkError(errno.EBADMSG, f"attribute header cut short at byte {at}")
         length, kind = struct.unpack_from("=HH", data, at)
         if not 4 <= length <= len(data) - at:
-            raise NetlinkError(74, f"attribute {kind & TYPE_MASK} at byte {at} claims {length} bytes")
+            raise NetlinkError(errno.EBADMSG, f"attribute {kind & TYPE_MASK} at byte {at} claims {length} bytes")
         found.append((kind & TYPE_MASK, data[at + 4 : at + length]))
         at += (length + 3) & ~3
     return found
@@ -73,15 +81,25 @@ def parse(data: bytes) -> Attributes:
     return dict(attributes(data))
 
 
+def number(payload: bytes) -> int:
+    """The value of an attribute that is an unsigned integer."""
+    return int.from_bytes(payload, "little")
+
+
+def text(payload: bytes) -> str:
+    """The value of an attribute that is a string."""
+    return payload.rstrip(b"\0").decode(errors="replace")
+
+
 def messages(data: bytes) -> list[tuple[int, int, int, bytes]]:
     """Split a datagram into (type, flags, sequence, payload). Raises NetlinkError if a length does not fit."""
     found, at = [], 0
     while at < len(data):
         if len(data) - at < HEADER.size:
-            raise NetlinkError(74, f"message header cut short at byte {at}")
+            raise NetlinkError(errno.EBADMSG, f"message header cut short at byte {at}")
         length, kind, flags, sequence, _ = HEADER.unpack_from(data, at)
         if not HEADER.size <= length <= len(data) - at:
-            raise NetlinkError(74, f"message at byte {at} claims {length} bytes")
+            raise NetlinkError(errno.EBADMSG, f"message at byte {at} claims {length} bytes")
         found.append((kind, flags, sequence, data[at + HEADER.size : at + length]))
         at += (length + 3) & ~3
     return found
@@ -90,17 +108,16 @@ def messages(data: bytes) -> list[tuple[int, int, int, bytes]]:
 def acknowledgement(kind: int, flags: int, payload: bytes) -> tuple[int, str]:
     """The error number (0: none) and the kernel's sentence of an ERROR or DONE message."""
     if len(payload) < 4:
-        raise NetlinkError(74, "acknowledgement cut short")
+        raise NetlinkError(errno.EBADMSG, "acknowledgement cut short")
     (result,) = struct.unpack_from("=i", payload)
     if not flags & ACK_ATTRIBUTES:
         return -result, ""
     skip = 4
     if kind == ERROR:  # repeats the request, or its header only
         if len(payload) < 4 + HEADER.size:
-            raise NetlinkError(74, "acknowledgement without the request's header")
+            raise NetlinkError(errno.EBADMSG, "acknowledgement without the request's header")
         skip += HEADER.size if flags & ACK_CAPPED else (HEADER.unpack_from(payload, 4)[0] + 3) & ~3
-    sentence = parse(payload[skip:]).get(1, b"")
-    return -result, sentence.rstrip(b"\0").decode(errors="replace")
+    return -result, text(parse(payload[skip:]).get(SENTENCE, b""))
 
 
 class Netlink:
@@ -155,7 +172,7 @@ class Netlink:
                     if wanted(kind, body):
                         return body
         except TimeoutError:
-            raise NetlinkError(110, f"{what}: nothing heard for {seconds:g} s") from None
+            raise NetlinkError(errno.ETIMEDOUT, f"{what}: nothing heard for {seconds:g} s") from None
         finally:
             self.socket.settimeout(None)
 
@@ -166,16 +183,16 @@ class Generic(Netlink):
     families: dict[str, tuple[int, dict[str, int]]] = {}  # noqa: RUF012  name -> (id, groups); the same in all namespaces
 
     def __init__(self, port: int = 0) -> None:
-        super().__init__(16, port)  # NETLINK_GENERIC
+        super().__init__(NETLINK_GENERIC, port)
 
     def family(self, name: str) -> tuple[int, dict[str, int]]:
         """The number of a family and its multicast groups. Raises NetlinkError (ENOENT) if the kernel lacks it."""
         if name not in self.families:
-            payload = GENERIC_HEADER.pack(3, 1, 0) + build([(2, name)])
-            found = parse(self.request(0x10, payload, what=f"family {name}")[0][GENERIC_HEADER.size :])
-            groups = [parse(group) for _, group in attributes(found.get(7, b""))]
-            numbers = {g[1].rstrip(b"\0").decode(): int.from_bytes(g[2], "little") for g in groups}
-            self.families[name] = int.from_bytes(found[1], "little"), numbers
+            payload = GENERIC_HEADER.pack(CTRL_CMD_GETFAMILY, 1, 0) + build([(CTRL_ATTR_FAMILY_NAME, name)])
+            found = parse(self.request(GENL_ID_CTRL, payload, what=f"family {name}")[0][GENERIC_HEADER.size :])
+            groups = [parse(group) for _, group in attributes(found.get(CTRL_ATTR_MCAST_GROUPS, b""))]
+            numbers = {text(g[CTRL_ATTR_MCAST_GRP_NAME]): number(g[CTRL_ATTR_MCAST_GRP_ID]) for g in groups}
+            self.families[name] = number(found[CTRL_ATTR_FAMILY_ID]), numbers
         return self.families[name]
 
     def command(

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A station: a network namespace with a radio.
+"""Nodes and their interfaces: a node is a network namespace, so it has routes and TCP settings of its own.
 
-What a station is told comes from the plan (docs/interfaces.md, section 1), is set through netlink or a file of the
-kernel, is read back, and is remembered with the kernel's default beside it: `settings`.
+Both are told by their part of the plan (docs/interfaces.md, section 1). What they are told is set through netlink or a
+file of the kernel, is read back, and is noted with the kernel's default beside it: `settings`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 
 from emulation.lane import syscalls
-from emulation.lane.netlink import Generic, NetlinkError
-from emulation.lane.radio import Radio, hardware_address
-from emulation.lane.rtnetlink import Route
+from emulation.lane.netlink import NetlinkError, text
+from emulation.lane.rtnetlink import TCA_KIND, TCA_OPTIONS, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,31 +21,43 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
+Position = tuple[float, float, float]  # in metres
+
 NAMESPACES = "/run/netns"  # where `ip netns` looks
 LOOPBACK = 1  # its interface index, in each namespace
 
 
-class Station:
-    """A host: a network namespace with a radio. `with station:` puts this thread into its namespace (does not nest)."""
+class Node:
+    """A network namespace with interfaces; to traffic it is a host. `with node:` puts this thread into it (does not
+    nest)."""
 
-    def __init__(self, name: str, position: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
-        self.name, self.position = name, position  # in metres
-        self.plan: dict[str, Any] = {}  # this station's part of it, before `open`
+    def __init__(self, name: str, position: Position = (0.0, 0.0, 0.0), kind: str = "station") -> None:
+        self.name, self.position, self.kind = name, position, kind
+        self.plan: dict[str, Any] = {}  # this node's part of it, before `open`
+        self.interfaces: list[Interface] = []
         self.path = f"{NAMESPACES}/{self.name}"
-        self.interface = f"{self.name}-wlan0"
-        self.settings: list[dict[str, object]] = []  # what differs from the kernel's default, as read back
+        self.settings: list[dict[str, object]] = []
         self.namespace = self.home = -1
         self.cleanup = contextlib.ExitStack()
-        self.radio: Radio | None = None
 
     def __repr__(self) -> str:
-        return f"<Station {self.name}: {self.interface} {self.IP()} {self.MAC()} at {tuple(self.position)}>"
+        on = ", ".join(f"{each.name} {each.IP()} {each.MAC()}" for each in self.interfaces)
+        return f"<{self.kind.capitalize()} {self.name}: {on} at {tuple(self.position)}>"
 
     def IP(self) -> str:
-        return str(self.plan["ip"]).partition("/")[0]
+        """The address of its first interface."""
+        return self.interfaces[0].IP()
 
     def MAC(self) -> str:
-        return str(self.plan["address"])
+        return self.interfaces[0].MAC()
+
+    @property
+    def radio(self) -> Any:
+        """Its first interface on the air. Raises LookupError if it has none."""
+        for interface in self.interfaces:
+            if interface.on_air:
+                return interface
+        raise LookupError(f"{self.name} has no radio")
 
     def open(self) -> None:
         """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
@@ -63,8 +75,6 @@ class Station:
                 self.namespace = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
                 stack.callback(os.close, self.namespace)
                 self.route = stack.enter_context(Route())
-                self.nl80211 = stack.enter_context(Generic())
-                self.events = stack.enter_context(Generic())
             finally:
                 syscalls.enter_network_namespace(self.home)
             self.route.set_link(LOOPBACK, up=True)
@@ -74,8 +84,7 @@ class Station:
             self.cleanup = stack.pop_all()
 
     def close(self) -> None:
-        """Take the namespace and its name away; the owner of its radio was closed before."""
-        self.radio = None
+        """Take the namespace and its name away."""
         self.cleanup.close()
 
     def __enter__(self) -> Self:
@@ -93,68 +102,83 @@ class Station:
         """Remember a setting that was read back."""
         self.settings.append({"where": self.name, "what": what, "value": value, "default": default})
 
-    def attach(self, owner: Generic) -> None:
-        """Give the station its radio, and the radio its settings; `owner` is as `Radio` has it."""
-        plan = self.plan
-        self.radio = radio = Radio(owner, plan["address"], self.interface)
-        radio.move(self.namespace, self.nl80211, self.events)
-        radio.set_type(plan["link"])
-        radio.set_rts_threshold(plan["rts_threshold"])
-        self.note("rts threshold", radio.rts_threshold(), None)
-        self.route.set_link(radio.index, up=True)
-        if plan["rates"]:
-            radio.fix_rates(plan["rates"], plan["freq"])
-            self.note("rates (100 kb/s)", plan["rates"], "all")
-        self.route.add_address(radio.index, plan["ip"])
-        for ip, address in plan["neighbours"].items():
-            self.route.add_neighbour(radio.index, ip, hardware_address(address))
-        for route in plan["routes"]:
-            self.add_route(route)
-        if plan["qdisc"]:
-            self.set_qdisc(plan["qdisc"])
-
-    def set_qdisc(self, options: dict[str, Any]) -> None:
-        """Give the interface a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises NetlinkError."""
-        from emulation.lane import ackthin
-
-        assert self.radio
-        wanted = dict(options)
-        kind = wanted.pop("kind")
-        self.route.replace_qdisc(self.radio.index, kind, ackthin.pack(wanted))
-        root = self.route.qdisc(self.radio.index)
-        self.note("root qdisc", root[1].rstrip(b"\0").decode(), None)
-        kept = ackthin.unpack(root[2]) if wanted else {}
-        for name, value in wanted.items():
-            if kept[name] != value:
-                raise NetlinkError(22, f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}")
-            self.note(f"{kind} {name}", kept[name], None)
-
-    def add_route(self, route: dict[str, Any]) -> None:
-        """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
-        assert self.radio
-        wanted = {"quickack": route["quickack"], "initcwnd": route["initcwnd"], "rto_min": route["rto_min_ms"]}
-        metrics = {name: int(value) for name, value in wanted.items() if value}
-        via = None if route["via"] in (None, route["to"]) else route["via"]
-        self.route.add_route(self.radio.index, route["to"], via, metrics, route["metric"])
-        kept = self.route.route_metrics(route["to"].partition("/")[0]) if metrics else {}
-        if metrics != {name: kept.get(name) for name in metrics}:
-            raise NetlinkError(22, f"{self.name}: route to {route['to']}: asked for {metrics}, the kernel kept {kept}")
-        for name in metrics:
-            self.note(f"route {route['to']} {name}", kept[name], 0)
-
     def popen(self, command: Sequence[str] | str, **options: Any) -> subprocess.Popen[bytes]:
-        """Start a program in the station; a str goes through the shell. Options as of subprocess.Popen."""
+        """Start a program in the node; a str goes through the shell. Options as of subprocess.Popen."""
         from subprocess import Popen
 
         with self:
             return Popen(command, shell=isinstance(command, str), **options)
 
     def cmd(self, command: Sequence[str] | str) -> str:
-        """Run a program in the station to its end and return what it printed, errors included."""
+        """Run a program in the node to its end and return what it printed, errors included."""
         from subprocess import DEVNULL, PIPE, STDOUT
 
         with self.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
             return process.communicate()[0].decode(errors="replace")
+
+    def connections(self, port: int) -> list[dict[str, Any]]:
+        """TCP_INFO and `congestion` of each of its TCP connections from or to a port."""
+        from emulation.lane import sockets
+
+        with self:
+            return sockets.connections(port)
+
+
+class Interface:
+    """One interface of a node, in the node's namespace from `open` to `close`. `index` is the kernel's number of it."""
+
+    on_air = False  # whether it is a station of the air
+
+    def __init__(self, node: Node, plan: dict[str, Any]) -> None:
+        self.node, self.plan = node, plan
+        self.name: str = plan["name"]
+        self.index = 0
+
+    def IP(self) -> str:
+        return str(self.plan["ip"]).partition("/")[0]
+
+    def MAC(self) -> str:
+        return str(self.plan["address"])
+
+    @classmethod
+    def common(cls) -> contextlib.AbstractContextManager[Any]:
+        """What all interfaces of this kind share while the network is there."""
+        return contextlib.nullcontext()
+
+    def open(self, common: Any) -> None:
+        """Make it, down and on no link; `common` is what they share. Raises OSError."""
+        raise NotImplementedError
+
+    def started(self) -> None:
+        """The network has started: give back what only its start took."""
+
+    def close(self) -> None:
+        """Give back what `open` took, however far it came; the interface itself may go with what is shared."""
+
+    def switch(self, on: bool) -> None:
+        self.node.route.set_link(self.index, up=on)
+
+    def configure(self) -> None:
+        """Give it its address and its qdisc; it is up. Raises NetlinkError."""
+        self.node.route.add_address(self.index, self.plan["ip"])
+        if self.plan["qdisc"]:
+            self.set_qdisc(self.plan["qdisc"])
+
+    def set_qdisc(self, options: dict[str, Any]) -> None:
+        """Give it a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises NetlinkError."""
+        from emulation.lane import ackthin
+
+        node, wanted = self.node, dict(options)
+        kind = wanted.pop("kind")
+        node.route.replace_qdisc(self.index, kind, ackthin.pack(wanted) or None)
+        root = node.route.qdisc(self.index)
+        node.note("root qdisc", text(root[TCA_KIND]), None)
+        kept = ackthin.unpack(root[TCA_OPTIONS]) if wanted else {}
+        for name, value in wanted.items():
+            if kept[name] != value:
+                said = f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}"
+                raise NetlinkError(errno.EINVAL, said)
+            node.note(f"{kind} {name}", kept[name], None)
 
 
 def set_file(where: str, what: str, path: str, value: str) -> dict[str, object]:
@@ -170,5 +194,5 @@ def set_file(where: str, what: str, path: str, value: str) -> dict[str, object]:
     except OSError as error:
         raise OSError(error.errno, f"{where}: cannot set {what} to {value}: {error.strerror}") from None
     if kept != value:
-        raise OSError(22, f"{where}: {what} was set to {value}, but the kernel kept {kept}")
+        raise OSError(errno.EINVAL, f"{where}: {what} was set to {value}, but the kernel kept {kept}")
     return {"where": where, "what": what, "value": kept, "default": default}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt inside a running network, with Mininet's verbs.
 
-`sta1 COMMAND` runs a program in a station; a station's name among its arguments stands for its address. In the virtual
+`sta1 COMMAND` runs a program in a node; a node's name among its arguments stands for its address. In the virtual
 lane the clock stands while the prompt waits, however long you think, and leaps while a command waits: `sta1 ping sta3`
 takes no time, and `wait 60` lets a minute of the network's time pass in a moment. That is why ping counts to four here
 unless told otherwise. Ctrl-C ends a command, not the network.
@@ -14,7 +14,8 @@ import subprocess
 import time
 import traceback
 
-from traffic import Traffic
+from traffic.applications import Applications
+from traffic.loop import Loop
 from traffic.ping import ping
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulation.lane.net import Net
-    from emulation.lane.node import Station
+    from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
 
@@ -38,17 +39,17 @@ def terminal(prompt: str) -> str | None:
 class Shell(cmd.Cmd):
     """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
 
-    intro = "A network of {} stations. Type help for the verbs, exit to leave."
+    intro = "A network of {} nodes. Type help for the verbs, exit to leave."
 
     def __init__(self, net: Net, read: Callable[[str], str | None] = terminal) -> None:
         super().__init__()
         self.net, self.read = net, read
         self.background: list[subprocess.Popen[bytes]] = []
-        self.names: dict[str, object] = {"net": net, **net.stations}  # of `py`
+        self.names: dict[str, object] = {"net": net, **net.nodes}  # of `py`
 
     def run(self) -> None:
         """Serve until exit or the end of the input; what was started in the background ends then."""
-        print(self.intro.format(len(self.net.stations)))
+        print(self.intro.format(len(self.net.nodes)))
         try:
             while (line := self.read(PROMPT)) is not None:
                 try:
@@ -67,24 +68,24 @@ class Shell(cmd.Cmd):
         return False
 
     def default(self, line: str) -> None:
-        """STATION COMMAND: run a program in a station; with & at the end, in the background."""
+        """NODE COMMAND: run a program in a node; with & at the end, in the background."""
         name, _, command = line.partition(" ")
-        if name not in self.net.stations:
-            print(f"*** no verb and no station: {name} (there are: {', '.join(self.net.stations)})")
+        if name not in self.net.nodes:
+            print(f"*** no verb and no node: {name} (there are: {', '.join(self.net.nodes)})")
             return
-        station, words = self.net[name], command.split()
-        words = [self.net[word].IP() if word in self.net.stations else word for word in words]
+        node, words = self.net[name], command.split()
+        words = [self.net[word].IP() if word in self.net.nodes else word for word in words]
         if words[:1] == ["ping"] and (options := ping_options(words[1:])):
-            self.ping(station, *options)
+            self.ping(node, *options)
         elif words[-1:] == ["&"]:
-            self.background.append(station.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
+            self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
         elif words:
-            station.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
+            node.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
 
-    def ping(self, station: Station, ip: str, count: int, interval_s: float, size: int) -> None:
+    def ping(self, node: Node, ip: str, count: int, interval_s: float, size: int) -> None:
         print(f"PING {ip} {size} bytes of data, {count} times", flush=True)
         times = []
-        for sequence, ttl, rtt_s in ping(station, ip, count, interval_s, size):
+        for sequence, ttl, rtt_s in ping(node, ip, count, interval_s, size):
             if rtt_s is None:
                 print(f"no answer to icmp_seq={sequence}", flush=True)
             else:
@@ -95,39 +96,40 @@ class Shell(cmd.Cmd):
             print(f"rtt min/avg/max = {min(times):.3f}/{sum(times) / len(times):.3f}/{max(times):.3f} ms")
 
     def do_nodes(self, _: str) -> None:
-        """nodes: the stations."""
-        print("stations:", *self.net.stations)
+        """nodes: the nodes, by kind."""
+        kinds = dict.fromkeys(node.kind for node in self.net.nodes.values())
+        for kind in kinds:
+            print(f"{kind}s:", *(node.name for node in self.net.nodes.values() if node.kind == kind))
 
     def do_net(self, _: str) -> None:
-        """net: who is on which link, and whom each station hears."""
-        for station in self.net.stations.values():
-            plan = station.plan
-            heard = " ".join(other for other, _ in self.net.heard_by(station)) or "nobody"
-            link = f"{plan['link']} {plan['ssid']}, {plan['freq']} MHz"
-            print(f"{station.name} {station.interface}: {link}; hears {heard}")
+        """net: who is on which link, and whom each node hears."""
+        for interface in self.net.interfaces():
+            node, link = interface.node, self.net.link_of(interface).plan
+            heard = " ".join(other for other, _ in self.net.heard_by(node)) or "nobody"
+            print(f"{node.name} {interface.name}: {link['kind']} {link['ssid']}, {link['freq']} MHz; hears {heard}")
 
     def do_links(self, _: str) -> None:
         """links: the received power of each pair that can exchange frames."""
-        for station in self.net.stations.values():
-            for other, dbm in self.net.heard_by(station):
-                print(f"{other} -> {station.name}", "" if dbm is None else f"{dbm:.1f} dBm")
+        for node in self.net.nodes.values():
+            for other, dbm in self.net.heard_by(node):
+                print(f"{other} -> {node.name}", "" if dbm is None else f"{dbm:.1f} dBm")
 
     def do_intfs(self, _: str) -> None:
         """intfs: the interfaces."""
-        for station in self.net.stations.values():
-            print(f"{station.name}: lo,{station.interface}")
+        for node in self.net.nodes.values():
+            print(f"{node.name}: lo,{','.join(interface.name for interface in node.interfaces)}")
 
     def do_dump(self, _: str) -> None:
-        """dump: all about the stations."""
-        for station in self.net.stations.values():
-            print(repr(station))
+        """dump: all about the nodes."""
+        for node in self.net.nodes.values():
+            print(repr(node))
 
     def do_pingall(self, _: str) -> None:
         """pingall: ping between all pairs."""
         lost = sent = 0
-        for a in self.net.stations.values():
+        for a in self.net.nodes.values():
             row: list[str] = []
-            for b in self.net.stations.values():
+            for b in self.net.nodes.values():
                 if a is not b:
                     rtt_s = next(ping(a, b.IP()))[2]
                     row.append("X" if rtt_s is None else b.name)
@@ -137,7 +139,7 @@ class Shell(cmd.Cmd):
 
     def do_iperf(self, line: str) -> None:
         """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds."""
-        words, names = line.split(), list(self.net.stations)
+        words, names = line.split(), list(self.net.nodes)
         a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
         seconds = float(words[2]) if len(words) > 2 else 5.0
         if not {a, b} <= set(names) or a == b:
@@ -145,14 +147,14 @@ class Shell(cmd.Cmd):
             return
         flow = {"name": "iperf", "source": a, "destination": b, "kind": "bulk", "port": 5201, "congestion": "reno",
                 "mss": None, "send_buffer": None, "receive_buffer": None, "start_s": 0.0, "bytes": None}  # fmt: skip
-        with Traffic([flow], self.net.stations, self.net.folder) as traffic:
+        with Loop() as loop, Applications([flow], self.net.nodes, loop, self.net.folder, seconds) as traffic:
             traffic.prepare()
-            traffic.run(seconds, lambda done, air_s: None)
+            traffic.run()
             bits = 8 * traffic.finish()[0]["delivered_bytes"]
         print(f"*** Results: {bits / seconds / 1e3:.0f} kb/s from {a} to {b} over {seconds:g} s")
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluate Python, or run it; net and the stations are there by name."""
+        """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name."""
         try:
             try:
                 print(eval(line, self.names))
@@ -162,7 +164,7 @@ class Shell(cmd.Cmd):
             print(traceback.format_exc(limit=0).strip())
 
     def do_sh(self, line: str) -> None:
-        """sh COMMAND: run a program beside the stations, in no one's namespace."""
+        """sh COMMAND: run a program beside the nodes, in no one's namespace."""
         subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
 
     def do_time(self, line: str) -> None:

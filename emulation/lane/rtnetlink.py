@@ -1,22 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rtnetlink: links, addresses, routes and neighbours, the little of it that a station needs."""
+"""rtnetlink: links, addresses, routes, neighbours and qdiscs, the little of it that a node needs.
+
+The words in capitals are the kernel's: include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, neighbour.h, pkt_sched.h.
+"""
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 
-from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, NESTED, REPLACE, Netlink, NetlinkError, build, parse
+from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, NESTED, REPLACE, Netlink, NetlinkError, build, number, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulation.lane.netlink import Value
 
+RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR = 18, 19, 20
+RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
+RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+IFLA_IFNAME = 3
+IFA_ADDRESS, IFA_LOCAL = 1, 2
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
+NDA_DST, NDA_LLADDR = 1, 2
+TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
+
+# struct ifinfomsg, ifaddrmsg, rtmsg, ndmsg, tcmsg
 LINK, ADDRESS = struct.Struct("=BxHiII"), struct.Struct("=BBBBI")
 ROUTE, NEIGHBOUR = struct.Struct("=BBBBBBBBI"), struct.Struct("=BxxxiHBB")
-METRICS = {"window": 3, "cwnd": 7, "advmss": 8, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}
 QDISC, ROOT = struct.Struct("=BxxxiIII"), 0xFFFFFFFF
+METRICS = {"window": 3, "cwnd": 7, "advmss": 8, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}  # RTAX_*
 UP, PERMANENT, MAIN_TABLE, BY_ADMINISTRATOR, UNIVERSE, ON_LINK, UNICAST = 1, 0x80, 254, 4, 0, 253, 1
+ANY_SCOPE = 255  # RT_SCOPE_NOWHERE: of a route to be deleted
 
 
 def ip_address(text: str) -> tuple[int, bytes]:
@@ -25,32 +40,48 @@ def ip_address(text: str) -> tuple[int, bytes]:
     try:
         return family, socket.inet_pton(family, text)
     except OSError:
-        raise NetlinkError(22, f"not an IP address: {text}") from None
+        raise NetlinkError(errno.EINVAL, f"not an IP address: {text}") from None
+
+
+def hardware_address(text: str) -> bytes:
+    """The six bytes of 02:00:00:00:00:01. Raises NetlinkError if it is none."""
+    try:
+        address = bytes.fromhex(text.replace(":", ""))
+    except ValueError:
+        address = b""
+    if len(address) != 6:
+        raise NetlinkError(errno.EINVAL, f"not a hardware address: {text}")
+    return address
 
 
 class Route(Netlink):
-    """rtnetlink: links, addresses, routes, neighbours of the namespace it was opened in."""
+    """rtnetlink: links, addresses, routes, neighbours, qdiscs of the namespace it was opened in.
+
+    Each function raises NetlinkError where the kernel refuses.
+    """
 
     def __init__(self) -> None:
         super().__init__(socket.NETLINK_ROUTE)
 
     def index(self, name: str) -> int:
         """The interface index of a link."""
-        answer = self.request(18, LINK.pack(0, 0, 0, 0, 0) + build([(3, name)]), what=f"link {name}")
-        return int(LINK.unpack_from(answer[0])[2])
+        payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
+        return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
     def set_link(self, index: int, *, up: bool | None = None, name: str | None = None) -> None:
         """Switch a link up or down, rename it."""
         change, flags = (0, 0) if up is None else (UP, UP * up)
-        values: list[tuple[int, Value]] = [] if name is None else [(3, name)]
-        self.request(19, LINK.pack(0, 0, index, flags, change) + build(values), what=f"link {name or index}")
+        values: list[tuple[int, Value]] = [] if name is None else [(IFLA_IFNAME, name)]
+        payload = LINK.pack(0, 0, index, flags, change) + build(values)
+        self.request(RTM_SETLINK, payload, what=f"link {name or index}")
 
     def add_address(self, index: int, address: str) -> None:
         """Give a link an address, as 10.0.0.1/24."""
         text, _, prefix = address.partition("/")
         family, ip = ip_address(text)
-        payload = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index) + build([(2, ip), (1, ip)])
-        self.request(20, payload, CREATE | EXCLUSIVE, f"address {address}")
+        head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)
+        payload = head + build([(IFA_LOCAL, ip), (IFA_ADDRESS, ip)])
+        self.request(RTM_NEWADDR, payload, CREATE | EXCLUSIVE, f"address {address}")
 
     def add_route(
         self, index: int, to: str, via: str | None = None, metrics: dict[str, int] | None = None, metric: int = 0
@@ -62,40 +93,60 @@ class Route(Netlink):
         """
         text, _, prefix = to.partition("/")
         family, ip = ip_address(text)
-        values: list[tuple[int, Value]] = [(1, ip), (4, index)]
+        values: list[tuple[int, Value]] = [(RTA_DST, ip), (RTA_OIF, index)]
         if via is not None:
-            values.append((5, ip_address(via)[1]))
+            values.append((RTA_GATEWAY, ip_address(via)[1]))
         if metric:
-            values.append((6, metric))
+            values.append((RTA_PRIORITY, metric))
         if metrics:
-            values.append((8, [(METRICS[name], value) for name, value in metrics.items()]))
+            values.append((RTA_METRICS, [(METRICS[name], value) for name, value in metrics.items()]))
         scope = ON_LINK if via is None else UNIVERSE
         head = ROUTE.pack(family, int(prefix or len(ip) * 8), 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, scope, UNICAST, 0)
-        self.request(24, head + build(values), CREATE | EXCLUSIVE, f"route to {to}")
+        self.request(RTM_NEWROUTE, head + build(values), CREATE | EXCLUSIVE, f"route to {to}")
+
+    def delete_route(self, to: str) -> None:
+        """Delete a route to an address, the one of least cost. Raises NetlinkError (ESRCH) if there is none."""
+        family, ip = ip_address(to)
+        head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, ANY_SCOPE, 0, 0)
+        self.request(RTM_DELROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
 
     def route_metrics(self, to: str) -> dict[str, int]:
         """The metrics of the route that a packet to this address takes."""
         family, ip = ip_address(to)
         head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, 0, 0, 0)
-        answer = self.request(26, head + build([(1, ip)]), what=f"route to {to}")
-        found = parse(parse(answer[0][ROUTE.size :]).get(8, b""))
-        return {name: int.from_bytes(found[kind], "little") for name, kind in METRICS.items() if kind in found}
-
-    def replace_qdisc(self, index: int, kind: str, options: bytes) -> None:
-        """Make a qdisc the root of a link, in place of the one there; of the same kind: change it."""
-        values: list[tuple[int, Value]] = [(1, kind), *([(2 | NESTED, options)] if options else [])]
-        head = QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0)
-        self.request(36, head + build(values), CREATE | REPLACE, f"qdisc {kind}")
-
-    def qdisc(self, index: int) -> dict[int, bytes]:
-        """The attributes of a link's root qdisc (TCA_*: 1 kind, 2 options, 7 stats2)."""
-        for answer in self.request(38, QDISC.pack(socket.AF_UNSPEC, index, 0, 0, 0), DUMP, "qdiscs"):
-            if QDISC.unpack_from(answer)[1::2] == (index, ROOT):
-                return parse(answer[QDISC.size :])
-        return {}
+        answer = self.request(RTM_GETROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
+        found = parse(parse(answer[0][ROUTE.size :]).get(RTA_METRICS, b""))
+        return {name: number(found[kind]) for name, kind in METRICS.items() if kind in found}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:
         """Enter a neighbour's link-layer address for good: no ARP is sent for it."""
         family, packed = ip_address(ip)
-        head = NEIGHBOUR.pack(family, index, PERMANENT, 0, 0)
-        self.request(28, head + build([(1, packed), (2, address)]), CREATE | EXCLUSIVE, f"neighbour {ip}")
+        payload = NEIGHBOUR.pack(family, index, PERMANENT, 0, 0) + build([(NDA_DST, packed), (NDA_LLADDR, address)])
+        self.request(RTM_NEWNEIGH, payload, CREATE | EXCLUSIVE, f"neighbour {ip}")
+
+    def replace_qdisc(
+        self, index: int, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0
+    ) -> None:
+        """Make a qdisc the root of a link, or another's child, in place of the one there; if it is that: change it."""
+        values: list[tuple[int, Value]] = [(TCA_KIND, kind)]
+        if options is not None:
+            values.append((TCA_OPTIONS | NESTED, options))
+        payload = QDISC.pack(socket.AF_UNSPEC, index, handle, parent, 0) + build(values)
+        self.request(RTM_NEWQDISC, payload, CREATE | REPLACE, f"qdisc {kind}")
+
+    def delete_qdisc(self, index: int) -> None:
+        """Give a link its own root qdisc back. Raises NetlinkError if it has no other."""
+        self.request(RTM_DELQDISC, QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0), what="qdisc")
+
+    def qdiscs(self) -> list[tuple[int, int, dict[int, bytes]]]:
+        """(link, parent, attributes TCA_*) of all qdiscs; on the way, each tells its options and statistics."""
+        answers = self.request(RTM_GETQDISC, QDISC.pack(socket.AF_UNSPEC, 0, 0, 0, 0), DUMP, "qdiscs")
+        heads = [QDISC.unpack_from(answer) for answer in answers]
+        return [
+            (index, parent, parse(answer[QDISC.size :]))
+            for (_, index, _, parent, _), answer in zip(heads, answers, strict=True)
+        ]
+
+    def qdisc(self, index: int) -> dict[int, bytes]:
+        """The attributes of a link's root qdisc; empty if it has none."""
+        return next((found for link, parent, found in self.qdiscs() if (link, parent) == (index, ROOT)), {})

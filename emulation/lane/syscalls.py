@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The few system calls that a lane needs and Python 3.11 has no function for.
 
-Each raises OSError with what was attempted. Timers are timerfds because those fire at the exact nanosecond, while
-select and epoll round to milliseconds and add slack.
+Each raises OSError with what was attempted.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import struct
 
 CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_BIND, MNT_DETACH = 0x1, 0x1000, 0x2
 POWER_OFF = 0x4321FEDC
 FINIT_MODULE, DELETE_MODULE = 313, 176  # x86-64
-CLOCK_MONOTONIC, TFD_NONBLOCK, TFD_CLOEXEC, TFD_TIMER_ABSTIME = 1, 0o4000, 0o2000000, 1
 PR_SET_PDEATHSIG = 1
 ADDR_NO_RANDOMIZE = 0x0040000
 
@@ -68,17 +65,6 @@ def unload_module(name: str) -> None:
 
 def power_off() -> None:
     libc.reboot(POWER_OFF)
-
-
-def timer() -> int:
-    """A new timer, as a file descriptor that becomes readable; see `set_timer`."""
-    return check(libc.timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")
-
-
-def set_timer(descriptor: int, at_ns: int) -> None:
-    """Let a timer fire at this time of CLOCK_MONOTONIC, once; a time gone by fires at once."""
-    at = struct.pack("=qqqq", 0, 0, *divmod(max(at_ns, 1), 1_000_000_000))
-    check(libc.timerfd_settime(descriptor, TFD_TIMER_ABSTIME, at, None), "timerfd_settime")
 
 
 def die_with_parent(signal: int) -> None:

@@ -14,15 +14,15 @@ import time
 from functools import partial
 
 from traffic import tcp_info
-from traffic.bulk import NOWHERE, Bulk
+from traffic.applications import bulk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from emulation.lane.node import Station
-    from traffic import Loop
+    from emulation.lane.node import Node
+    from traffic.loop import Loop
 
 CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
 ASK = struct.Struct("!I")  # how many bytes the server shall answer with
@@ -31,13 +31,13 @@ CLOSED = 7  # of TCP_INFO's states
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
 
 
-class Stream(Bulk):
+class Stream(bulk.Application):
     """A long flow: as many bytes as TCP takes. Its window is small enough for a pause to be short."""
 
     buffers = (32768, 262_144)  # bytes: to send, to receive
 
     def __init__(
-        self, number: int, congestion: str, source: Station, destination: Station, loop: Loop, random: Random
+        self, number: int, congestion: str, source: Node, destination: Node, loop: Loop, random: Random
     ) -> None:
         plan = {"port": FIRST_PORT + number, "congestion": congestion, "mss": None, "bytes": None}
         plan["send_buffer"], plan["receive_buffer"] = self.buffers
@@ -110,26 +110,26 @@ class Sip(Stream):
 
 
 class Crowd:
-    """Short connections between stations. `begun` counts them by their end; all are gone after `close`."""
+    """Short connections between nodes. `begun` counts them by their end; all are gone after `close`."""
 
-    def __init__(self, stations: list[Station], loop: Loop, random: Random) -> None:
-        self.stations, self.loop, self.random = stations, loop, random
+    def __init__(self, nodes: list[Node], loop: Loop, random: Random) -> None:
+        self.nodes, self.loop, self.random = nodes, loop, random
         self.controls = ["reno"]
         self.open: dict[int, socket.socket] = {}  # by file descriptor
         self.begun: dict[str, int] = {}
         self.ends = (self.ending, self.resetting, self.half_closing, self.not_reading, self.abandoning, self.refused)
 
     def listen(self, controls: list[str]) -> None:
-        """Let all stations accept connections, whose both ends have one of these congestion controls."""
+        """Let all nodes accept connections, whose both ends have one of these congestion controls."""
         self.controls = controls
-        for station in self.stations:
-            listener = self.new(station)
+        for node in self.nodes:
+            listener = self.new(node)
             listener.bind(("", CROWD_PORT))
             listener.listen(64)
             self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self.accept, listener))
 
-    def new(self, station: Station) -> socket.socket:
-        with station:
+    def new(self, node: Node) -> socket.socket:
+        with node:
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.random.choice(self.controls).encode())
         self.open[made.fileno()] = made
@@ -170,7 +170,7 @@ class Crowd:
 
     def drain(self, connection: socket.socket) -> None:
         try:
-            if connection.recv_into(NOWHERE, 0, socket.MSG_TRUNC):
+            if connection.recv_into(bulk.NOWHERE, 0, socket.MSG_TRUNC):
                 return
         except BlockingIOError:
             return
@@ -182,7 +182,7 @@ class Crowd:
 
     def begin(self) -> None:
         """One more connection."""
-        source, destination = self.random.sample(self.stations, 2)
+        source, destination = self.random.sample(self.nodes, 2)
         end = self.random.choice(self.ends)
         self.begun[end.__name__] = self.begun.get(end.__name__, 0) + 1
         client = self.new(source)

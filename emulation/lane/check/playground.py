@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The workout's network: six stations, a string of five with a detour around its middle, with flows and a crowd.
+"""The workout's network: six nodes, a string of five with a detour around its middle, with flows and a crowd.
 
-Here is what happens to the network itself: flows begin, routes change, a station goes and comes back.
+Here is what happens to the network itself: flows begin, routes change, a node goes and comes back.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import time
 from random import Random
 
 from emulation.lane.check.crowd import Chat, Crowd, Sip, Stream
-from emulation.lane.net import LINKS, Net
-from emulation.lane.netlink import Generic, NetlinkError, build
-from emulation.lane.rtnetlink import ROUTE, ip_address
-from traffic import Loop
+from emulation.lane.netlink import NetlinkError
+from traffic.loop import Loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emulation.lane.check.job import Job
-    from emulation.lane.node import Station
+    from emulation.lane.net import Net
+    from emulation.lane.node import Node
 
 FEW = ((Stream, 1, 5), (Stream, 5, 1), (Stream, 4, 1))
 MANY = (
@@ -32,7 +31,6 @@ RENO_TOO = 3  # with many, each so many-th flow is Reno's, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # how many within the time
 METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the ends of the range
-DELETE_ROUTE, ANY_SCOPE = 25, 255
 
 
 class Playground:
@@ -40,13 +38,13 @@ class Playground:
 
     def __init__(self, net: Net, job: Job) -> None:
         self.net, self.job = net, job
-        self.stations = list(net.stations.values())
+        self.nodes = list(net.nodes.values())
         self.random = Random(job.asked["seed"])
         self.loop = Loop()
         self.controls = ["reno"]
         self.flows: list[Stream] = []  # that use the module
         self.beside: list[Stream] = []  # that do not, unless all traffic does
-        self.crowd = Crowd(self.stations, self.loop, self.random)
+        self.crowd = Crowd(self.nodes, self.loop, self.random)
         self.count = 0
 
     def run(self, seconds: float) -> None:
@@ -65,7 +63,7 @@ class Playground:
         """A new flow that listens. Its port was never used: earlier connections may still be in TIME-WAIT."""
         self.count += 1
         congestion = congestion or self.controls[self.count % len(self.controls)]
-        ends = self.stations[source - 1], self.stations[destination - 1]
+        ends = self.nodes[source - 1], self.nodes[destination - 1]
         made = manner(self.count, congestion, *ends, self.loop, self.random)
         made.prepare()
         return made
@@ -125,50 +123,32 @@ class Playground:
         self.some_time(ROUTE_CHANGES, CHANGES_S, self.reroute)
 
     def reroute(self) -> None:
-        station, to = self.random.choice([(1, 5), (5, 1), (2, 5), (2, 4), (4, 1), (4, 2)])
-        way = {1: 2, 5: 4}.get(station) or self.random.choice((3, 6))
-        target, via = (self.stations[number - 1].IP() for number in (to, way))
+        at, to = self.random.choice([(1, 5), (5, 1), (2, 5), (2, 4), (4, 1), (4, 2)])
+        way = {1: 2, 5: 4}.get(at) or self.random.choice((3, 6))
+        target, via = (self.nodes[number - 1].IP() for number in (to, way))
         metric = self.random.choice(METRICS)
-        self.job.say(f"route at sta{station} to {target} via {via} metric {metric}")
-        change_route(self.stations[station - 1], target, via, metric)
+        self.job.say(f"route at sta{at} to {target} via {via} metric {metric}")
+        change_route(self.nodes[at - 1], target, via, metric)
 
     def outage(self) -> None:
-        """A station in the middle of the string is gone, long enough for timeouts, and comes back."""
-        station = self.stations[self.random.choice((1, 2, 3))]
-        self.job.say(f"{station.interface} down")
-        assert station.radio
-        station.route.set_link(station.radio.index, up=False)
+        """A node in the middle of the string is gone, long enough for timeouts, and comes back."""
+        node = self.nodes[self.random.choice((1, 2, 3))]
+        interface, link = node.radio, self.net.link_of(node.radio)
+        self.job.say(f"{interface.name} down")
+        link.leave(interface)
         self.run(OUTAGE_S)
-        self.job.say(f"{station.interface} up")
-        rejoin(station, self.net.build()["air"]["basic_rates"])
+        self.job.say(f"{interface.name} up")
+        link.rejoin(interface)
+        assert self.net.routing
+        self.net.routing.restore(node)
         self.run(RECOVERY_S)
 
 
-def change_route(station: Station, to: str, via: str, metric: int) -> None:
-    """Another route in place of the one to a station."""
-    assert station.radio
-    family, ip = ip_address(to)
-    head = ROUTE.pack(family, 32, 0, 0, 0, 0, ANY_SCOPE, 0, 0)
+def change_route(node: Node, to: str, via: str, metric: int) -> None:
+    """Another route in place of the one to a node."""
     try:
-        station.route.request(DELETE_ROUTE, head + build([(1, ip)]), what=f"route to {to}")
+        node.route.delete_route(to)
     except NetlinkError as error:
         if error.errno != errno.ESRCH:
             raise
-    station.route.add_route(station.radio.index, f"{to}/32", None if via == to else via, metric=metric)
-
-
-def rejoin(station: Station, basic_rates: list[int]) -> None:
-    """Bring a station's interface back: the kernel forgot its rates, link and routes. ARP finds the neighbours."""
-    radio, plan = station.radio, station.plan
-    assert radio
-    with station:
-        radio.events = Generic()
-    with radio.events:
-        radio.events.join("nl80211", "mlme")
-        station.route.set_link(radio.index, up=True)
-        radio.fix_rates(plan["rates"], plan["freq"])
-        link = LINKS[plan["link"]]
-        link.join(station, basic_rates)
-        link.meet(station)
-    for route in plan["routes"]:
-        station.add_route(route)
+    node.route.add_route(node.radio.index, f"{to}/32", None if via == to else via, metric=metric)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The workout: a module is loaded into the debug kernel and put to work. Runs inside the lane.
 
-Long flows run both ways while everything happens that happens to a module: losses, other routes, a station that goes
+Long flows run both ways while everything happens that happens to a module: losses, other routes, a node that goes
 and comes back, hundreds of short connections, changes of the congestion control, of parameters and of qdiscs, an
 attempt to unload it; at the end all is taken down and it must unload. Then it is loaded and unloaded many times. The
 order of things, and whatever else is drawn, follows from the seed.
@@ -12,8 +12,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 
+from emulation.lane import sockets
 from emulation.lane.check import Name, Stage, loaded, queues
 from emulation.lane.check.job import Job, reason
 from emulation.lane.check.loaded import Module
@@ -21,14 +21,12 @@ from emulation.lane.check.parameters import Parameters
 from emulation.lane.check.playground import FEW, MANY, QUIET_S, Playground
 from emulation.lane.check.queues import Queues
 from emulation.lane.net import Net
-from emulation.lane.netlink import DUMP, Netlink, parse
-from traffic import tcp_info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emulation.lane.node import Station
+    from emulation.lane.node import Node
 
 SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
@@ -123,9 +121,9 @@ class Workout:
 
     def users(self) -> str:
         """Who may still use the module."""
-        controls = [name for station in self.playground.stations for name in controls_in_use(station)]
+        controls = [name for node in self.playground.nodes for name in controls_in_use(node)]
         sockets = sum(name in self.module.controls for name in controls)
-        qdiscs = sum(queues.kinds(station).count(self.queues.kind or "") for station in self.playground.stations)
+        qdiscs = sum(queues.kinds(node).count(self.queues.kind or "") for node in self.playground.nodes)
         found = [f"{count} {what}" for count, what in ((sockets, "connections"), (qdiscs, "qdiscs")) if count]
         return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
 
@@ -154,22 +152,20 @@ class Workout:
         """One connection, over the qdisc if it is one, ended in haste."""
         playground = self.playground
         if self.queues.kind:
-            queues.put(playground.stations[0], self.queues.kind)
+            queues.put(playground.nodes[0], self.queues.kind)
         flow = playground.flow(1, 2)
         flow.unsent = flow.bytes = SOME_BYTES
         flow.start()
         playground.run(playground.random.uniform(*BRIEFLY_S))
         flow.close()
         if self.queues.kind:
-            queues.put(playground.stations[0], "pfifo")
+            queues.put(playground.nodes[0], "pfifo")
 
 
-def controls_in_use(station: Station) -> list[str]:
-    """The congestion control of each connection of a station, in whatever state."""
-    wanted = tcp_info.REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << tcp_info.CONGESTION - 1, 0xFFFFFFFF)
-    with station, Netlink(tcp_info.SOCK_DIAG) as diag:
-        found = [parse(answer[72:]) for answer in diag.request(tcp_info.SOCK_DIAG_BY_FAMILY, wanted, DUMP, "sock_diag")]
-    return [one.get(tcp_info.CONGESTION, b"").rstrip(b"\0").decode() for one in found]
+def controls_in_use(node: Node) -> list[str]:
+    """The congestion control of each connection of a node, in whatever state."""
+    with node:
+        return sockets.congestion_controls()
 
 
 def look_for_leaks(job: Job) -> None:

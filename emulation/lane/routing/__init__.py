@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routing: how packets find their way. Each file here is one, with both its halves.
+"""Routing: how packets find their way over several hops.
 
-`plan(reach, ips, demands, unreachable)` is pure and is called on the host, when the plan is made; `start(net)` and
-`stop()` are called in the lane, before the links are joined by traffic and when the network is taken down.
+Each kind is a file here with both halves of one routing. Its function `plan` works out on the host, when the plan is
+made, what can be known before a run; its class `Routing` carries that out in the lane, or starts a protocol there.
+docs/plugins/routing.md shows how to write one.
+
+    def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
+
+`plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
+`unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from emulation.lane import plugins
+from traffic import plugins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any
 
-    Reach = list[list[int]]  # by node: those that it can exchange frames with, rising; symmetric
+    from emulation.lane.network import Network
+    from emulation.lane.node import Node
+
+Reach = list[list[int]]  # whom each node can exchange frames with, sorted; symmetric
 
 
 class Demand(NamedTuple):
-    """A flow from one node to another, by their indices. `prompt`: the receiver acknowledges each segment at once."""
+    """A flow from a node to another. `prompt`: its receiver acknowledges each segment at once (quickack)."""
 
     source: int
     destination: int
@@ -28,20 +36,36 @@ class Demand(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """One node's part: what its `start` needs, as JSON; and whom it must know before the network has started."""
+    """For one node: its `routing` in the plan, and the nodes that it must know before the network has started."""
 
     node: dict[str, Any]
     neighbours: list[int]
 
 
 class Unreachable(ValueError):
-    """There is no path from the node `at` to the node `to`."""
+    """No path leads from node `at` to node `to`."""
 
     def __init__(self, at: int, to: int) -> None:
-        super().__init__(f"no path from node {at} to node {to}")
+        super().__init__(f"no path leads from node {at} to node {to}")
         self.at, self.to = at, to
 
 
+class Routing:
+    """One routing in a lane; `plan` is the plan's `routing`, and each node has a part of its own: `node.plan`."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+
+    def start(self, net: Network) -> None:
+        """All links are there: let packets find their way; when this returns they do. Raises OSError."""
+
+    def restore(self, node: Node) -> None:
+        """An interface of this node was off, so that the kernel has forgotten its routes: enter them again."""
+
+    def stop(self) -> None:
+        """Leave nothing behind that does not go with the nodes, however far it came."""
+
+
 def find(kind: str) -> ModuleType:
-    """The routing of this kind. Raises ValueError, with those there are, if there is none."""
+    """The file of a routing, with both its halves. Raises ValueError, with those there are, if there is none."""
     return plugins.find(__name__, kind)

@@ -1,62 +1,114 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Static routes: shortest paths, worked out beforehand, so that a study of TCP and the MAC has no third party in it.
+"""Static routes along shortest paths, so that a study of TCP and the MAC has no third party in it.
 
-Both ways of every flow have their routes; in a small network everybody reaches everybody. A route's metric is how many
-hops it takes, as routing daemons set it. Neighbours are entered for good: no ARP is sent for them.
+There are routes both ways of every flow, and in a small network between all nodes. A next hop is entered for good, so
+that no ARP is sent for it; of several on a shortest path it is the one of lowest index. docs/interfaces.md, section 1,
+has what is planned for a node.
 """
 
 from __future__ import annotations
 
-from emulation.lane.routing import Planned, Unreachable
+import errno
+
+from emulation.lane import routing
+from emulation.lane.netlink import NetlinkError
+from emulation.lane.routing import Demand, Planned, Reach, Unreachable
+from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from emulation.lane.routing import Demand, Reach
+    from typing import Any
+
+    from emulation.lane.network import Network
+    from emulation.lane.node import Interface, Node
 
 ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
 
 
-def hops_to(destination: int, reach: Reach) -> list[int]:
-    """Hop counts of all nodes to one; -1: no path."""
+def plan(
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+) -> list[Planned]:
+    """The routes and the next hops of all nodes (see `emulation.lane.routing`). Raises Unreachable."""
+    if options:
+        raise ValueError(f"static routing has no option {', '.join(options)}")
+    planned: list[Planned] = [Planned({"routes": []}, []) for _ in reach]
+    prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
+    for (at, to), (via, hops) in sorted(routes_of(reach, demands, unreachable).items()):
+        if via not in planned[at].neighbours:
+            planned[at].neighbours.append(via)
+        if via != to or (at, to) in prompt:  # a neighbour needs no route but for its metrics
+            gateway = None if via == to else ips[via]
+            route = {"to": ips[to], "via": gateway, "quickack": (at, to) in prompt, "metric": hops}
+            planned[at].node["routes"].append(route)
+    return planned
+
+
+def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> dict[tuple[int, int], tuple[int, int]]:
+    """(at, to) -> (next hop, hops to go), along the paths of all that shall reach each other. Raises Unreachable."""
+    needed = {(demand.source, demand.destination) for demand in demands}
+    routes: dict[tuple[int, int], tuple[int, int]] = {}
+    for to, sources in sorted(destinations(len(reach), needed).items()):
+        hops = hops_to(to, reach)
+        for at in sorted(sources):
+            if hops[at] < 0 and (at, to) in needed and not unreachable:
+                raise Unreachable(at, to)
+            while hops[at] > 0 and (at, to) not in routes:
+                via = next(other for other in reach[at] if hops[other] == hops[at] - 1)
+                routes[at, to] = via, hops[at]
+                at = via
+    return routes
+
+
+def destinations(count: int, needed: set[tuple[int, int]]) -> dict[int, set[int]]:
+    """Who shall be reached, and by whom."""
+    everybody = set(range(count)) if count <= ALL_PAIRS else set()
+    found = {to: everybody - {to} for to in everybody}
+    for source, destination in needed:
+        found.setdefault(destination, set()).add(source)
+        found.setdefault(source, set()).add(destination)
+    return found
+
+
+def hops_to(to: int, reach: Reach) -> list[int]:
+    """The hop counts of all nodes to one; -1: no path."""
     hops = [-1] * len(reach)
-    front, distance = [destination], 0
+    hops[to], front = 0, [to]
     while front:
+        distance = hops[front[0]] + 1
+        front = sorted({near for node in front for near in reach[node] if hops[near] < 0})
         for node in front:
             hops[node] = distance
-        front = sorted({other for node in front for other in reach[node] if hops[other] < 0})
-        distance += 1
     return hops
 
 
-def next_hops(reach: Reach, hops: list[int]) -> list[int]:
-    """The next node on everybody's shortest path, of several the lowest index; -1: none, or there already."""
-    return [
-        next((other for other in reach[node] if 0 <= hops[other] == hops[node] - 1), -1) for node in range(len(reach))
-    ]
+class Routing(routing.Routing):
+    """Routes as planned, read back."""
+
+    def start(self, net: Network) -> None:
+        for node in net.nodes.values():
+            self.restore(node)
+
+    def restore(self, node: Node) -> None:
+        for interface in node.interfaces:
+            for ip, address in interface.plan["neighbours"].items():
+                node.route.add_neighbour(interface.index, ip, hardware_address(address))
+        for route in node.plan["routing"]["routes"]:
+            add_route(node, route)
 
 
-def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False) -> list[Planned]:
-    """Everybody's routes. Raises Unreachable for a flow's end that no path leads to, unless that is allowed."""
-    ends = {(demand.source, demand.destination) for demand in demands}  # links are symmetric, and so are paths
-    prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
-    everybody = range(len(reach)) if len(reach) <= ALL_PAIRS else ()
-    pairs = ends | {(to, at) for at, to in ends} | {(at, to) for at in everybody for to in everybody if at != to}
-    routes: dict[tuple[int, int], tuple[int, int]] = {}  # (at, to) -> via, hops
-    for to in sorted({to for _, to in pairs}):
-        hops = hops_to(to, reach)
-        via = next_hops(reach, hops)
-        for at in sorted(at for at, other in pairs if other == to):
-            if via[at] < 0 and (at, to) in ends and not unreachable:
-                raise Unreachable(at, to)
-            while via[at] >= 0 and (at, to) not in routes:
-                routes[at, to] = via[at], hops[at]
-                at = via[at]
-    planned = [Planned({"routes": []}, []) for _ in reach]
-    for (at, to), (by, count) in sorted(routes.items()):
-        if by not in planned[at].neighbours:
-            planned[at].neighbours.append(by)
-        if by != to or (at, to) in prompt:  # a neighbour needs no route but for its metrics
-            planned[at].node["routes"].append(
-                {"to": ips[to], "via": None if by == to else ips[by], "quickack": (at, to) in prompt, "metric": count}
-            )
-    return planned
+def add_route(node: Node, route: dict[str, Any]) -> None:
+    """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
+    to, via = route["to"], route["via"]
+    metrics = {"quickack": 1} if route["quickack"] else {}
+    node.route.add_route(interface_to(node, via or to).index, to, via, metrics, route["metric"])
+    kept = node.route.route_metrics(to) if metrics else {}
+    if metrics != {name: kept.get(name) for name in metrics}:
+        said = f"{node.name}: route to {to}: asked for {metrics}, the kernel kept {kept}"
+        raise NetlinkError(errno.EINVAL, said)
+    for name in metrics:
+        node.note(f"route {to} {name}", kept[name], 0)
+
+
+def interface_to(node: Node, neighbour: str) -> Interface:
+    """The interface at which a node has this neighbour."""
+    return next(each for each in node.interfaces if neighbour in each.plan["neighbours"])

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A station's radio: mac80211_hwsim makes it, nl80211 tunes it.
+"""A radio: mac80211_hwsim makes it, nl80211 tunes it.
 
 hwsim's NEW_RADIO gives a wiphy (the radio, as cfg80211 calls it) with one interface. The radio belongs to the netlink
 socket that asked for it (DESTROY_RADIO_ON_CLOSE): when that socket closes, or its program dies, the radio is gone.
 Radios hear each other only if they were made in the same network namespace, wherever they move later; so they are made
-in the first one and then moved to their station's.
+in the first one and then moved to their node's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
 import time
 
-from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, parse
-from emulation.lane.rtnetlink import Route
+from emulation.lane import node
+from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, number, parse
+from emulation.lane.rtnetlink import Route, hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from emulation.lane.netlink import Value
 
@@ -29,60 +31,68 @@ DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 16, 17, 22  # enum hwsim_attrs
 # include/uapi/linux/nl80211.h
 GET_WIPHY, SET_WIPHY, GET_INTERFACE, SET_INTERFACE, GET_STATION = 1, 2, 5, 6, 17
 NEW_STATION, SEND_FRAME = 19, 59
-JOIN_IBSS, LEAVE_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH, LEAVE_MESH = 43, 44, 49, 57, 68, 69
+JOIN_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH = 43, 49, 57, 68
 WIPHY, IFINDEX, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ, SSID = 1, 3, 5, 6, 12, 24, 36, 38, 52
 STATION_INFO, FRAME = 21, 51
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: enum nl80211_plink_state
 FREQ_FIXED, RTS_THRESHOLD, TX_RATES, MCAST_RATE, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 107, 159, 160, 219
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
-IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7}  # enum nl80211_iftype
+IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7, "ocb": 11}  # enum nl80211_iftype
 RTS_OFF = 0xFFFFFFFF
+OWNER = 0x40000000  # of netlink ports
 
 
-def owner_socket() -> Generic:
-    """A socket that may own radios. No other socket has its port: hwsim takes the end of any socket with the owner's
-    port for the owner's end, whatever its protocol; and a program's first of each have its process id by default."""
-    return Generic(port=0x40000000 | os.getpid())
+class Interface(node.Interface):
+    """A radio's interface."""
 
+    on_air = True
+    nl80211: Generic
+    events: Generic  # of nl80211
 
-def hardware_address(text: str) -> bytes:
-    """The six bytes of 02:00:00:00:00:01. Raises NetlinkError if it is none."""
-    try:
-        address = bytes.fromhex(text.replace(":", ""))
-    except ValueError:
-        address = b""
-    if len(address) != 6:
-        raise NetlinkError(22, f"not a hardware address: {text}")
-    return address
+    @classmethod
+    def common(cls) -> Generic:
+        """A socket that may own radios. No other socket has its port: hwsim takes the end of any socket with the
+        owner's port for the owner's end, whatever its protocol; and a program's first of each have its process id."""
+        return Generic(port=OWNER | os.getpid())
 
+    def open(self, common: Generic) -> None:
+        """Make the radio, in the namespace of this socket, which owns it, and take it to the node's."""
+        self.cleanup = contextlib.ExitStack()
+        with self.node:
+            self.nl80211 = self.cleanup.enter_context(Generic())
+            self.events = self.cleanup.enter_context(Generic())
+        self.make(common)
+        common.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, self.node.namespace)])
+        self.events.join("nl80211", "mlme")
+        self.set_rts_threshold(self.plan["rts_threshold"])
+        self.node.note("rts threshold", self.rts_threshold(), None)
 
-class Radio:
-    """One radio and its interface.
-
-    It is made in the namespace of `owner`, an `owner_socket`, and lives until that is closed; then `move` takes it to a
-    station's namespace.
-    """
-
-    def __init__(self, owner: Generic, address: str, name: str) -> None:
-        """Make a radio with this permanent address; its interface is called `name`. Raises NetlinkError."""
-        self.owner = self.nl80211 = self.events = owner
-        self.name = name
-        self.address = mac = hardware_address(address)
-        new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, name.encode()), (PERMANENT_ADDRESS, mac)]
-        owner.command("MAC80211_HWSIM", NEW_RADIO, new, what=f"radio {name}")
-        interface = next(i for i in owner.command("nl80211", GET_INTERFACE, flags=DUMP) if i[MAC] == mac)
-        self.wiphy, self.index = number(interface[WIPHY]), number(interface[IFINDEX])
+    def make(self, owner: Generic) -> None:
+        """Make a radio with the interface's permanent address, and give the interface its name."""
+        mac = hardware_address(self.plan["address"])
+        new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, self.name.encode())]
+        owner.command("MAC80211_HWSIM", NEW_RADIO, [*new, (PERMANENT_ADDRESS, mac)], what=f"radio {self.name}")
+        made = next(i for i in owner.command("nl80211", GET_INTERFACE, flags=DUMP) if i[MAC] == mac)
+        self.wiphy, self.index = number(made[WIPHY]), number(made[IFINDEX])
         with Route() as route:
-            route.set_link(self.index, name=name)
+            route.set_link(self.index, name=self.name)
 
-    def move(self, namespace: int, nl80211: Generic, events: Generic) -> None:
-        """Move to the namespace of this open file descriptor, in which both sockets were opened.
+    def started(self) -> None:
+        """Hear no more events: unread, they would fill the socket up."""
+        self.events.close()
 
-        `events` hears nl80211's events, and should be closed when all have joined: unread, they fill it up.
-        """
-        self.owner.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, namespace)])
-        self.nl80211, self.events = nl80211, events
-        events.join("nl80211", "mlme")
+    def close(self) -> None:
+        """The radio itself goes with its owner."""
+        self.cleanup.close()
+
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Hear nl80211's events again, for which `join_ibss` and `wait_for_peer` wait."""
+        with self.node:
+            self.events = Generic()
+        with self.events:
+            self.events.join("nl80211", "mlme")
+            yield
 
     def tune(self, command: int, *values: tuple[int, Value], what: str) -> None:
         """A command of nl80211 about the interface."""
@@ -143,7 +153,7 @@ class Radio:
 
         A scan would do the same in ten times the time, and after one hwsim tells the air that the address is gone.
         """
-        addresses = b"\xff" * 6 + self.address + b"\xff" * 6
+        addresses = b"\xff" * 6 + hardware_address(self.MAC()) + b"\xff" * 6
         header = b"\x40\0" + b"\0\0" + addresses + b"\0\0"
         elements = bytes([0, len(ssid)]) + ssid.encode() + bytes([1, 4]) + rate_bytes([10, 20, 55, 110])
         self.tune(SEND_FRAME, (FRAME, header + elements), (FREQ, freq), what="probe request")
@@ -173,7 +183,8 @@ class Radio:
         deadline = time.monotonic() + seconds
         while missing := addresses - self.peers():
             if time.monotonic() > deadline:
-                raise NetlinkError(110, f"{self.name}: no peering with {', '.join(sorted(missing))} in {seconds:g} s")
+                who = ", ".join(sorted(missing))
+                raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {who} in {seconds:g} s")
             select.select([], [], [], 0.01)
 
     def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> None:
@@ -191,11 +202,6 @@ class Radio:
         kind = next((k for k, v in IFTYPES.items() if v == number(found[IFTYPE])), "other")
         freq = number(found[FREQ]) if FREQ in found else None
         return {"type": kind, "freq": freq, "rts_threshold": self.rts_threshold()}
-
-
-def number(payload: bytes) -> int:
-    """An unsigned attribute's value."""
-    return int.from_bytes(payload, "little")
 
 
 def rate_bytes(rates: Sequence[int]) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bulk flow: as many bytes as TCP takes, or a given number of them.
+"""The bulk flow: a TCP connection that carries as many bytes as it takes, or a given number of them.
 
 The sender writes 64 kB at a time whenever the socket has room; the receiver is woken when a low-water mark of bytes is
 there and throws them away inside the kernel (MSG_TRUNC). So a 120 s run at 2 Mb/s costs some hundred system calls, and
@@ -12,25 +12,25 @@ import select
 import socket
 import time
 
-from traffic import tcp_info
+from traffic import applications, tcp_info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from emulation.lane.node import Station
-    from traffic import Loop
+    from traffic.host import Host
+    from traffic.loop import Loop
 
 CHUNK = memoryview(bytes(1 << 16))
 LOW_WATER = 1 << 17  # bytes; must stay well below the receive window, or it would close
 NOWHERE = bytearray(1 << 20)  # never written to, so it takes no memory
 
 
-class Bulk:
-    """One flow; a fragment of `traffic.Traffic`, which calls these in turn."""
+class Application(applications.Application):
+    """One flow."""
 
-    def __init__(self, plan: dict[str, Any], source: Station, destination: Station, loop: Loop) -> None:
-        self.plan, self.source, self.destination, self.loop = plan, source, destination, loop
+    def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str = "") -> None:
+        super().__init__(plan, source, destination, loop, folder)
         self.bytes: int | None = plan["bytes"]
         self.unsent = self.bytes
         self.delivered = 0
@@ -40,9 +40,9 @@ class Bulk:
         self.receiver: socket.socket | None = None
         self.listener: socket.socket | None = None
 
-    def socket_at(self, station: Station) -> socket.socket:
-        """A socket in a station's namespace, with what has to be set before it connects or listens."""
-        with station:
+    def socket_at(self, host: Host) -> socket.socket:
+        """A socket of a host, with what has to be set before it connects or listens."""
+        with host:
             new = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())

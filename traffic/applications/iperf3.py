@@ -2,10 +2,10 @@
 """The iperf3 flow: the program everybody knows, one process at each end.
 
 The client starts when the server has said that it listens. While a client waits for its server's word, before the first
-byte and after the last, it does not sleep but asks for the time over and over; and in virtual time, which moves by less
-than a microsecond at each question, that takes seconds. So a run with iperf3 takes several times as long as one with
-`traffic.bulk`. Its socket buffers are bounded (-w) for the same reason. What was delivered is read from the kernel by
-sock_diag when time is up, or from iperf3's own report, which is kept, if it was done before.
+byte and after the last, it does not sleep but asks for the time over and over; and virtual time, which asking does not
+move, lets it on in steps of 20 us. So a run with iperf3 takes several times as long as one with `bulk`. Its socket
+buffers are bounded (-w) for the same reason. What was delivered is read from the kernel when time is up, or from
+iperf3's own report, which is kept, if it was done before.
 """
 
 from __future__ import annotations
@@ -15,25 +15,28 @@ import os
 import select
 from operator import itemgetter
 
-from traffic import tcp_info
+from traffic import applications
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from typing import Any
 
-    from emulation.lane.node import Station
+    from traffic.host import Host
+    from traffic.loop import Loop
 
 BLOCK = 1 << 17
 COOKIE = 37  # bytes that each iperf3 connection begins with
 GOODBYE_S = 10  # iperf3 exchanges results at the end; how long it may take over a busy path, in the lane's time
 
 
-class Iperf3:
-    """One flow; a fragment of `traffic.Traffic`, which calls these in turn."""
+class Application(applications.Application):
+    """One flow."""
 
-    def __init__(self, plan: dict[str, Any], source: Station, destination: Station, folder: str) -> None:
-        self.plan, self.source, self.destination = plan, source, destination
+    programs = ("iperf3",)
+
+    def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str) -> None:
+        super().__init__(plan, source, destination, loop, folder)
         self.report = f"{folder}/iperf3-{plan['name']}.json"
         self.server: subprocess.Popen[bytes] | None = None
         self.client: subprocess.Popen[bytes] | None = None
@@ -71,10 +74,9 @@ class Iperf3:
         """The result so far, from the kernel: the busier of the two connections carries the data."""
         if self.client and self.client.poll() == 0:
             return self.reported()
-        with self.source:
-            sender = max(tcp_info.in_namespace(self.plan["port"]), key=itemgetter("bytes_acked"), default={})
-        with self.destination:
-            receiver = max(tcp_info.in_namespace(self.plan["port"]), key=itemgetter("bytes_received"), default={})
+        port = self.plan["port"]
+        sender = max(self.source.connections(port), key=itemgetter("bytes_acked"), default={})
+        receiver = max(self.destination.connections(port), key=itemgetter("bytes_received"), default={})
         return {
             "congestion": sender.get("congestion", ""),
             "delivered_bytes": max(receiver.get("bytes_received", 0) - COOKIE, 0),

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole moments of the lane's clock, at which networks and measurements begin, so that they do not depend on what was
+before them (docs/architecture.md, "What makes a run repeatable")."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import time
+
+from traffic.loop import set_timer, timer
+
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL, to which emulation/kernel/seeded-randomness.patch gives that meaning
+SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
+
+
+def settle() -> None:
+    """Let a network begin in a state that nothing done before in this lane can move: at a whole moment, by which all
+    that went before is over, and at the beginning of the seed's random numbers. Without effect in real time."""
+    with open(CLOCK) as file:
+        if file.read() != "time-travel-clock\n":
+            return
+    wait_for_whole(SETTLED_NS)
+    with open("/dev/urandom") as file:
+        fcntl.ioctl(file, BEGIN_RANDOM)
+
+
+def wait_for_whole(step_ns: int = STEP_NS) -> None:
+    """Wait until the clock shows a multiple of so many nanoseconds; by a timer, as sleeping has slack."""
+    clock = timer()
+    try:
+        set_timer(clock, (time.monotonic_ns() // step_ns + 1) * step_ns)
+        select.select([clock], [], [])
+    finally:
+        os.close(clock)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An 802.11s mesh (IEEE 802.11-2016, 4.3.20), open, peered and routed by the kernel."""
+
+from __future__ import annotations
+
+from emulation.lane import links
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulation.lane.interfaces.radio import Interface
+
+PEERING_S = 30.0  # for it to form, in the lane's time
+
+
+class Link(links.Link):
+    """All on one channel with one mesh ID are one mesh."""
+
+    type = "mesh"
+
+    def join(self, interface: Interface) -> None:
+        plan = self.plan
+        interface.join_mesh(plan["ssid"], plan["freq"], plan["beacon_tu"], plan["basic_rates"])
+
+    def meet(self, interface: Interface) -> None:
+        """Wait until the kernel has peered with all neighbours."""
+        interface.wait_for_peers(set(interface.plan["neighbours"].values()), PEERING_S)

@@ -14,7 +14,7 @@
 #include <net/genetlink.h>
 
 #include "air.h"
-#include "core/message.h"
+#include "wire/message.h"
 
 #define RING_SIZE 256
 /* Large enough for a FRAME message of DCF_MAX_LEN bytes. */
@@ -124,13 +124,6 @@ void hwsim_give(struct air *air)
 	}
 }
 
-static u8 rate_to_index(u16 rate, u16 freq)
-{
-	int i = dcf_rate_index(rate);
-
-	return freq > 4000 && i >= 4 ? i - 4 : i; /* no CCK at 5 GHz */
-}
-
 static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
 	struct air *air = edge;
@@ -143,7 +136,7 @@ static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32
 		return; /* no memory: as if noise had taken it, and hwsim would have had none either */
 	at = put_attr(msg + MESSAGE_HEADER, ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
-	at = put_u32(at, ATTR_RX_RATE, rate_to_index(rate, f->freq));
+	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
 	at = put_u32(at, ATTR_FREQ, f->freq);
 	message_end(air, msg, at, head, wait);

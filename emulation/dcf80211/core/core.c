@@ -241,7 +241,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	memset(frame->used, 0, sizeof(frame->used));
 	if (!acceptable(frame) || s->queued > s->queue_limit) {
 		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
-		record_end(dcf, s, frame, why);
+		trace_end(dcf, s, frame, why);
 		dcf->ops->done(dcf->edge, station, frame, why);
 		return;
 	}
@@ -392,7 +392,7 @@ void dcf_start(struct dcf *dcf, u64 now)
 			s->counters.nav_ns = s->nav_end - now;
 	}
 	dcf->measuring = true;
-	record_mark(dcf, false, 0);
+	trace_mark(dcf, false, 0);
 }
 
 void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
@@ -413,7 +413,7 @@ void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
 		if (s->sending && s->tx[s->slot].counted)
 			s->counters.tx_ns -= s->tx[s->slot].end - now;
 	}
-	record_mark(dcf, true, lost_records);
+	trace_mark(dcf, true, lost_records);
 	dcf->measuring = false;
 }
 

@@ -142,7 +142,7 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	s->phase = CONTENDING;
 	s->cw = dcf->config.phy.cw_min;
 	access_backoff(dcf, s); /* post-backoff (10.3.4.3) */
-	record_end(dcf, s, f, why);
+	trace_end(dcf, s, f, why);
 	if (why == DCF_GROUP && timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
 		s->tx[s->slot].give_back = true; /* its bytes are still on their way */
 	else

@@ -208,7 +208,7 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 		s->counters.rx[tx->kind][outcome]++;
 	if (addressed)
 		s->counters.addressed[tx->kind][outcome]++;
-	record_rx(dcf, s, tx, arrival, &nb->link, outcome);
+	trace_rx(dcf, s, tx, arrival, &nb->link, outcome);
 }
 
 static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
@@ -311,7 +311,7 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	s->counters.tx[tx->kind]++;
 	s->counters.airtime_ns[tx->kind] += duration;
 	s->counters.tx_ns += duration;
-	record_tx(dcf, tx, duration);
+	trace_tx(dcf, tx, duration);
 }
 
 void medium_sent(struct dcf *dcf, struct dcf_station *s)

@@ -186,11 +186,11 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
 
-/* record.c */
-void record_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
-void record_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	       const struct dcf_link *link, enum dcf_outcome outcome);
-void record_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
-void record_mark(struct dcf *dcf, bool stop, u32 lost);
+/* trace.c */
+void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
+void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
+	      const struct dcf_link *link, enum dcf_outcome outcome);
+void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
+void trace_mark(struct dcf *dcf, bool stop, u32 lost);
 
 #endif

@@ -215,19 +215,17 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 	enum dcf_outcome outcome = arrival->outcome;
-	struct reception rx = s->rx;
-	bool locked = rx.tx == tx;
+	bool locked = s->rx.tx == tx;
+	struct reception rx;
 
 	if (!arrival->here)
 		return;
-	if (rx.tx && dcf->config.reception == DCF_SINR)
+	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		close_chunk(dcf, s);
+	rx = s->rx;
 	if (locked) {
-		rx = s->rx;
 		outcome = outcome_of(dcf, &rx);
 		s->rx.tx = NULL;
-	} else if (!is_frame(dcf, &nb->link) && outcome == DCF_OK) {
-		outcome = DCF_BELOW_THRESHOLD;
 	}
 	arrival->here = false;
 	s->energy_aw -= nb->link.power_aw;

@@ -172,6 +172,7 @@ void access_backoff(struct dcf *dcf, struct dcf_station *s);
 void access_request(struct dcf *dcf, struct dcf_station *s);
 /* Anything that access depends on has changed: compute its time again. */
 void access_update(struct dcf *dcf, struct dcf_station *s);
+/* @end is after the NAV's. */
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
 void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 
@@ -180,7 +181,7 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
-/* What @s locked on to is over. */
+/* What @s locked on to is over; never DCF_OWN_TX, as who sends lets go, and locks on to nothing meanwhile. */
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);

@@ -15,9 +15,10 @@
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
  * sense and reception), access (IFS, backoff), exchange (who sends what next,
- * retries), draw (randomness), trace (what is told of it). Bytes are wire/'s,
- * which knows nothing of this folder: rate (numbers), frame (headers, kinds),
- * message (what hwsim says), record (how the trace is written).
+ * retries), address (whose it is), draw (randomness), trace (what is told of
+ * all this). Bytes are wire/'s, which knows nothing of this folder: rate
+ * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
+ * trace is written).
  */
 #ifndef DCF_H
 #define DCF_H

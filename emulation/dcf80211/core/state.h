@@ -156,6 +156,10 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
 
+/* address.c */
+/* DCF_NOBODY: nobody here has it. */
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
+
 /* draw.c: randomness and logarithms, in integers */
 u64 dcf_random(u64 *state);
 u32 dcf_draw_backoff(u64 *state, u32 cw);
@@ -185,7 +189,6 @@ void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
-u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
 
 /* trace.c */
 void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);

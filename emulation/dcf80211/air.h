@@ -21,7 +21,6 @@
 #include "core/dcf.h"
 
 #define DCF80211_NAME "dcf80211"
-#define DCF80211_VERSION 1
 
 enum { QUEUE_TX, QUEUE_RX, QUEUES };
 

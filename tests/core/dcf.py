@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
-OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
-REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
+from emulation.protocol import KINDS, OUTCOMES, REASONS
+
 NEVER = 2**64 - 1
 US = 1000
 SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"

@@ -48,7 +48,7 @@ static u64 begin(struct air *air, unsigned long *flags)
 static void end(struct air *air, unsigned long flags)
 	__releases(&air->lock)
 {
-	hwsim_interrupt(air);
+	vdev_interrupt(air);
 	air_arm(air);
 	spin_unlock_irqrestore(&air->lock, flags);
 }

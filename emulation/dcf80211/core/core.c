@@ -235,7 +235,15 @@ void dcf_run(struct dcf *dcf, u64 until)
 	}
 }
 
-/* The earliest time at which this event can lead to ops->deliver() or ops->done(). */
+/*
+ * The earliest time at which this event can lead to ops->deliver() for whom a
+ * frame is for, or to ops->done() for its ACK, its timeout or a group's frame.
+ * What is worth no timer of its own is told when the next one fires: what a
+ * promiscuous station overhears, and the end of a unicast frame without ACK,
+ * after a SIFS at most; a failure that a reception decides, after a SIFS, or when
+ * the timeout would have fired; what follows an RTS that nobody answers: see
+ * exchange_lookahead(). Times in the trace are always the event's own.
+ */
 static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 {
 	const struct dcf_station *s = &dcf->station[station];
@@ -246,23 +254,32 @@ static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 
 	case EV_GONE_0:
 	case EV_GONE_1:
 		tx = &s->tx[kind - EV_GONE_0];
+		/* Neither gets to the kernel, and whom it is for waits a SIFS before it sends what may. */
 		if (tx->kind == DCF_RTS || tx->kind == DCF_CTS)
 			return time + phy->sifs_ns;
+		/* It is delivered to whom it passes next, and given back when it has passed all. */
 		if (tx->receiver == DCF_NOBODY)
 			return time;
+		/* It is delivered, or is the ACK that ends a frame, at its receiver; all that follows takes a SIFS. */
 		return tx->visible_at >= time && tx->visible_at != DCF_NEVER ? tx->visible_at : time + phy->sifs_ns;
 	case EV_SENT:
+		/* Without an ACK to wait for it may be done with; an answer, or its timeout, takes a SIFS and more. */
 		return s->tx[s->slot].receiver == DCF_NOBODY ? time : time + phy->sifs_ns;
 	case EV_TIMEOUT:
+		/* It may have been the last try. */
 		return time;
 	case EV_NAV_RESET:
+		/* It lets the station send, after DIFS, or answer an RTS, after a SIFS. */
 		return time + phy->sifs_ns;
 	case EV_SIFS:
+		/* What is sent now is received, and if it is DATA done with, when its airtime is over. */
 		return time + exchange_sifs_lookahead(dcf, s);
 	case EV_ACCESS:
+		/* An exchange begins, and says how long it has nothing to tell. */
 		return time + s->exchange_ns;
 	default:
-		return DCF_NEVER; /* what is heard now is gone later, and that event is there too */
+		/* EV_HEARD: what is heard now is gone later, and that event is there too. */
+		return DCF_NEVER;
 	}
 }
 

@@ -49,7 +49,11 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
 }
 
-/* The same, after access. */
+/*
+ * The same, after access. That an RTS fails is worth a timer only if it is the
+ * last: where several fail in the time that an answered one takes, and the last
+ * is among them, the kernel is told late, by less than that time.
+ */
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	const struct dcf_frame *f = s->head;

@@ -3,12 +3,14 @@
 
 A `Run` is made from what the lane left behind, and says only what was measured or read back. The formulas of the
 counters (docs/interfaces.md, section 4) are here and nowhere else; the taps use them too, on counters of their own.
-How long it took and on what machine is no result: `comparable()` leaves that out, and then two results of one
-specification and seed are equal.
+How long it took, on what machine and of what it was made is no result: `comparable()` leaves that out, and then two
+results of one specification and seed are equal.
 """
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -16,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
-HOST_FACTS = {"wall_s", "late_ns_max", "host"}  # at any depth
+NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
+PLAN_VERSION, LANE_VERSION, VERSION = 2, 2, 2
 
 
 class Losses(NamedTuple):
@@ -161,14 +164,16 @@ class StationResult(Model):
 
 class Run(Model):
     """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
-    what of the specification it has otherwise than the result's. `trace` is the pcapng's path in the run folder, None
-    without one; `in_flight` is None then too. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is
-    how late a timer of the air fired at worst, which matters in real time only."""
+    what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
+    its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
+    `trace` is the pcapng's path in the run folder, None without one; `in_flight` is None then too. `applications` are
+    the reports of those that are no flows. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how
+    late a timer of the air fired at worst, which matters in real time only."""
 
     variant: str = ""
     case: str = ""
     changes: dict[str, JsonValue] = {}
-    rts: str
+    made_of: dict[str, str] = {}
     seed: int
     goodput_segments: int
     goodput_kbps: float
@@ -181,6 +186,7 @@ class Run(Model):
     air_s: float
     wall_s: float
     flows: list[FlowResult]
+    applications: list[dict[str, JsonValue]] = []
     settings: list[Setting]
     stations: list[StationResult]
     lost_records: int
@@ -220,29 +226,45 @@ class Host(Model):
 class Result(Model):
     """The whole of `result.json`."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     experiment: str
     specification: dict[str, Any]
     runs: list[Run]
     host: Host
 
     def comparable(self) -> dict[str, Any]:
-        """The result without wall times and host facts."""
-        return {key: _comparable(value) for key, value in self.model_dump().items() if key not in HOST_FACTS}
+        """The result without wall times, host facts, and what it was made of."""
+        return {key: _comparable(value) for key, value in self.model_dump().items() if key not in NO_RESULT}
 
 
 def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _comparable(v) for key, v in value.items() if key not in HOST_FACTS}
+        return {key: _comparable(v) for key, v in value.items() if key not in NO_RESULT}
     return [_comparable(v) for v in value] if isinstance(value, list) else value
+
+
+def read(path: Path) -> Result:
+    """The result in a file. Raises OSError, and ValueError for one that is none, or of another version."""
+    found = json.loads(path.read_bytes())
+    _know("result.json", found, VERSION)
+    return Result.model_validate(found)
+
+
+def _know(what: str, found: Any, version: int) -> None:
+    """Raises ValueError for another version."""
+    its = found.get("version") if isinstance(found, Mapping) else None
+    if its != version:
+        raise ValueError(
+            f"{what} has {f'version {its}' if its else 'no version'}; this program reads version {version}"
+        )
 
 
 def from_lane(
     plan: Mapping[str, Any],
     lane: Mapping[str, Any],
     *,
-    rts: str,
     wall_s: float,
+    made_of: Mapping[str, str] | None = None,
     variant: str = "",
     case: str = "",
     in_flight: InFlight | None = None,
@@ -252,23 +274,27 @@ def from_lane(
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `rts` is the strategy's name, `variant` and `case` its place in a study, `wall_s` what the run took, `trace` the
-    pcapng's path in the run folder. Raises ValueError if the run failed in the lane.
+    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` the pcapng's path in the run
+    folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the lane,
+    or for versions that are not known.
     """
+    _know("plan.json", plan, PLAN_VERSION)
+    _know("lane.json", lane, LANE_VERSION)
     if not lane["ok"] or lane.get("air") is None:
         raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
     air_s = float(lane["air_s"])
-    of_plan = {flow["name"]: flow for flow in plan["flows"]}
-    delivered = sum(flow["delivered_bytes"] for flow in lane["flows"])
+    of_plan = {application["name"]: application for application in plan["applications"]}
+    reports = [report for report in lane["applications"] if "delivered_bytes" in report]
+    delivered = sum(report["delivered_bytes"] for report in reports)
     flows = [
-        _flow(of_plan[flow["name"]], flow, air_s, delivered, (tcp or {}).get(flow["name"])) for flow in lane["flows"]
+        _flow(of_plan[report["name"]], report, air_s, delivered, (tcp or {}).get(report["name"])) for report in reports
     ]
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
     counters = [station.counters for station in stations]
     return Run(
         variant=variant,
         case=case,
-        rts=rts,
+        made_of=dict(made_of or {}),
         seed=plan["seed"],
         goodput_segments=sum(flow.goodput_segments for flow in flows),
         goodput_kbps=sum(flow.goodput_kbps for flow in flows),
@@ -281,6 +307,7 @@ def from_lane(
         air_s=air_s,
         wall_s=wall_s,
         flows=flows,
+        applications=[report for report in lane["applications"] if "delivered_bytes" not in report],
         settings=[Setting.model_validate(setting) for setting in lane["settings"]],
         stations=stations,
         lost_records=lane["air"]["lost_records"],
@@ -290,20 +317,20 @@ def from_lane(
 
 
 def _flow(
-    plan: Mapping[str, Any], flow: Mapping[str, Any], air_s: float, delivered_by_all: int, tcp: TcpSummary | None
+    plan: Mapping[str, Any], report: Mapping[str, Any], air_s: float, delivered_by_all: int, tcp: TcpSummary | None
 ) -> FlowResult:
     """A flow's rate is over its own time: from its start until it finished, or the run did."""
-    active_s = air_s - plan["start_s"] if flow["finished_s"] is None else flow["finished_s"]
+    active_s = air_s - plan["start_s"] if report["finished_s"] is None else report["finished_s"]
     return FlowResult(
-        name=flow["name"],
+        name=report["name"],
         source=plan["source"],
         destination=plan["destination"],
         congestion=plan["congestion"],
-        delivered_bytes=flow["delivered_bytes"],
-        goodput_segments=flow["delivered_bytes"] // plan["mss"],
-        goodput_kbps=flow["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
-        share=flow["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
-        retransmits=flow["retransmits"],
-        finished_s=flow["finished_s"],
+        delivered_bytes=report["delivered_bytes"],
+        goodput_segments=report["delivered_bytes"] // plan["mss"],
+        goodput_kbps=report["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
+        share=report["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
+        retransmits=report["retransmits"],
+        finished_s=report["finished_s"],
         tcp=tcp,
     )

@@ -1,2 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed, as ratios measured side by side in one run; never in tests."""
+"""Speed, as ratios measured side by side in one run; never in tests. `./dcflab bench` sets up and runs them."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def asked(what: str | None) -> tuple[bool, int]:
+    """What the command line of a benchmark says: print JSON, and how many repeats."""
+    parser = argparse.ArgumentParser(
+        prog="./dcflab bench", description=(what or "").partition(":")[2].partition(".")[0]
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--repeats", type=int, default=3, help="how often each is timed, or how many seeds are run (3)")
+    given = parser.parse_args()
+    return given.json, given.repeats

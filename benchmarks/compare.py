@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench`: the seeds' string in dcflab, ns-2 and ns-3, in turn, and the core alone.
+"""`./dcflab bench speed`: the seeds' string in dcflab, ns-2 and ns-3, in turn, and the core alone.
 
 All run the same three RTS/CTS strategies for 120 s of air time, in turns, so that a slow moment of the machine hits all
 of them. dcflab is timed twice: run by run, as the others are (the lane from boot to power-off, its trace made into
@@ -20,15 +20,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from emulation.cli.commands import provide
-from emulation.cli.options import specification_of
-from emulation.play.run import Lab, Task, play
+from benchmarks import asked
+from emulation.play.lab import Lab
+from emulation.play.run import Task, play
+from emulation.play.session import provide
+from emulation.specification import specify
 
 HERE = Path(__file__).parent
 STRATEGIES = ("full", "partial", "none")
 STATIONS, SECONDS = 5, 120
 NS3 = ("wifi", "applications", "internet", "traffic-control", "propagation", "mobility", "network", "core")
-CORE = HERE.parent / "emulation/dcf80211/core"
+AIR = HERE.parent / "emulation/dcf80211"
 
 
 def timed(run: Callable[[], object]) -> float:
@@ -47,7 +49,7 @@ def dcflab(lab: Lab, folder: Path, trace: bool, hops: list[int]) -> float:
     def run() -> None:
         for rts in STRATEGIES:
             given = {"stations": STATIONS, "seconds": SECONDS, "rts": rts, "trace": trace}
-            found = play(lab, Task(specification_of("string", given)), Path(tempfile.mkdtemp(dir=folder))).run
+            found = play(lab, Task(specify("string", given)), Path(tempfile.mkdtemp(dir=folder))).run
             hops.append(sum(row.get("ACKED", 0) for s in found.stations for row in s.counters["end"].values()))
 
     return timed(run)
@@ -81,7 +83,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     """The ns-3 peer and the core's benchmark."""
     peer, core = folder / "string-ns3", folder / "core"
     output("g++", "-O2", "-o", peer, HERE / "peers/string.cc", *(f"-lns3-{name}" for name in NS3))
-    output("gcc", "-O2", f"-I{CORE}", "-o", core, HERE / "core.c", *CORE.glob("*.c"))
+    output("gcc", "-O2", f"-I{AIR}/core", "-o", core, HERE / "core.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
     return peer, core
 
 
@@ -136,3 +138,7 @@ def main(as_json: bool, repeats: int) -> int:
     for stations, rate in found["core_events_per_s"].items():  # type: ignore[attr-defined]
         console.print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

@@ -13,15 +13,17 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from analysis import statistics
 from analysis.table import percent
-from emulation.cli.commands import play_with_progress, provide
-from emulation.cli.options import specification_of
+from benchmarks import asked
 from emulation.play.run import Task
+from emulation.play.session import play_with_progress, provide
+from emulation.specification import specify
 
 PEER = Path(__file__).parent / "peers/routing.tcl"
 ROUTINGS, STATIONS, THRESHOLDS, SECONDS = ("static", "AODV", "DSR"), (4, 5, 6, 7, 9, 11), (0, 4), 300
@@ -44,14 +46,14 @@ def measure(seeds: int) -> Goodput:
         found = list(pool.map(in_ns2, *zip(*every, strict=True)))
     goodput: Goodput = {key: found[at * seeds : (at + 1) * seeds] for at, key in enumerate(keys)}
     tasks = [
-        Task(specification_of("string", {"stations": stations, "seconds": SECONDS, "rts": "full", "trace": False,
-                                         "tcp": "sca", "seed": seed,
-                                         "module_parameters": {"tcp_sca.ca_increase_thresh": str(threshold)}}),
+        Task(specify("string", {"stations": stations, "seconds": SECONDS, "rts": "full", "trace": False,
+                                "tcp": "sca", "seed": seed,
+                                "module_parameters": {"tcp_sca.ca_increase_thresh": str(threshold)}}),
              variant=str(threshold), case=str(stations))
         for stations, threshold in itertools.product(STATIONS, THRESHOLDS) for seed in range(1, seeds + 1)
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as folder:
-        outcomes = play_with_progress(provide(), tasks, Path(folder), None)
+        outcomes = play_with_progress(provide(), tasks, Path(folder))
     for task, outcome in zip(tasks, outcomes, strict=True):
         key = "dcflab", int(task.case), int(task.variant)
         goodput.setdefault(key, []).append(outcome.run.goodput_segments)
@@ -62,7 +64,6 @@ def main(as_json: bool, repeats: int) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    provide("bench")
     seeds = repeats
     goodput = measure(seeds)
     if as_json:
@@ -77,3 +78,7 @@ def main(as_json: bool, repeats: int) -> int:
         table.add_row(str(stations - 1), *map(percent, gains))
     Console().print(table)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

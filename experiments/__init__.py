@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import runpy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from analysis.claims import Claim
 from analysis.table import QUANTITIES, Published
@@ -23,7 +25,8 @@ class Study:
 
     `options` are flat, as on the topology's command line. Each run has those of the study, then those of its case, then
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
-    rows, and `rows` says what they are ("hops"). `seeds`: those run by default. `names`: what to call variants and
+    rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
+    `topology` is a name, or the path of one of the user's own. `names`: what to call variants and
     cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`: the
     publication's numbers, by case and variant.
     """
@@ -37,6 +40,7 @@ class Study:
     cases: Mapping[str, Options] = field(default_factory=lambda: {"": {}})
     rows: str = ""
     seeds: str = "1"
+    lane: str = "virtual"
     names: Mapping[str, str] = field(default_factory=dict)
     quantities: Mapping[str, str] = field(default_factory=lambda: QUANTITIES)
     published: Published = field(default_factory=dict)
@@ -63,14 +67,21 @@ def cwl(limit: int, tcp: str = "cwl") -> Options:
     return {"tcp": tcp, "module_parameters": {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)}}
 
 
-def known() -> list[str]:
+def names() -> list[str]:
     """The names of all studies, as on the command line."""
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
 def find(name: str) -> Study:
-    """A study by its name. Raises KeyError."""
-    if name not in known():
-        raise KeyError(name)
-    study: Study = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
-    return study
+    """The study of this name, or in this file (a path that ends in .py). Raises ValueError if there is none."""
+    if name.endswith(".py"):
+        if not Path(name).is_file():
+            raise ValueError(f"there is no file {name}")
+        found = runpy.run_path(name).get("STUDY")
+    elif name in names():
+        found = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
+    else:
+        raise ValueError(f"there is no study {name!r}; there are: {', '.join(names())}")
+    if not isinstance(found, Study):
+        raise ValueError(f"{name} is no study: its STUDY is none")
+    return found

@@ -135,6 +135,8 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("run string --thresholds 1,2,3,4", "thresholds: at most"),
         ("run string --tcp tahoe", "tahoe"),
         ("run string --jobs 0", "--jobs"),
+        ("run string --lane moon", "there is no lane 'moon'; there are: virtual"),
+        ("run string --lane moon.py", "there is no file moon.py"),
         ("run string --stationz 3", "--stationz"),
         ("run string --spacing 400", "no path"),
         ("run rts-cts --rts none", "--rts"),
@@ -148,6 +150,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("replay nowhere", "nowhere"),
         ("replay .", "result.json"),
         ("taps nowhere", "nowhere"),
+        ("bench memory", "there is no benchmark 'memory'; there are: speed, routing"),
         ("module chek", "'chek'"),
         ("module check nowhere", "there is no nowhere"),
         ("module check .", "neither a Kbuild file nor a Makefile is there"),
@@ -188,6 +191,23 @@ def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
     assert_refused(dcflab(here, "replay", "."), "result.json is not a result of this version")
 
 
+def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
+    (here / "result.json").write_text('{"version": 1}')
+    assert_refused(dcflab(here, "replay", "."), "result.json has version 1; this program reads version 2")
+
+
+@pytest.mark.parametrize("what", ["run", "shell"])
+def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> None:
+    """Else nothing starts, and the one command that gets it is said."""
+    hidden = dcflab(here, what, "string", "--traffic", "iperf3", wrapper=["env", "PATH=/nowhere"])
+    assert (hidden.returncode, hidden.stdout) == (1, "")
+    assert hidden.stderr.splitlines() == [
+        "dcflab: applications of kind iperf3 need iperf3, which is not installed. As root:",
+        "  apt-get install -y --no-install-recommends iperf3",
+    ]
+    assert list(here.iterdir()) == []
+
+
 def test_a_run_folder_is_empty_and_a_folder(here: Path) -> None:
     (here / "file").touch()
     (here / "full").mkdir()
@@ -207,12 +227,12 @@ def test_a_run_folder_is_writable(here: Path) -> None:
 
 def test_help_names_the_program_and_every_default(here: Path) -> None:
     """Nobody is told to type `python -m`."""
-    from emulation.specification import Specification
+    from emulation.specification import OPTIONS
 
     shown = dcflab(here, "run", "string", "--help").stdout
     assert shown.startswith("Usage: ./dcflab run string [OPTIONS]")
-    for name, field in Specification.model_fields.items():
-        if name in ("version", "topology", "parameters"):
+    for name, field in OPTIONS.items():
+        if name in ("own", "topology", "parameters"):
             continue
         lines = shown.split("--" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
         assert (field.default is None) == ("[default:" not in lines), name

@@ -28,8 +28,8 @@ from analysis.result import (
     TcpSummary,
 )
 from analysis.table import study_tables
-from emulation.cli.commands import tasks_of
 from emulation.cli.options import specification_of
+from emulation.cli.study import tasks_of
 from emulation.play.run import Task, name_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +44,7 @@ def example() -> experiments.Study:
     return study
 
 
-STUDIES = [*map(experiments.find, experiments.known()), example()]
+STUDIES = [*map(experiments.find, experiments.names()), example()]
 each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
@@ -57,23 +57,23 @@ def made_up(task: Task) -> Run:
         rtos=1, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=2, recovery_s=3, rto_s=4, cwnd_mean=5,
         cwnd_max=6, srtt_ms=7, in_flight_mean=8,
     )  # fmt: skip
-    flows = task.specification.layout().flows
+    flows = task.specification.made().applications
     return Run(
-        variant=task.variant, case=task.case, rts=task.specification.rts, seed=task.seed, goodput_segments=100,
+        variant=task.variant, case=task.case, seed=task.seed, goodput_segments=100,
         goodput_kbps=10, col=Collisions(rtscts=1, data=2, ack=3, any=Counts(rtscts=4, data=5, ack=6)),
         fail=Failures(rtscts=1, data=2, ack=3), in_flight=InFlight(data=1, ack=1, total=2), queue_drops=0, trace=None,
         trace_sha256=None, air_s=1, wall_s=1, settings=[], lost_records=0, refused_frames=0, late_ns_max=0,
-        stations=[StationResult(name=name, counters=counters) for name in task.specification.layout().stations],
+        stations=[StationResult(name=name, counters=counters) for name in task.specification.made().nodes],
         flows=[
-            FlowResult(name=f"flow{n}", source=source, destination=destination, congestion="reno", delivered_bytes=1,
-                       goodput_segments=1, goodput_kbps=1, share=1 / len(flows), retransmits=0, finished_s=None,
-                       tcp=tcp if task.specification.tcp_trace else None)
-            for n, (source, destination) in enumerate(flows, 1)
+            FlowResult(name=f"flow{n}", source=flow.source, destination=flow.destination, congestion="reno",
+                       delivered_bytes=1, goodput_segments=1, goodput_kbps=1, share=1 / len(flows), retransmits=0,
+                       finished_s=None, tcp=tcp if task.specification.measurement.tcp_trace else None)
+            for n, flow in enumerate(flows, 1)
         ],
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", experiments.known())
+@pytest.mark.parametrize("name", experiments.names())
 def test_a_study_is_known_by_name(name: str) -> None:
     """That of its file; and the document has it."""
     assert experiments.find(name).name == name
@@ -131,7 +131,7 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
     assert [(task.case, task.variant, task.seed) for task in tasks] == [
         ("4", variant, seed) for seed in (3, 4) for variant in ("ss", "sca")
     ]
-    assert {(task.specification.seconds, task.specification.rts) for task in tasks} == {(7.0, "none")}
+    assert {(task.specification.measurement.seconds, task.specification.radio.rts) for task in tasks} == {(7.0, "none")}
     assert study.varied == {"stations", "tcp", "module_parameters"}
     assert tasks[0].specification == specification_of(
         "string",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.cli.main import doctor
-from emulation.setup import ROOT, SetupError, bytecode, cache, environment, kernel, modules, packages, uml
+import emulation.setup
+from emulation.setup import ROOT, SetupError, bytecode, cache, doctor, environment, kernel, modules, packages, uml
 
 
 @pytest.fixture
@@ -48,16 +48,16 @@ def executable(file: Path, script: str) -> None:
 def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
     executable(bare_machine / "apt-get", "exit 1")
     with pytest.raises(SetupError) as caught:
-        packages.ensure(packages.Group.RUN)
+        packages.ensure(packages.Group.RUN, packages.Group.BENCH)
     assert str(caught.value).splitlines()[-1].split() == [
         *["apt-get", "install", "-y", "--no-install-recommends"],
-        *["iperf3", "iw", "iproute2", "iputils-ping", "wireless-regdb"],
+        *["wireless-regdb", "ns2", "g++", "libns3-dev"],
     ]
 
 
 def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> None:
-    with pytest.raises(SetupError, match="please install what Debian calls iperf3, iw"):
-        packages.ensure(packages.Group.RUN)
+    with pytest.raises(SetupError, match="please install what Debian calls ns2, g"):
+        packages.ensure(packages.Group.BENCH)
 
 
 def test_a_package_is_asked_for_once(bare_machine: Path) -> None:
@@ -277,6 +277,23 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
     assert [check["status"] for check in json.loads(capsys.readouterr().out)] == ["hint", "missing"]
     assert doctor.main() == 1
     assert "build it" in capsys.readouterr().out
+
+
+def test_what_no_run_needs_is_a_hint(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In set-up, and to the doctor: iperf3, iw, ip and ping are for people. The tests install them."""
+    executable(bare_machine / "apt-get", "exit 1")
+    for package in ("python3-venv", "wireless-regdb"):
+        (bare_machine / package).touch()
+    monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))
+    assert emulation.setup.prepare_environment() == Path("python")
+    assert packages.missing(packages.Group.RUN) == []
+    liked = ["iperf3", "iw", "iproute2", "iputils-ping"]
+    assert capsys.readouterr().err.split()[-len(liked) :] == liked
+    found = {check.name: check for check in doctor.system_packages()}
+    assert found["packages: prompt"].status is doctor.Status.HINT
+    assert set(liked) <= set(packages.missing(packages.Group.TEST))
 
 
 def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare_machine: Path) -> None:

@@ -23,9 +23,10 @@ from analysis.tcp_flows import Flow
 from emulation.check import Finding, Name, Report, Stage, splats
 from emulation.check.exercise import INNER
 from emulation.check.subject import Module
-from emulation.lanes.virtual import LaneError, Listener, Reason
-from emulation.lanes.virtual import run as run_lane
-from emulation.play.run import Lab, Task, name_of, play_all, tcp_flows
+from emulation.lanes import LaneError, Listener, Reason
+from emulation.play.lab import Lab
+from emulation.play.run import Task, name_of, play_all
+from emulation.play.traces import tcp_flows
 from emulation.specification import Specification, specify
 
 SECONDS = 60.0
@@ -99,7 +100,7 @@ def compare(
     says why. Raises LaneError for what is not the module's doing, and PlanError; OSError.
     """
     began = time.monotonic()
-    lab = Lab(lab.kernel, {**lab.modules, **{one.name: one.path for one in (*before, module)}})
+    lab = replace(lab, modules={**lab.modules, **{one.name: one.path for one in (*before, module)}})
     try:
         controls = probe(lab, module, before, folder)
     except LaneError as error:
@@ -138,7 +139,7 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
     where = folder / "probe"
     where.mkdir(parents=True)
     command = ["script", str(PROBE), module.name, str(module.path)]
-    run_lane(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
+    lab.lane.run(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
     return [str(name) for name in json.loads(heard[-1])]
 
 

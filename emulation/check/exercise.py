@@ -17,10 +17,11 @@ import topologies
 from emulation.check import Finding, Name, Report, Stage, splats
 from emulation.check.subject import Module, examine
 from emulation.lane import check as inner
-from emulation.lanes.virtual import LaneError, Listener, Reason, run
+from emulation.lanes import LaneError, Listener, Reason
+from emulation.lanes.virtual import run
 from emulation.plan import plan
 from emulation.setup import Prepared, kernel, prepare
-from emulation.specification import Specification
+from emulation.specification import specify
 
 CYCLES = 1000
 MEMORY_MB = 512
@@ -34,20 +35,13 @@ AIR = "dcf80211"
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
 
 # A string of five with hidden terminals, and a sixth station beside its middle, by which there is another way.
-LAYOUT = topologies.Layout(
+PLAYGROUND = topologies.Layout(
     stations={f"sta{i + 1}": (200.0 * i, 0.0, 0.0) for i in range(5)} | {"sta6": (400.0, 100.0, 0.0)},
     flows=[("sta1", "sta5")],
-)
+).network()
 # The ends know all that Linux's TCP knows, the others little: a module meets recovery with and without SACK.
 WITHOUT_SACK = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_timestamps": "0", "net.ipv4.tcp_recovery": "0"}
 WITH_ECN = {"net.ipv4.tcp_ecn": "1"}
-
-
-class Playground(Specification):
-    """The workout's network."""
-
-    def layout(self) -> topologies.Layout:
-        return LAYOUT
 
 
 def debug_kernel() -> Prepared:
@@ -90,9 +84,9 @@ def exercise(
 
 def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int) -> None:
     """The workout's two files: docs/interfaces.md, section 1, and what it is to do."""
-    made = plan(Playground.model_validate({"rts": "none", "trace": False, "seed": seed})) | {"name": "workout"}
-    for station in made["stations"]:
-        station["sysctl"] |= WITHOUT_SACK if station["name"] in ("sta2", "sta4") else WITH_ECN
+    made = plan(specify(PLAYGROUND, {"rts": "none", "trace": False, "seed": seed})) | {"name": "workout"}
+    for node in made["nodes"]:
+        node["sysctl"] |= WITHOUT_SACK if node["name"] in ("sta2", "sta4") else WITH_ECN
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
     job = {"name": module.name, "path": str(module.path.resolve()), "qdisc": module.qdisc, "seed": seed,

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from emulation.check import Finding, Name, exercise
 from emulation.check.subject import Module
-from emulation.lanes import virtual
+from emulation.lanes.virtual import boot
 from emulation.setup import Prepared
 
 # Whatever the kernel finds comes through one of these. add_taint's first argument says whether it is about a finding.
@@ -67,10 +67,10 @@ def debug(
     modules = exercise.modules_of(prepared, module, before)
     with contextlib.ExitStack() as stack:
         private = stack.enter_context(tempfile.TemporaryDirectory(prefix=".lane-", dir=folder))
-        cpu = stack.enter_context(virtual.a_cpu())
+        cpu = stack.enter_context(boot.a_cpu())
         reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
-        virtual.write_boot(private, folder.resolve(), modules, ["script", str(exercise.PROGRAM)], {})
-        linux, *arguments = virtual.command_line(
+        boot.write_boot(private, folder.resolve(), modules, ["script", str(exercise.PROGRAM)])
+        linux, *arguments = boot.command_line(
             prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, exercise.KERNEL_ARGUMENTS
         )  # fmt: skip
         output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
@@ -86,7 +86,7 @@ def debug(
             stdout=subprocess.PIPE if batch else None,
             stderr=subprocess.STDOUT if batch else None,
             pass_fds=[reports],
-            env=os.environ | {"TMPDIR": virtual.memory_folder(private, exercise.MEMORY_MB), "SHELL": "/bin/sh"},
+            env=os.environ | {"TMPDIR": boot.memory_folder(private, exercise.MEMORY_MB), "SHELL": "/bin/sh"},
             preexec_fn=functools.partial(prepare, cpu, os.getpid()),
         )
     return (done.stdout or b"").decode(errors="replace")
@@ -94,7 +94,7 @@ def debug(
 
 def prepare(cpu: int, parent: int) -> None:
     """In the child, before it becomes gdb."""
-    virtual.prepare(cpu, parent)
+    boot.prepare(cpu, parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

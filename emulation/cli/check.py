@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of `./dcflab module`, with their options. All that can be refused is refused before anything starts."""
+"""`module check PATH`: its options. All that can be refused is refused before anything starts."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,15 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
-from emulation.check import Stage, build, new
-from emulation.check.command import IN_DEBUG_KERNEL, Bench, Wish, bar
+from emulation.check import Stage, build
+from emulation.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
 from emulation.check.exercise import CYCLES, debug_kernel
 from emulation.check.report import Check, show, write
 from emulation.check.subject import Refused, Subject, find
-from emulation.cli.commands import failures, new_folder, provide
-from emulation.cli.main import Failure
-from emulation.cli.options import Seeds
+from emulation.cli.command import Command, Seeds
 from emulation.play.drawing import artist
-from emulation.setup import SetupError
+from emulation.play.session import failures, new_folder, provide, set_up
+from emulation.setup import Group
 from traffic import tcp
 
 MOST_HOPS = 20
@@ -47,7 +45,7 @@ class Hops(click.ParamType[list[int], str]):
         return sorted(hops)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
 @click.option(
@@ -99,7 +97,7 @@ def check(
     comparable(against)
     subject = found(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
-    lab = provide("check", *(["debug"] if gdb else []))
+    lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []))
     with set_up():
         debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
@@ -118,15 +116,6 @@ def check(
         if gdb:
             click.echo(bench.stop_at_finding(), nl=False)
     sys.exit(1 if checked.findings else 0)
-
-
-@contextmanager
-def set_up() -> Iterator[None]:
-    """What set-up lacks, as a message."""
-    try:
-        yield
-    except SetupError as error:
-        raise Failure(str(error)) from None
 
 
 def found(path: Path, module: str | None) -> Subject:
@@ -167,16 +156,4 @@ def given() -> dict[str, list[str]]:
     return words
 
 
-@click.command("new")
-@click.argument("name")
-@click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
-def new_module(name: str, kind: str) -> None:
-    """Begin a module: a folder NAME with a commented C file and its Kbuild."""
-    try:
-        file = new.make(name, kind, Path())
-    except Refused as error:
-        raise click.UsageError(str(error)) from None
-    click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
-
-
-COMMANDS = {"check": check, "new": new_module}
+COMMAND = check

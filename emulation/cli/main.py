@@ -1,174 +1,129 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line. It exits with 0 done, 1 failed, 2 misused, 130 interrupted.
 
-There is no traceback for what a user can mend.
+There is no traceback for what a user can mend. Each command is a file, which is imported when it is asked for.
 """
 
 from __future__ import annotations
 
-import json
+import ast
+import importlib
 import os
 import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import click
 
 import topologies
-from emulation.lanes import CHECKOUT
+from emulation.play.errors import Failure, Misuse
 
 PROGRAM = os.getpid()
-
-
-class Failure(click.ClickException):
-    """Something went wrong that is not a misuse; shown without a traceback."""
-
-    exit_code = 1
-
-    def show(self, file: Any = None) -> None:
-        click.echo(f"dcflab: {self.message}", err=True)
+TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
 
 class What(click.Group):
-    """`run`'s subcommands: the studies, the topologies, and any Python script."""
+    """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
     what, besides = "study, topology or script", ", or the path of a script that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         import experiments
 
-        return [*experiments.known(), *topologies.names()]
+        return [*experiments.names(), *topologies.names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         import experiments
-        from emulation.cli.commands import script_command, study_command, topology_command
+        from emulation.cli import script, study, topology
 
-        if cmd_name.endswith(".py"):
-            return script_command(cmd_name)
-        if cmd_name in experiments.known():
-            return study_command(cmd_name)
-        if cmd_name in topologies.names():
-            return topology_command(cmd_name)
-        return None
+        own = cmd_name.endswith(".py")
+        defined = defines(cmd_name) if own else set()
+        if cmd_name in experiments.names() or defined >= STUDY:
+            return study.command(cmd_name)
+        if cmd_name in topologies.names() or defined >= TOPOLOGY:
+            return topology.command(cmd_name)
+        return script.command(cmd_name) if own else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None:
+        try:
+            command = self.get_command(ctx, args[0])
+        except ValueError as error:  # of a file of the user's own
+            raise click.UsageError(str(error), ctx) from None
+        if command is None:
             there = ", ".join(self.list_commands(ctx))
             raise click.UsageError(f"there is no {self.what} {args[0]!r}; there are: {there}{self.besides}", ctx)
-        return super().resolve_command(ctx, args)
+        return args[0], command, args[1:]
 
 
 class Topologies(What):
     """`shell`'s subcommands: the topologies."""
 
-    what, besides = "topology", ""
+    what, besides = "topology", ", or the path of one that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return topologies.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from emulation.cli.commands import shell_command
+        from emulation.cli import shell
 
-        return shell_command(cmd_name) if cmd_name in topologies.names() else None
+        return shell.command(cmd_name) if cmd_name in topologies.names() or cmd_name.endswith(".py") else None
 
 
-class Bench(click.Group):
-    """`module`'s subcommands, which are imported when they are asked for."""
+class Files(click.Group):
+    """Subcommands that are files of this folder."""
+
+    def __init__(self, *names: str, **more: object) -> None:
+        super().__init__(**more)  # type: ignore[arg-type]
+        self.names = names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["check", "new"]
+        return sorted([*super().list_commands(ctx), *self.names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        from emulation.cli.check import COMMANDS
-
-        return COMMANDS[cmd_name]
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-def cli() -> None:
-    """Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time."""
+        if cmd_name not in self.names:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = importlib.import_module(f"emulation.cli.{cmd_name}").COMMAND
+        return command
 
 
-@cli.group("run", cls=What, subcommand_metavar="STUDY|TOPOLOGY|SCRIPT.py [OPTIONS]")
-def run() -> None:
-    """Run a study, a single topology, or a script of your own; leave a run folder."""
+def defines(path: str) -> set[str]:
+    """What a Python file defines, found without running it; nothing, if it cannot be read."""
+    try:
+        body = ast.parse(Path(path).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    found = set()
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.add(statement.name)
+        elif isinstance(statement, ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in statement.names}
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
 
 
-@cli.group("shell", cls=Topologies, subcommand_metavar="TOPOLOGY [OPTIONS]")
-def shell() -> None:
-    """A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`."""
-
-
-@cli.group("module", cls=Bench)
-def module() -> None:
-    """Check a kernel module: a congestion control, a qdisc, any other; or begin one."""
-
-
-@cli.command()
-@click.argument("run_folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="print the verdict as JSON")
-def replay(run_folder: Path, as_json: bool) -> None:
-    """Run a run folder again and say whether it came out the same, byte for byte."""
-    from emulation.play.replay import replay as again
-
-    differences = again(run_folder)
-    if as_json:
-        click.echo(json.dumps({"identical": not differences, "differences": differences}))
-    else:
-        click.echo("identical" if not differences else "different:\n" + "\n".join(f"  {d}" for d in differences))
-    sys.exit(1 if differences else 0)
-
-
-@cli.command()
-@click.argument("run_folder", type=click.Path(exists=True, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="print the counters as JSON")
-def taps(run_folder: Path, as_json: bool) -> None:
-    """Count a run's trace with the Scapy taps and compare with the module's own table."""
-    from analysis.taps import main as count
-
-    sys.exit(count([str(run_folder), *(["--json"] if as_json else [])]))
-
-
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="print the findings as JSON")
-def doctor(as_json: bool) -> None:
-    """What is there, what is missing, and how to mend it."""
-    from emulation.cli.doctor import main as examine
-
-    sys.exit(examine(as_json))
-
-
-@cli.command(context_settings={"ignore_unknown_options": True})
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def test(arguments: tuple[str, ...]) -> None:
-    """Run all tests; ARGUMENTS go to pytest."""
-    from emulation.cli.commands import provide
-
-    provide("test")
-    os.chdir(CHECKOUT)
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
-
-
-@cli.command()
-@click.argument("what", type=click.Choice(["speed", "routing"]), default="speed")
-@click.option("--json", "as_json", is_flag=True, help="print the figures as JSON")
-@click.option("--repeats", default=3, show_default=True, help="how often each is timed, or how many seeds are run")
-def bench(what: str, as_json: bool, repeats: int) -> None:
-    """Side by side with ns-2 and ns-3: speed, or what slow congestion avoidance gains under which routing."""
-    from emulation.cli.commands import provide
-
-    provide("bench")
-    if what == "routing":
-        from benchmarks.routing import main as compare
-    else:
-        from benchmarks.compare import main as compare
-    sys.exit(compare(as_json, repeats))
+cli = Files(
+    "bench", "doctor", "replay", "taps", "test",
+    help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)  # fmt: skip
+cli.add_command(What(
+    "run", subcommand_metavar="STUDY|TOPOLOGY|SCRIPT.py [OPTIONS]",
+    help="Run a study, a single topology, or a script of your own; leave a run folder.",
+))  # fmt: skip
+cli.add_command(Topologies(
+    "shell", subcommand_metavar="TOPOLOGY [OPTIONS]",
+    help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
+))  # fmt: skip
+cli.add_command(Files(
+    "check", "new", name="module",
+    help="Check a kernel module: a congestion control, a qdisc, any other; or begin one.",
+))  # fmt: skip
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
@@ -195,9 +150,9 @@ def main() -> None:
         if error.ctx:
             click.echo(f"        try: {error.ctx.command_path} --help", err=True)
         sys.exit(2)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+    except (Misuse, Failure) as error:
+        click.echo(f"dcflab: {error}", err=True)
+        sys.exit(2 if isinstance(error, Misuse) else 1)
     except (KeyboardInterrupt, click.Abort):
         click.echo("dcflab: interrupted", err=True)
         sys.exit(130)

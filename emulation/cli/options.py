@@ -10,15 +10,15 @@ from dataclasses import fields
 from typing import Any
 
 import click
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-import topologies
 from emulation.plan import plan
-from emulation.specification import Specification, explain, specify
+from emulation.play.errors import Misuse
+from emulation.play.session import check_programs
+from emulation.specification import OPTIONS, Specification, explain, parameters_of, specify
 from emulation.specification.propagation import Ranges, Thresholds
 
-HIDDEN = {"version", "topology", "parameters", "seed"}  # seeds have an option of their own
+HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
 COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
@@ -54,8 +54,8 @@ def _option(name: str, field: FieldInfo) -> click.Option:
 
 def options_of(topology: str, defaults: Mapping[str, object] | None = None) -> list[click.Option]:
     """One option for each parameter of the topology and each field of the specification; `defaults` if others."""
-    models: list[type[BaseModel]] = [topologies.find(topology).Parameters, Specification]
-    fields = {name: field for model in models for name, field in model.model_fields.items() if name not in HIDDEN}
+    fields = {**parameters_of(topology).model_fields, **OPTIONS}
+    fields = {name: field for name, field in fields.items() if name not in HIDDEN}
     for name in fields.keys() & (defaults or {}).keys():
         fields[name] = FieldInfo.merge_field_infos(fields[name], default=(defaults or {})[name])
     return [_option(name, field) for name, field in fields.items()]
@@ -74,31 +74,12 @@ def _value(name: str, value: object) -> object:
 def specification_of(topology: str, given: dict[str, Any]) -> Specification:
     """The specification of a topology and the options that were given.
 
-    Raises UsageError, which says what is wrong: with an option, or with the plan that they make together.
+    Raises Misuse, which says what is wrong: with an option, or with the plan that they make together; and Failure, if a
+    program that they need is not there.
     """
     try:
         found = specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
-        plan(found)
+        check_programs(plan(found))
         return found
     except ValueError as error:
-        raise click.UsageError("\n       ".join(explain(error))) from None
-
-
-class Seeds(click.ParamType[list[int], str]):
-    """`3`, `1..5`, `1,4,9`, or a mixture: the seeds in order, each once."""
-
-    name = "seeds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        seeds: list[int] = []
-        for part in str(value).split(","):
-            first, dots, last = part.partition("..")
-            if not (first.isdecimal() and (last.isdecimal() if dots else not last)):
-                self.fail(f"{value}: a seed is a whole number; several are written 1..5 or 1,4,9", param, ctx)
-            if len(first) > 19 or len(last) > 19 or max(int(first), int(last or 0)) >= 2**63:
-                self.fail(f"{value}: a seed is below 2^63", param, ctx)
-            more = int(last or first) + 1 - int(first)
-            if more < 1 or len(seeds) + more > 10_000:
-                self.fail(f"{value}: between 1 and 10000 seeds", param, ctx)
-            seeds += range(int(first), int(first) + more)
-        return list(dict.fromkeys(seeds))
+        raise Misuse("\n       ".join(explain(error))) from None

@@ -1,10 +1,115 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lanes: a lane is a Linux kernel with mac80211_hwsim, and a clock; here is the host's side of each.
 
-`virtual` boots User-Mode Linux in virtual time. What runs inside a lane, in whichever, is `emulation.lane`.
+A lane is one module of this folder that holds `LANE`: `virtual` boots User-Mode Linux in virtual time. To put the file
+here is all it takes to add one; one of the user's own is named by its path (docs/plugins/lane.md). What runs inside a
+lane, in whichever, is `emulation.lane`.
 """
 
+from __future__ import annotations
+
+import enum
+import importlib
+import pkgutil
+import runpy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, cast
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 INSIDE = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # all that runs inside a lane
+DEFAULT = "virtual"
+
+
+class Reason(enum.Enum):
+    """Why a lane did not end well."""
+
+    NOT_STARTED = "the lane's kernel did not start"
+    CRASHED = "the lane's kernel crashed"
+    KILLED = "the lane's kernel was killed"
+    WALL_LIMIT = "the run took too long"
+    DISK_FULL = "the disk is full"
+    INTERRUPTED = "interrupted"
+    PROGRAM = "the program in the lane failed"
+
+
+class LaneError(Exception):
+    """A lane that did not end well: its `reason`, a sentence, and the last lines of its console."""
+
+    def __init__(self, reason: Reason, detail: str = "", console: Sequence[str] = ()) -> None:
+        super().__init__(reason, detail, console)  # all of it: workers send it through a pipe
+        self.reason, self.detail, self.console = reason, detail, tuple(console)
+
+    def __str__(self) -> str:
+        return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
+
+
+@dataclass(frozen=True)
+class LaneResult:
+    """How a program ended in the lane: its exit status, and the wall time from boot to power-off."""
+
+    status: int
+    wall_s: float
+
+
+@dataclass
+class Listener:
+    """What the caller hears of while a lane runs; each is called in the caller's thread.
+
+    `line` gets each line that the program prints (without its end), `progress` the done fraction and the air time in
+    seconds, `ask` a prompt whose answer it returns (None: no more input). Virtual time stands still while it thinks.
+    """
+
+    line: Callable[[str], None] = print
+    progress: Callable[[float, float], None] = lambda done, air_s: None
+    ask: Callable[[str], str | None] = lambda prompt: None
+
+
+class Lane(Protocol):
+    """Where a program runs: in a kernel of its own, which has the run folder and ends with the program."""
+
+    name: str
+
+    def run(
+        self,
+        kernel: Path,
+        modules: Mapping[str, Path],
+        run_folder: Path,
+        command: Sequence[str],
+        *,
+        seed: int = 1,
+        wall_limit_s: float | None = None,
+        listener: Listener | None = None,
+        plugins: Sequence[Path] = (),
+    ) -> LaneResult:
+        """Boot a lane, run one program in it, and return how it ended.
+
+        `modules` are kernel modules by name; all are loaded before the program starts, save dcf80211, which the network
+        loads when it is built. `command` is `plan` (runs plan.json of the run folder, and leaves what
+        docs/interfaces.md, section 2, says), `shell` (a prompt in that network), or `script PATH ARGUMENTS…` (a user's
+        Python script). The run folder must exist, and is all that the program can write to. `wall_limit_s` limits the
+        wall time, prompts included. `plugins` are folders of the user's own, which the program sees, too. Raises
+        LaneError, and OSError if the run folder is unusable.
+        """
+        ...
+
+
+def names() -> list[str]:
+    """The lanes there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def find(name: str) -> Lane:
+    """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
+    if name.endswith(".py"):
+        if not Path(name).is_file():
+            raise ValueError(f"there is no file {name}")
+        found = runpy.run_path(name).get("LANE")
+    elif name in names():
+        found = importlib.import_module(f"{__name__}.{name}").LANE
+    else:
+        raise ValueError(f"there is no lane {name!r}; there are: {', '.join(names())}")
+    if not hasattr(found, "run"):
+        raise ValueError(f"{name} is no lane: its LANE has no run")
+    return cast(Lane, found)

@@ -1,73 +1,172 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls side by side, each in a process of its own, as a lane wants a main thread and a CPU for itself."""
+"""Calls in child processes, side by side: a lane wants a main thread and a CPU for itself, and so does a figure.
+
+A child tells its story through a pipe, and does not outlive its parent, however that ends: it is ended and waited for
+when its `with` block is left, and the kernel ends it should the parent be killed. SIGTERM ends it as an exit does, so
+that it cleans up; Ctrl-C is its parent's affair.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import enum
+import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar, cast
+from types import FrameType
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from emulation.lane import syscalls
-from emulation.play.drawing import CONTEXT
+
+CONTEXT = multiprocessing.get_context("fork")
+STAND_BACK = 5  # niceness of work that nobody waits for yet
 
 Result = TypeVar("Result")
-Call = Callable[[Callable[[str], None]], Result]
 
 
-def run_all(calls: Sequence[Call[Result]], heard: Callable[[int, str], None]) -> list[Result]:
-    """Make all calls, as many at a time as there are CPUs, and return what they do, in order.
+class Said(enum.Enum):
+    """What a child's messages are about."""
 
-    Each is given a function that tells `heard` something, beside the call's index. Raises what the first to fail
-    raised; then, and on KeyboardInterrupt, the others are ended first.
+    TOLD = enum.auto()
+    PLACE_FREE = enum.auto()
+    DONE = enum.auto()
+    FAILED = enum.auto()
+
+
+class Parent:
+    """Who made the call, as it sees it."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def tell(self, what: object) -> None:
+        """Tell how it goes."""
+        self._pipe.send((Said.TOLD, what))
+
+    def hear(self) -> Any:
+        """Wait for what the parent has to say. Raises EOFError if it will say nothing any more."""
+        return self._pipe.recv()
+
+    def stand_back(self) -> None:
+        """Give way: the next call may begin now, and what is left to do here takes the CPU time that others leave."""
+        os.nice(STAND_BACK)
+        self._pipe.send((Said.PLACE_FREE, None))
+
+
+Call = Callable[[Parent], Result]
+Heard = Callable[[int, Any], None]
+
+
+class Child(Generic[Result]):
+    """A call in a process of its own, from here to the end of the `with` block. A daemon has no children itself."""
+
+    def __init__(self, call: Call[Result], daemon: bool = True) -> None:
+        self.pipe, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_make, args=(call, theirs, self.pipe), daemon=daemon)
+        self.process.start()
+        theirs.close()
+
+    def say(self, what: object) -> None:
+        """Tell it something, which it will `hear`."""
+        self.pipe.send(what)
+
+    def listen(self) -> tuple[Said, Any]:
+        """Its next message. Raises ChildProcessError if it was killed."""
+        try:
+            return cast("tuple[Said, Any]", self.pipe.recv())
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            raise ChildProcessError(f"a process at work ended with {self.process.exitcode}") from None
+
+    def result(self) -> Result:
+        """What the call returns. Raises what it raised, and ChildProcessError if it was killed."""
+        while True:
+            kind, said = self.listen()
+            if kind is Said.FAILED:
+                raise said
+            if kind is Said.DONE:
+                return cast(Result, said)
+
+    def end(self) -> None:
+        """Begin to end it; the block's end waits for it."""
+        self.pipe.close()
+        self.process.terminate()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self.process.join()
+
+
+class SideBySide(Protocol):
+    """What makes calls side by side: `run_all` does on this machine."""
+
+    def __call__(self, calls: Iterable[Call[Result]], heard: Heard, jobs: int | None) -> list[Result]: ...
+
+
+def run_all(
+    calls: Iterable[Call[Result]], heard: Heard = lambda index, what: None, jobs: int | None = None
+) -> list[Result]:
+    """Make all calls, so many at a time (by default one a CPU), and return what they do, in order.
+
+    `heard` hears each call's index and what it tells. A call that stands back leaves its place to the next one, so that
+    up to twice as many are at work. Raises what the first to fail raised, and ChildProcessError for one that was
+    killed; then, and on KeyboardInterrupt, the others are ended first.
     """
-    waiting = list(enumerate(calls))[::-1]
-    running: dict[Connection, tuple[int, BaseProcess]] = {}
+    jobs = jobs or len(os.sched_getaffinity(0))
+    waiting = enumerate(calls)
+    children: dict[Connection, tuple[int, Child[Result]]] = {}
+    places: set[Connection] = set()
     results: dict[int, Result] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < len(os.sched_getaffinity(0)):
-                index, call = waiting.pop()
-                ours, theirs = CONTEXT.Pipe(duplex=False)
-                process: BaseProcess = CONTEXT.Process(target=_work, args=(theirs, call), daemon=True)
-                process.start()
-                theirs.close()
-                running[ours] = index, process
-            for pipe in cast("list[Connection]", wait(list(running))):
-                index, process = running[pipe]
-                try:
-                    kind, said = pipe.recv()
-                except EOFError:
-                    process.join()
-                    raise ChildProcessError(f"a worker process ended with {process.exitcode}") from None
-                if kind == "told":
+        while True:
+            while len(places) < jobs and len(children) < 2 * jobs and (following := next(waiting, None)):
+                index, call = following
+                child = Child(call)
+                children[child.pipe] = index, child
+                places.add(child.pipe)
+            if not children:
+                return [results[index] for index in range(len(results))]
+            for pipe in cast("list[Connection]", wait(list(children))):
+                index, child = children[pipe]
+                kind, said = child.listen()
+                if kind is Said.TOLD:
                     heard(index, said)
-                elif kind == "failed":
+                elif kind is Said.FAILED:
                     raise said
                 else:
+                    places.discard(pipe)
+                if kind is Said.DONE:
                     results[index] = said
-                    del running[pipe]
+                    del children[pipe]
+                    child.process.join()
                     pipe.close()
-                    process.join()
     finally:
-        for pipe, (_, process) in running.items():
-            process.terminate()
-            pipe.close()
-        for _, process in running.values():
-            process.join()
-    return [results[index] for index in range(len(calls))]
+        for _, child in children.values():
+            child.end()
+        for _, child in children.values():
+            child.process.join()
 
 
-def _work(pipe: Connection, call: Call[Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
+    """The child."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _exit)
     syscalls.die_with_parent(signal.SIGTERM)
+    parents.close()  # else this end would never see that the parent is gone
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
         try:
-            said: tuple[str, object] = "done", call(lambda what: pipe.send(("told", what)))
+            said: tuple[Said, object] = Said.DONE, call(Parent(pipe))
         except Exception as error:
-            said = "failed", error
+            said = Said.FAILED, error
         pipe.send(said)
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
+    sys.exit(128 + number)

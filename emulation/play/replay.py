@@ -4,49 +4,86 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
-from analysis.result import Result
-from emulation.cli.commands import play_with_progress, provide
+from analysis import result
+from analysis.result import Result, Run
+from emulation import lanes
+from emulation.lanes import Lane
+from emulation.plan import plan
+from emulation.play.errors import Misuse
 from emulation.play.run import Task
-from emulation.specification import Specification
+from emulation.play.session import check_programs, failures, play_with_progress, provide
+from emulation.specification import Specification, explain, flatten, unflatten
+
+SHOWN = 20  # differences
 
 
-def replay(folder: Path) -> list[str]:
-    """The first differences between a run folder and the same run again; none: identical.
+@dataclass(frozen=True)
+class Verdict:
+    """The first differences between a run folder and the same run again (none: identical), and the parts, of those that
+    both are made of, that are not the same any more."""
 
-    Raises UsageError if the folder holds no result of this version.
+    differences: Sequence[str]
+    changed: Sequence[str]
+
+
+def replay(folder: Path, lane: Lane | None = None) -> Verdict:
+    """Run a run folder's runs again, in the same lane or another. Raises Misuse if it holds no result of this version;
+    Failure.
     """
+    before = read(folder)
+    tasks = tasks_of(before, folder)
     try:
-        before = Result.model_validate_json((folder / "result.json").read_text())
-        tasks = [
-            Task(Specification.model_validate({**before.specification, **run.changes}), run.variant, run.case)
-            for run in before.runs
-        ]
-    except OSError as error:
-        raise click.UsageError(f"{folder}: no result.json there: {error.strerror}") from None
-    except ValueError:  # of JSON, of UTF-8, of what pydantic checks
-        raise click.UsageError(f"{folder}/result.json is not a result of this version of dcflab") from None
+        lane = lane or lanes.find(before.host.lane)
+    except ValueError as error:
+        raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
     for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
-        raise click.UsageError(f"{folder / missing}: the trace of this run is gone")
+        raise Misuse(f"{folder / missing}: the trace of this run is gone")
+    with failures():
+        for task in tasks:
+            check_programs(plan(task.specification))
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
-        outcomes = play_with_progress(
-            provide(folders=before.specification.get("modules", ())), tasks, Path(again), None
-        )
+        lab = provide(folders=tasks[0].specification.kernel.modules if tasks else (), lane=lane)
+        outcomes = play_with_progress(lab, tasks, Path(again))
         runs = [
             outcome.run.model_copy(update={"changes": run.changes})
             for run, outcome in zip(before.runs, outcomes, strict=True)
         ]
         after = before.model_copy(update={"runs": runs})
         found = list(differences(before.comparable(), after.comparable()))
-        for run, outcome in zip(before.runs, outcomes, strict=True):
-            if run.trace and outcome.run.trace:
-                found += first_difference(folder / run.trace, Path(again) / outcome.run.trace)
-    return found[:20]
+        for run, now in zip(before.runs, runs, strict=True):
+            if run.trace and now.trace:
+                found += first_difference(folder / run.trace, Path(again) / now.trace)
+    return Verdict(found[:SHOWN], changed(before.runs, runs))
+
+
+def read(folder: Path) -> Result:
+    """The result of a run folder. Raises Misuse."""
+    try:
+        return result.read(folder / "result.json")
+    except OSError as error:
+        raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
+    except ValueError as error:
+        raise Misuse(f"{folder}/result.json is not a result of this version of dcflab: {explain(error)[0]}") from None
+
+
+def tasks_of(before: Result, folder: Path) -> list[Task]:
+    """What was run. Raises Misuse."""
+    try:
+        common = flatten(Specification.model_validate(before.specification))
+        return [Task(unflatten({**common, **run.changes}), run.variant, run.case) for run in before.runs]
+    except ValueError as error:
+        raise Misuse(f"{folder}/result.json: {explain(error)[0]}") from None
+
+
+def changed(before: Sequence[Run], now: Sequence[Run]) -> list[str]:
+    """What is not the same any more of what runs are made of, by name."""
+    pairs = [(old.made_of, new.made_of) for old, new in zip(before, now, strict=True)]
+    return list(dict.fromkeys(name for old, new in pairs for name in {**old, **new} if old.get(name) != new.get(name)))
 
 
 def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:

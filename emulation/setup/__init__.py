@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.setup import bytecode, environment, kernel, modules, packages, uml
-from emulation.setup.errors import SetupError
+from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
 __all__ = ["ROOT", "Group", "Prepared", "SetupError", "mend_environment", "prepare"]
@@ -57,6 +57,8 @@ def prepare_environment() -> Path:
     """The Python interpreter of the project's environment, which is made if it is not there. Raises SetupError."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.RUN, Group.BUILD)
+    if liked := packages.missing(Group.PROMPT):
+        say(f"no run needs it, but you may like to have it at the prompt: {packages.command(liked)}")
     return environment.obtain(LOCK_FILE)
 
 

@@ -25,11 +25,12 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab, building kernel and modules, checking modules, looking at
-    one in a debugger, the tests, the benchmarks."""
+    """What needs packages: the Python environment, a lab, people at the prompt, building kernel and modules, checking
+    modules, looking at one in a debugger, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     RUN = "run"
+    PROMPT = "prompt"
     BUILD = "build"
     CHECK = "check"
     DEBUG = "debug"
@@ -56,15 +57,15 @@ def files(pattern: str, package: str) -> Need:
     return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
 
 
+# What users may like in a network, and no run needs, save one of iperf3's own.
+IPERF3 = program("iperf3")
+BY_HAND = (IPERF3, program("iw"), program("ip", "iproute2"), program("ping", "iputils-ping"))
+OF_APPLICATIONS = {"iperf3": IPERF3}  # what a plan's applications need, by kind
+
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
-    Group.RUN: (
-        program("iperf3"),
-        program("iw"),
-        program("ip", "iproute2"),
-        program("ping", "iputils-ping"),
-        files("/lib/firmware/regulatory.db", "wireless-regdb"),
-    ),
+    Group.RUN: (files("/lib/firmware/regulatory.db", "wireless-regdb"),),
+    Group.PROMPT: BY_HAND,
     Group.BUILD: (
         program("gcc"),
         program("make"),
@@ -79,6 +80,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.CHECK: (program("sparse"), program("perl")),
     Group.DEBUG: (program("gdb"), program("objcopy", "binutils")),
     Group.TEST: (
+        *BY_HAND,
         program("gcc"),
         program("gdb"),
         program("perl"),

@@ -8,7 +8,7 @@ from analysis.result import InFlight, Run, from_lane
 
 def plan(seed: int = 1) -> dict[str, Any]:
     flow = {"name": "flow1", "source": "sta1", "destination": "sta5", "congestion": "reno", "mss": 1460, "start_s": 0.0}
-    return {"seed": seed, "flows": [flow]}
+    return {"version": 2, "seed": seed, "applications": [flow]}
 
 
 def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any]:
@@ -31,9 +31,9 @@ def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any
         "end": {}, "retries": {"short": 3, "long": 0},
     }  # fmt: skip
     return {
-        "version": 1, "ok": True, "error": None, "air_s": 120.0,
+        "version": 2, "ok": True, "error": None, "air_s": 120.0,
         "settings": [{"where": "sta1", "what": "net.ipv4.tcp_sack", "value": "0", "default": "1"}],
-        "flows": [{
+        "applications": [{
             "name": "flow1", "delivered_bytes": segments * 1460 + 700, "acked_bytes": segments * 1460,
             "retransmits": 12, "tcp_info": {}, "finished_s": None,
         }],
@@ -51,7 +51,7 @@ def run(
         "wall_s": 1.5, "in_flight": InFlight(data=3.25, ack=2.0, total=5.25), "trace": "full-1/air.pcapng",
         "trace_sha256": "00" * 32,
     }  # fmt: skip
-    return from_lane(plan(seed), lane(segments, collisions, given_up), rts=rts, **({"variant": rts} | usual | more))
+    return from_lane(plan(seed), lane(segments, collisions, given_up), **({"variant": rts} | usual | more))
 
 
 def study(seeds: int = 3) -> list[Run]:

@@ -2,12 +2,14 @@
 """result.json: the formulas of the counters, the schema, and what makes two results equal."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from analysis.result import Host, Result, Run, from_lane
+from analysis.result import Host, Result, Run, from_lane, read
 
 
 def result(**more: object) -> Result:
@@ -36,22 +38,24 @@ def test_goodput() -> None:
     assert r.goodput_segments == 4500
     assert r.goodput_kbps == pytest.approx((4500 * 1460 + 700) * 8 / 120_000)
     finished = lane(100)
-    finished["flows"][0]["finished_s"] = 2.0
-    assert from_lane(plan(), finished, rts="full", wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 2000)
+    finished["applications"][0]["finished_s"] = 2.0
+    assert from_lane(plan(), finished, wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 2000)
     late = plan()
-    late["flows"][0]["start_s"] = 100.0
-    assert from_lane(late, lane(100), rts="full", wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 20_000)
+    late["applications"][0]["start_s"] = 100.0
+    assert from_lane(late, lane(100), wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 20_000)
 
 
 def test_shares() -> None:
     """Of what all flows delivered; of nothing there is none."""
-    both = plan() | {"flows": [plan()["flows"][0] | {"name": name} for name in ("flow1", "flow2")]}
+    both = plan() | {"applications": [plan()["applications"][0] | {"name": name} for name in ("flow1", "flow2")]}
     found = lane(100)
-    found["flows"] = [found["flows"][0] | {"name": f"flow{n}", "delivered_bytes": n * 1000} for n in (1, 2)]
-    assert [flow.share for flow in from_lane(both, found, rts="full", wall_s=1).flows] == pytest.approx([1 / 3, 2 / 3])
+    found["applications"] = [
+        found["applications"][0] | {"name": f"flow{n}", "delivered_bytes": n * 1000} for n in (1, 2)
+    ]
+    assert [flow.share for flow in from_lane(both, found, wall_s=1).flows] == pytest.approx([1 / 3, 2 / 3])
     nothing = lane(0)
-    nothing["flows"][0]["delivered_bytes"] = 0
-    assert from_lane(plan(), nothing, rts="full", wall_s=1).flows[0].share is None
+    nothing["applications"][0]["delivered_bytes"] = 0
+    assert from_lane(plan(), nothing, wall_s=1).flows[0].share is None
 
 
 def test_what_is_counted_of_the_mac() -> None:
@@ -67,7 +71,7 @@ def test_keys_that_others_rely_on() -> None:
     """The keys of a run that programs read are where they are documented to be."""
     r = json.loads(result().model_dump_json())["runs"][0]
     assert r.keys() >= {
-        "rts", "seed", "goodput_segments", "goodput_kbps", "col", "fail", "in_flight", "queue_drops", "trace",
+        "made_of", "seed", "goodput_segments", "goodput_kbps", "col", "fail", "in_flight", "queue_drops", "trace",
         "trace_sha256", "air_s", "wall_s", "flows", "settings", "stations",
     }  # fmt: skip
     assert r["col"].keys() == {"rtscts", "data", "ack", "any"} and r["col"]["any"].keys() == {"rtscts", "data", "ack"}
@@ -78,14 +82,42 @@ def test_round_trip() -> None:
     """What was written is read back the same; another version or an unknown key is refused."""
     text = result().model_dump_json()
     assert Result.model_validate_json(text) == result()
-    for wrong in ({"version": 2}, {"surprise": 1}):
+    for wrong in ({"version": 1}, {"surprise": 1}):
         with pytest.raises(ValidationError):
             Result.model_validate(json.loads(text) | wrong)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [('{"version": 1}', "has version 1; this program reads version 2"), ("[]", "has no version"), ("{", "property")],
+)
+def test_what_is_no_result_of_this_version_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(ValueError, match=says):
+        read(tmp_path / "result.json")
+    (tmp_path / "result.json").write_text(result().model_dump_json())
+    assert read(tmp_path / "result.json") == result()
+
+
+@pytest.mark.parametrize(("what", "found"), [("plan", plan() | {"version": 1}), ("lane", lane(1) | {"version": 3})])
+def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{what}.json has version {found['version']}; this program reads version 2"):
+        from_lane(**{"plan": plan(), "lane": lane(1), what: found}, wall_s=1)
+
+
+def test_an_application_that_delivers_nothing_is_no_flow() -> None:
+    """Its report is kept as it is."""
+    made, found = plan(), lane(100)
+    made["applications"].append({"name": "pings", "kind": "ping", "source": "sta1", "destination": "sta5"})
+    found["applications"].append({"name": "pings", "rtt_ms": [1.5, None]})
+    r = from_lane(made, found, wall_s=1)
+    assert [flow.name for flow in r.flows] == ["flow1"]
+    assert r.applications == [{"name": "pings", "rtt_ms": [1.5, None]}]
+
+
 def test_comparable() -> None:
-    """Wall times, lateness and the host make no difference; anything else does."""
-    slow = result(runs=[run(wall_s=99.0)], host=Host(lane="virtual", kernel="6.12.99"))
+    """Wall times, lateness, the host and what it was made of make no difference; anything else does."""
+    slow = result(runs=[run(wall_s=99.0, made_of={"kernel": "00"})], host=Host(lane="virtual", kernel="6.12.99"))
     assert slow != result() and slow.comparable() == result().comparable()
     assert result(runs=[run(segments=4501)]).comparable() != result().comparable()
     assert result(runs=[run(trace_sha256="11" * 32)]).comparable() != result().comparable()
@@ -93,14 +125,14 @@ def test_comparable() -> None:
 
 def test_a_failed_lane_is_no_result() -> None:
     """A run that failed in its lane is an error, with the lane's own words."""
-    failed = {"version": 1, "ok": False, "error": "sta1: no such device"}
+    failed = {"version": 2, "ok": False, "error": "sta1: no such device"}
     with pytest.raises(ValueError, match="sta1: no such device"):
-        from_lane(plan(), failed, rts="full", wall_s=1)
+        from_lane(plan(), failed, wall_s=1)
     with pytest.raises(ValueError, match="no air"):
-        from_lane(plan(), lane(1) | {"air": None}, rts="full", wall_s=1)
+        from_lane(plan(), lane(1) | {"air": None}, wall_s=1)
 
 
 def test_without_a_trace() -> None:
     """A run without a trace has no in-flight means, and says so by null."""
-    r = from_lane(plan(), lane(1), rts="full", wall_s=1)
+    r = from_lane(plan(), lane(1), wall_s=1)
     assert isinstance(r, Run) and r.in_flight is None and r.trace is None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import shutil
@@ -16,7 +15,7 @@ import pytest
 from emulation.check import Finding, Name, Report, Stage, gdb
 from emulation.check.exercise import debug_kernel, exercise
 from emulation.check.subject import Module, examine
-from emulation.play import processes as workers
+from emulation.play import processes
 from emulation.setup import Prepared, modules
 
 pytestmark = pytest.mark.lane
@@ -64,11 +63,11 @@ def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Calla
 
     def run(*built: Module, cycles: int = CYCLES) -> list[Seen]:
         folders = [tmp_path_factory.mktemp(module.name) for module in built]
-        calls = [
-            functools.partial(lambda m, f, tell: exercise(debug, m, f, cycles=cycles, progress=tell), module, folder)
-            for module, folder in zip(built, folders, strict=True)
-        ]
-        reports = workers.run_all(calls, lambda index, line: None)
+
+        def call(module: Module, folder: Path) -> processes.Call[list[Report]]:
+            return lambda parent: exercise(debug, module, folder, cycles=cycles, progress=parent.tell)
+
+        reports = processes.run_all(list(map(call, built, folders)))
         return [Seen(*each) for each in zip(built, folders, reports, strict=True)]
 
     return run

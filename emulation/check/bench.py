@@ -22,8 +22,8 @@ from analysis import figures
 from emulation.check import Report, Stage, build, compare, exercise, gdb
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
-from emulation.play import processes as workers
-from emulation.play.run import Lab
+from emulation.play import processes
+from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel
 
 CURVES = "curves.png"
@@ -117,18 +117,18 @@ class Bench:
                 told += 1
                 working(told)
 
-            reports = workers.run_all([self.call(self.debug, name, seed) for name, seed in jobs], heard)
+            reports = processes.run_all([self.call(self.debug, name, seed) for name, seed in jobs], heard)
         for name in wish.subject.modules:
             merged = merge(found for (of, _), found in zip(jobs, reports, strict=True) if of == name)
             self.add(name, {report.stage: report for report in merged})
 
-    def call(self, debug: Prepared, name: str, seed: int) -> workers.Call[list[Report]]:
+    def call(self, debug: Prepared, name: str, seed: int) -> processes.Call[list[Report]]:
         """A workout, to be called."""
         *before, module = in_order(self.built["debug"], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
-        return lambda tell: exercise.exercise(
-            debug, module, folder, before=before, seed=seed, cycles=cycles, progress=tell
+        return lambda parent: exercise.exercise(
+            debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.tell
         )
 
     def workout_folder(self, name: str, seed: int) -> Path:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`bench`: set up what the benchmarks need, and hand over to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from emulation.cli.command import Command, become
+from emulation.play.errors import Misuse
+from emulation.play.session import provide
+from emulation.setup import Group
+
+BENCHMARKS = {"speed": "benchmarks.compare", "routing": "benchmarks.routing"}
+
+
+def callback(arguments: Sequence[str]) -> None:
+    """Side by side with ns-2 and ns-3: speed, or what slow congestion avoidance gains under which routing.
+
+    ARGUMENTS: speed (the default) or routing; --json prints the figures as JSON; --repeats N says how often each is
+    timed, or how many seeds are run.
+    """
+    what = "speed"
+    if arguments and not arguments[0].startswith("-"):
+        what, *arguments = arguments
+    if what not in BENCHMARKS:
+        raise Misuse(f"there is no benchmark {what!r}; there are: {', '.join(BENCHMARKS)}")
+    provide(Group.BENCH)
+    become(BENCHMARKS[what], *arguments)
+
+
+COMMAND = Command(
+    "bench",
+    params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED, metavar="[speed|routing] [ARGUMENTS]...")],
+    callback=callback, help=callback.__doc__, context_settings={"ignore_unknown_options": True},
+)  # fmt: skip

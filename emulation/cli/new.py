@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`module new NAME`: a module to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from emulation.check import new
+from emulation.check.subject import Refused
+from emulation.cli.command import Command
+
+
+@click.command("new", cls=Command)
+@click.argument("name")
+@click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
+def new_module(name: str, kind: str) -> None:
+    """Begin a module: a folder NAME with a commented C file and its Kbuild."""
+    try:
+        file = new.make(name, kind, Path())
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
+
+
+COMMAND = new_module

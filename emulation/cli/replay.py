@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`replay RUN`: the same again, and whether it came out the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command, as_json, lane
+from emulation.lanes import Lane
+from emulation.play.replay import replay
+
+
+def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
+    """Run a run folder again and say whether it came out the same, byte for byte."""
+    verdict = replay(run_folder, lane)
+    identical, differences, changed = not verdict.differences, list(verdict.differences), list(verdict.changed)
+    if as_json:
+        click.echo(json.dumps({"identical": identical, "differences": differences, "changed": changed}))
+    else:
+        of = f"made of other things now: {', '.join(changed)}" if changed else "made of the same things"
+        if identical:
+            click.echo("identical" + (f", although {of}" if changed else ""))
+        else:
+            click.echo("\n  ".join([f"different, {of}", *differences]))
+    sys.exit(0 if identical else 1)
+
+
+FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path))
+COMMAND = Command("replay", params=[FOLDER, as_json("the verdict as JSON"), lane(None)], callback=callback,
+                  help=callback.__doc__)  # fmt: skip

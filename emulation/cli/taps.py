@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`taps RUN`: count a trace with the taps."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from analysis import taps
+from emulation.cli.command import Command, as_json
+
+
+def callback(run_folder: Path, as_json: bool) -> None:
+    """Count a run's trace with the Scapy taps and compare with the module's own table."""
+    sys.exit(taps.main([str(run_folder), *(["--json"] if as_json else [])]))
+
+
+FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))
+COMMAND = Command("taps", params=[FOLDER, as_json("the counters as JSON")], callback=callback,
+                  help=callback.__doc__)  # fmt: skip

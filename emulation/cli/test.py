@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`test`: set up what the tests need, and hand over to pytest."""
+
+from __future__ import annotations
+
+import click
+
+from emulation.cli.command import Command, become
+from emulation.play.session import provide
+from emulation.setup import Group
+
+
+def callback(arguments: tuple[str, ...]) -> None:
+    """Run all tests; ARGUMENTS go to pytest."""
+    provide(Group.TEST)
+    become("pytest", *arguments)
+
+
+COMMAND = Command(
+    "test", params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,
+    help=callback.__doc__, context_settings={"ignore_unknown_options": True},
+)  # fmt: skip

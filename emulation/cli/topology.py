@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run TOPOLOGY`: one network, under one seed or several."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+import topologies
+from emulation.cli import command as shared
+from emulation.cli.command import Command, say_speed
+from emulation.cli.options import options_of, specification_of
+from emulation.lanes import Lane
+from emulation.play.run import Task
+from emulation.play.session import finish, new_folder, play_with_progress, provide
+
+
+def command(name: str) -> click.Command:
+    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+
+    def callback(
+        seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, figures: bool, lane: Lane, **given: Any
+    ) -> None:
+        base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
+        tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
+        folder = new_folder(out, title)
+        lab = provide(folders=base.kernel.modules, lane=lane)
+        began = time.monotonic()
+        outcomes = play_with_progress(lab, tasks, folder, jobs)
+        wall_s = time.monotonic() - began
+        result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        if figures and outcomes[0].flight:
+            from analysis.figures import in_flight
+
+            in_flight(folder / "in-flight.png", {outcomes[0].run.variant: outcomes[0].flight})
+        if as_json:
+            click.echo((folder / "result.json").read_text(), nl=False)
+            return
+        from rich.console import Console
+
+        from analysis.table import run_table, study_tables
+
+        console = Console()
+        if len(outcomes) == 1:
+            console.print(run_table(f"{title}, seed {seeds[0]}", outcomes[0].run))
+        else:
+            console.print(*study_tables(f"{title}, {len(seeds)} seeds, mean ± 95 % confidence", result.runs))
+        say_speed(outcomes, wall_s, folder)
+
+    params = [*options_of(name), *shared.of_runs()]
+    return Command(name, params=params, callback=callback, help=topologies.find(name).summary)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The virtual lane: boot User-Mode Linux in virtual time, listen to it, leave nothing behind.
+
+The kernel is an ordinary process of an ordinary user (`boot`, `machine`). It dies with the thread that called `run`,
+and its guests, which are its traced children, die with it: so nothing is left even if this program is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes.virtual.boot import a_cpu, write_boot
+from emulation.lanes.virtual.machine import Machine
+
+
+def run(
+    kernel: Path,
+    modules: Mapping[str, Path],
+    run_folder: Path,
+    command: Sequence[str],
+    *,
+    seed: int = 1,
+    wall_limit_s: float | None = None,
+    listener: Listener | None = None,
+    plugins: Sequence[Path] = (),
+    memory_mb: int = 512,
+    environment: Mapping[str, str] | None = None,
+    kernel_arguments: Sequence[str] = (),
+) -> LaneResult:
+    """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line, and `environment` is the
+    program's. Call it in a thread that outlives the run.
+    """
+    if not os.access(kernel, os.X_OK):
+        raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
+    kernel = kernel.resolve()
+    folder = run_folder.resolve()
+    machine = Machine(folder, listener or Listener(), wall_limit_s)
+    with tempfile.TemporaryDirectory(prefix=".lane-", dir=folder) as private, a_cpu() as cpu, sigterm_as_sigint():
+        write_boot(private, folder, modules, command, environment, plugins)
+        try:
+            return machine.run(kernel, private, cpu, seed, memory_mb, kernel_arguments)
+        except KeyboardInterrupt:
+            raise LaneError(Reason.INTERRUPTED) from None
+
+
+@contextlib.contextmanager
+def sigterm_as_sigint() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does, so that it cleans up, unless the program has a handler of its own.
+
+    Other threads than the main one cannot have signal handlers.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class Virtual:
+    """The lane of this name."""
+
+    name = "virtual"
+    run = staticmethod(run)
+
+
+LANE: Lane = Virtual()

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One User-Mode Linux, from boot to end: what it says is heard, and how it ended is judged.
+
+Pipes lead out of it: what the kernel says, what the program prints, and reports (see `emulation.lane.guest`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import functools
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from emulation.lanes import LaneError, LaneResult, Listener, Reason
+from emulation.lanes.virtual import boot
+from emulation.lanes.virtual.culprit import running_program
+
+CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
+CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
+
+
+class Machine:
+    """One kernel, from boot to end."""
+
+    def __init__(self, folder: Path, listener: Listener, wall_limit_s: float | None) -> None:
+        self.folder, self.listener = folder, listener
+        self.started = time.monotonic()
+        self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
+        self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
+        self.crash = ""  # the first line that told of one
+        self.air_s = 0.0
+        self.booted = False
+        self.exit: int | None = None
+        self.error: dict[str, Any] | None = None
+        self.interactive = False
+
+    def run(
+        self, kernel: Path, private: str, cpu: int, seed: int, memory_mb: int, arguments: Sequence[str]
+    ) -> LaneResult:
+        """Boot, listen until the kernel has ended, and judge."""
+        with contextlib.ExitStack() as stack:
+            self.log = stack.enter_context((self.folder / "console.log").open("wb", buffering=0))
+            (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
+            (out, _), (console, _), (reports, _) = outputs
+            guest_ends = [keys, *(end for _, end in outputs)]
+            self.process = subprocess.Popen(
+                boot.command_line(kernel, private, seed, memory_mb, guest_ends[3].fileno(), arguments),
+                stdin=keys,
+                stdout=guest_ends[1],
+                stderr=guest_ends[2],
+                pass_fds=[guest_ends[3].fileno()],
+                cwd=private,
+                env={"TMPDIR": boot.memory_folder(private, memory_mb), "PATH": os.defpath},
+                preexec_fn=functools.partial(boot.prepare, cpu, os.getpid()),
+                start_new_session=True,
+            )
+            try:
+                for end in guest_ends:
+                    end.close()
+                ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}
+                self.listen({source.fileno(): ear for source, ear in ears.items()})
+            except TimeoutError:
+                raise self.over_time(kernel) from None
+            finally:
+                self.kill()
+                self.process.wait()
+        return self.judge()
+
+    def listen(self, ears: dict[int, Callable[[str], None]]) -> None:
+        """Hand each line to its ear until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
+        rest = dict.fromkeys(ears, b"")
+        ended = os.pidfd_open(self.process.pid)
+        with selectors.DefaultSelector() as selector, os.fdopen(ended, "rb", 0):
+            for source in (*ears, ended):
+                selector.register(source, selectors.EVENT_READ)
+            while rest:
+                try:
+                    ready = selector.select(None if self.deadline is None else self.deadline - time.monotonic())
+                except KeyboardInterrupt:
+                    if not self.interactive:
+                        raise
+                    self.type(CONTROL_C)
+                    continue
+                if self.deadline and time.monotonic() > self.deadline:
+                    raise TimeoutError
+                for source in (key.fd for key, _ in ready):
+                    if source == ended:
+                        selector.unregister(ended)
+                        self.kill()  # its guests, which hold the pipes open
+                        continue
+                    data = os.read(source, 1 << 16)
+                    *lines, rest[source] = (rest[source] + data).split(b"\n")
+                    if not data:
+                        selector.unregister(source)
+                        lines = [last] if (last := rest.pop(source)) else []
+                    for line in lines:
+                        ears[source](line.decode(errors="replace").rstrip("\r"))
+
+    def kill(self) -> None:
+        """Kill the kernel and its guests: they share its group, even when it is dead but not yet waited for."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def hear_line(self, line: str) -> None:
+        self.listener.line(line)
+
+    def hear_kernel(self, line: str) -> None:
+        self.said.append(line)
+        try:
+            self.log.write(line.encode() + b"\n")
+        except OSError as error:
+            self.error = {"error": error.strerror, "errno": error.errno}
+        if not self.crash and CRASH.search(line):
+            self.crash = line
+
+    def hear_report(self, line: str) -> None:
+        report = json.loads(line)
+        self.booted = True
+        if "progress" in report:
+            self.air_s = report["air_s"]
+            self.listener.progress(report["progress"], self.air_s)
+        elif "prompt" in report:
+            self.answer(report["prompt"])
+        elif "error" in report:
+            self.error = report
+        elif "exit" in report:
+            self.exit = report["exit"]
+
+    def answer(self, prompt: str) -> None:
+        """Ask the user, and stop the kernel meanwhile: it would only spin (see `emulation.lane.prompt`)."""
+        self.interactive = True
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            text = self.listener.ask(prompt)
+        except KeyboardInterrupt:
+            text = ""
+        self.process.send_signal(signal.SIGCONT)
+        self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
+
+    def type(self, keys: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self.keyboard.write(keys)
+
+    def over_time(self, kernel: Path) -> LaneError:
+        program = running_program(self.process.pid, kernel)
+        who = {None: "", "": "; every program in it was waiting"}.get(program, f"; {program} was running in it")
+        wall_s = time.monotonic() - self.started
+        return self.failure(Reason.WALL_LIMIT, f"stopped after {wall_s:.0f} s, at {self.air_s:.1f} s of air time{who}")
+
+    def failure(self, reason: Reason, detail: str = "") -> LaneError:
+        return LaneError(reason, detail, self.said)
+
+    def judge(self) -> LaneResult:
+        """Say how it ended. Raises LaneError if that was not well."""
+        code = self.process.returncode
+        if self.error and self.error.get("errno") == errno.ENOSPC:
+            raise self.failure(Reason.DISK_FULL, f"{self.folder}: {self.error['error']}")
+        if self.crash:
+            raise self.failure(Reason.CRASHED, self.crash)
+        if code < 0:
+            raise self.failure(Reason.KILLED, f"by {signal.Signals(-code).name}")
+        if self.exit is None:
+            reason = Reason.KILLED if self.booted else Reason.NOT_STARTED
+            raise self.failure(reason, " | ".join(list(self.said)[-3:]) or f"it ended with status {code}")
+        if self.error:
+            raise self.failure(Reason.PROGRAM, self.error["error"])
+        if self.exit < 0:
+            raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
+        return LaneResult(self.exit, time.monotonic() - self.started)
+
+
+def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    """A wide pipe, closed with the stack: virtual time leaps while a guest waits for room in it."""
+    ends = os.pipe()
+    with contextlib.suppress(OSError):  # a user's pipes may be limited
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 1 << 20)
+    reader, writer = os.fdopen(ends[0], "rb", 0), os.fdopen(ends[1], "wb", 0)
+    return stack.enter_context(reader), stack.enter_context(writer)

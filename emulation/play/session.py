@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A session: set up what is missing, make a run folder, play, and leave result.json.
+
+A run folder holds `result.json`, one subfolder a run (plan, what the lane left, the air's pcapng), and figures.
+A study that was interrupted, or that is to have more seeds, is continued in its folder: only what is missing is run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from analysis.result import Host, Result, Run
+from emulation import lanes
+from emulation.lanes import Lane, LaneError, Reason
+from emulation.plan import PlanError
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.run import Outcome, Task, play_all
+from emulation.setup import Group, SetupError, packages, prepare
+from emulation.specification import Specification, flatten
+
+
+def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
+    """Set up what is missing for runs, for these groups besides, and the modules of these folders.
+
+    Raises Misuse for a folder that holds no modules, Failure with what mends it for the rest.
+    """
+    for folder in folders:
+        if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
+            raise Misuse(f"modules: there is no Kbuild in {folder}")
+    with set_up():
+        prepared = prepare(*groups, folders=tuple(map(Path, folders)))
+    return Lab(prepared.kernel.linux, prepared.modules, lane or lanes.find(lanes.DEFAULT))
+
+
+def check_programs(plan: Mapping[str, Any]) -> None:
+    """Raises Failure, with what mends it, for a program that an application of the plan needs and that is not there."""
+    for kind in {application["kind"] for application in plan["applications"]}:
+        need = packages.OF_APPLICATIONS.get(kind)
+        if need and not need.present():
+            how = packages.command([need.package])
+            raise Failure(f"applications of kind {kind} need {need.package}, which is not installed. As root:\n  {how}")
+
+
+@contextmanager
+def set_up() -> Iterator[None]:
+    """What set-up lacks, as a failure."""
+    try:
+        yield
+    except SetupError as error:
+        raise Failure(str(error)) from None
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """What a run can raise, as messages: the reason, and the lane's last words where they help."""
+    try:
+        yield
+    except LaneError as error:
+        if error.reason is Reason.INTERRUPTED:
+            raise KeyboardInterrupt from None
+        last = "".join(f"\n    {line}" for line in error.console if line.strip())
+        raise Failure(f"{error}" + (f"\n  the lane's console ended with:{last}" if last else "")) from None
+    except PlanError as error:
+        raise Misuse(str(error)) from None
+
+
+def new_folder(out: Path | None, name: str) -> Path:
+    """Make the run folder. Raises Misuse if it cannot be one: not ours to write, or not empty."""
+    folder = out or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise Misuse(f"{folder}: the run folder is not empty; name another with --out")
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+        why = f"{folder}: this cannot be the run folder: {error.strerror}; name another with --out"
+        raise Misuse(why) from None
+    return folder
+
+
+def play_with_progress(
+    lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None = None, resume: bool = False
+) -> list[Outcome]:
+    """Run all, with a progress bar on a terminal; with `resume`, only those that are not finished. Raises Misuse,
+    Failure, and OSError."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
+               MofNCompleteColumn(), TimeElapsedColumn())  # fmt: skip
+    console = Console(stderr=True)
+    with failures(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        shown = bar.add_task("running", total=len(tasks), air=0.0)
+        done, air = [0.0] * len(tasks), [0.0] * len(tasks)
+
+        def heard(index: int, fraction: float, air_s: float) -> None:
+            done[index], air[index] = fraction, air_s
+            bar.update(shown, completed=sum(done), air=sum(air))
+
+        return play_all(lab, tasks, folder, heard, jobs, resume)
+
+
+def finish(
+    name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], lab: Lab, folder: Path
+) -> Result:
+    """Write result.json: each run's `changes` are the options that it has otherwise than `base`."""
+    common = flatten(base)
+
+    def changed(task: Task) -> dict[str, Any]:
+        own = flatten(task.specification)
+        return {name: value for name, value in own.items() if value != common.get(name)}
+
+    result = Result(
+        experiment=name, specification=base.model_dump(mode="json"),
+        runs=[run.model_copy(update={"changes": changed(task)}) for task, run in zip(tasks, runs, strict=True)],
+        host=Host(lane=lab.lane.name, kernel=lab.release, tools={"python": platform.python_version()}),
+    )  # fmt: skip
+    (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")
+    return result

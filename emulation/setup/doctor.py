@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab doctor`: what is there, what is missing, and how to mend it.
+
+Nothing is changed here. What set-up mends by itself at the next run is said to be so. The launcher runs this file with
+the system's Python if there is no environment, so it imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.lanes import LaneError, Listener, virtual
+from emulation.lanes.virtual.boot import memory_folder
+from emulation.setup import LOCK_FILE, MODULES, Group, cache, environment, kernel, modules, packages, uml
+
+MEMORY_MB = 512  # of one lane
+AT_NEXT_RUN = "the next ./dcflab run builds it"
+
+
+class Status(enum.Enum):
+    """What a check found; MISSING and BROKEN stand in the way of a run, HINT does not."""
+
+    OK = "ok"
+    HINT = "hint"
+    MISSING = "missing"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding: about what, how it is, details, and how to mend it."""
+
+    name: str
+    status: Status
+    detail: str
+    mend: str = ""
+
+
+def checks() -> list[Check]:
+    """All findings, in the order in which to mend them. Boots a lane if there is a kernel."""
+    return [*python(), *system_packages(), *caches(), *machine(), *lane()]
+
+
+def python() -> Iterator[Check]:
+    yield Check("python", Status.OK, f"{platform.python_version()} at {sys.executable}")
+    yield entry("environment", environment.name(LOCK_FILE))
+
+
+def system_packages() -> Iterator[Check]:
+    """Packages by what needs them; what would build a thing is not needed where the thing is in the cache."""
+    needed = {
+        Group.ENVIRONMENT: not cache.find(environment.name(LOCK_FILE)),
+        Group.RUN: True,
+        Group.BUILD: not kernel.find(),
+    }
+    for group in Group:
+        name = f"packages: {group.value}"
+        if missing := packages.missing(group):
+            status = Status.MISSING if needed.get(group) else Status.HINT
+            yield Check(name, status, f"not installed: {', '.join(missing)}", f"as root: {packages.command(missing)}")
+        else:
+            yield Check(name, Status.OK, "all there")
+
+
+def caches() -> Iterator[Check]:
+    """The cache: its entries for this checkout, read to the last byte, and its size."""
+    built = kernel.find()
+    wanted = kernel.name(uml.CONFIGURATION)
+    yield entry("kernel", built.folder.name if built else wanted or "kernel")
+    if built:
+        for folder in MODULES:
+            yield entry(f"modules: {folder.name}", modules.name(folder, built))
+    if debug := kernel.find(kernel.DEBUG):
+        yield entry("debug kernel", debug.folder.name)
+    else:
+        yield Check("debug kernel", Status.HINT, "not in the cache yet", "the first ./dcflab module check builds it")
+    for root in cache.roots():
+        if root.is_dir():
+            megabytes = sum(file.lstat().st_size for file in root.rglob("*")) >> 20
+            yield Check("cache", Status.OK, f"{root}: {megabytes} MB; anything in it may be removed")
+    home = cache.roots()[-1]
+    while not home.exists():
+        home = home.parent
+    free = shutil.disk_usage(home).free
+    if not os.access(home, os.W_OK):
+        yield Check("disk", Status.HINT, f"{home} cannot be written", "name a cache folder in $DCFLAB_CACHE")
+    elif free < cache.SPACE:
+        yield Check("disk", Status.HINT, f"{free >> 20} MB free in {home}", f"building needs {cache.SPACE >> 20} MB")
+    else:
+        yield Check("disk", Status.OK, f"{free >> 20} MB free in {home}")
+
+
+def entry(what: str, name: str) -> Check:
+    """The state of a cache entry."""
+    states = [(root / name, *cache.inspect(root / name, thoroughly=True)) for root in cache.roots()]
+    sound = [str(path) for path, state, _ in states if state is cache.State.SOUND]
+    damaged = [f"{path}: {reason}" for path, state, reason in states if state is cache.State.DAMAGED]
+    if damaged:
+        paths = " ".join(str(path) for path, state, _ in states if state is cache.State.DAMAGED)
+        return Check(what, Status.HINT if sound else Status.BROKEN, "; ".join(damaged), f"rm -r {paths}; {AT_NEXT_RUN}")
+    if sound:
+        return Check(what, Status.OK, sound[0])
+    return Check(what, Status.MISSING, "not in the cache yet", AT_NEXT_RUN)
+
+
+def machine() -> Iterator[Check]:
+    """What this machine gives to a lane: CPUs, memory, and the right to trace its own children."""
+    if (architecture := platform.machine()) != "x86_64":
+        yield Check("architecture", Status.BROKEN, architecture, "lanes run on x86-64 only")
+    cpus = len(os.sched_getaffinity(0))
+    yield Check("cpus", Status.OK, f"{cpus}; as many runs go side by side")
+    with tempfile.TemporaryDirectory() as private:
+        in_memory = memory_folder(private, MEMORY_MB) != private
+    if in_memory:
+        yield Check("memory", Status.OK, f"{shutil.disk_usage('/dev/shm').free >> 20} MB in /dev/shm")
+    else:
+        detail = f"no room for {MEMORY_MB} MB in /dev/shm, or not executable; lanes use {tempfile.gettempdir()}"
+        yield Check("memory", Status.HINT, detail, "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)")
+    yama = Path("/proc/sys/kernel/yama/ptrace_scope")
+    if yama.exists() and int(yama.read_text()) > 1:
+        yield Check("ptrace", Status.BROKEN, f"{yama} forbids it", "as root: sysctl kernel.yama.ptrace_scope=1")
+
+
+def lane() -> Iterator[Check]:
+    """Whether a lane really boots and runs a program."""
+    if (built := kernel.find()) is None:
+        return
+    heard: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="dcflab-doctor-") as folder:
+        script = Path(folder, "hello.py")
+        script.write_text("print('hello')\n")
+        command, listener = ["script", str(script)], Listener(line=heard.append)
+        try:
+            result = virtual.run(built.linux, {}, Path(folder), command, wall_limit_s=60, listener=listener)
+        except (LaneError, OSError) as error:
+            mend = "lanes need ptrace; in a container: --cap-add=SYS_PTRACE --security-opt seccomp=unconfined"
+            yield Check("lane", Status.BROKEN, str(error), mend)
+            return
+    if heard == ["hello"] and result.status == 0:
+        yield Check("lane", Status.OK, f"boots, runs a program and ends in {result.wall_s:.2f} s")
+    else:
+        yield Check("lane", Status.BROKEN, " | ".join(heard[-3:]) or f"its program ended with {result.status}")
+
+
+def main(as_json: bool = False) -> int:
+    """Print the findings; returns 1 if something that a run needs is missing or broken."""
+    found = checks()
+    if as_json:
+        print(json.dumps([{**vars(check), "status": check.status.value} for check in found], indent=1))
+    else:
+        width = max(len(check.name) for check in found)
+        for check in found:
+            print(f"{check.status.value:8}{check.name:{width}}  {check.detail}")
+            if check.mend:
+                print(f"{'':8}{'':{width}}  -> {check.mend}")
+    return 1 if any(check.status in (Status.MISSING, Status.BROKEN) for check in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--json" in sys.argv[1:]))

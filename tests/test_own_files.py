@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lanes, studies and topologies of the user's own, which are files outside the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import experiments
+from analysis.result import Host, Result
+from emulation import lanes
+from emulation.cli.main import defines
+from emulation.play.lab import Lab
+from emulation.play.replay import changed
+from emulation.play.run import Outcome, Task, play, play_all
+from emulation.setup import Prepared, prepare
+from emulation.specification import specify
+
+ROOT = Path(__file__).resolve().parents[1]
+OWN = ROOT / "tests/plugins"
+REMEMBERING, RATES, RING = OWN / "lanes/remembering.py", OWN / "studies/rates.py", OWN / "topologies/ring.py"
+TASK = Task(specify("string", {"stations": 3, "seconds": 1}), "none")
+
+
+@pytest.fixture(scope="session")
+def prepared() -> Prepared:
+    return prepare()
+
+
+@pytest.mark.parametrize(
+    ("page", "file"), [("plugins/lane.md", REMEMBERING), ("plugins/study.md", RATES), ("topologies.md", RING)], ids=str
+)
+def test_the_documentations_examples_are_the_tested_ones(page: str, file: Path) -> None:
+    assert (ROOT / "docs" / page).read_text().split("```python\n")[1].split("```")[0] == file.read_text()
+
+
+@pytest.mark.parametrize("point", [lanes, experiments], ids=lambda point: point.__name__)
+def test_what_is_not_there_is_refused(point: ModuleType, tmp_path: Path) -> None:
+    """With the names that there are; and a file that holds something else."""
+    with pytest.raises(ValueError, match=f"there is no .* 'moon'; there are: {', '.join(point.names())}"):
+        point.find("moon")
+    with pytest.raises(ValueError, match=r"there is no file moon\.py"):
+        point.find("moon.py")
+    (tmp_path / "moon.py").write_text("x = 1\n")
+    with pytest.raises(ValueError, match=r"moon\.py is no (lane|study)"):
+        point.find(str(tmp_path / "moon.py"))
+
+
+def test_a_file_is_known_by_what_it_defines(tmp_path: Path) -> None:
+    """Which is found without running it; what cannot be read defines nothing."""
+    file = tmp_path / "some.py"
+    file.write_text("from x import layout, y as z\nclass Parameters: a = 1\nSTUDY: int = 2\nb = c = 3\n1 / 0\n")
+    assert defines(str(file)) == {"layout", "z", "Parameters", "STUDY", "b", "c"}
+    for text in ("def", "\0"):
+        file.write_text(text)
+        assert defines(str(file)) == set()
+    assert defines(str(tmp_path / "none.py")) == set()
+
+
+def result(outcome: Outcome) -> object:
+    """What makes two runs the same."""
+    return Result(experiment="", specification={}, runs=[outcome.run], host=Host(lane="", kernel="")).comparable()
+
+
+@pytest.mark.lane
+def test_a_lane_is_exchanged_for_another(prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that remembers plays the same; the second time without a kernel that could boot."""
+    monkeypatch.setenv("DCFLAB_MEMORY", str(tmp_path / "memory"))
+    no_kernel = tmp_path / "no-kernel"
+    no_kernel.touch()
+    remembering = lanes.find(str(REMEMBERING))
+    labs = [
+        Lab(prepared.kernel.linux, prepared.modules),
+        Lab(prepared.kernel.linux, prepared.modules, remembering),
+        Lab(no_kernel, prepared.modules, remembering),
+    ]
+    one, two, three = (play(lab, TASK, tmp_path / str(at)) for at, lab in enumerate(labs))
+    assert result(one) == result(two) == result(three)
+    assert changed([one.run, two.run], [two.run, three.run]) == ["kernel"]
+    assert set(one.run.made_of) == {"kernel", "inside", "dcf80211", "tcp_tap", "plan"}
+
+
+@pytest.mark.lane
+def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> None:
+    """Calls are made by what is given: here one after the other, in this process."""
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    told: list[float] = []
+
+    class Here:
+        def tell(self, what: tuple[float, float]) -> None:
+            told.append(what[0])
+
+        def stand_back(self) -> None:
+            pass
+
+    found = play_all(lab, [TASK], tmp_path, side_by_side=lambda calls, heard, jobs: [call(Here()) for call in calls])
+    assert [outcome.run.variant for outcome in found] == ["none"]
+    assert told[-1] == 1.0
+
+
+def dcflab(here: Path, *arguments: object) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DCFLAB_MEMORY": str(here / "memory")}
+    command = [sys.executable, "-P", "-m", "emulation", *map(str, arguments)]
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.lane
+def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) -> None:
+    for file in (REMEMBERING, RATES, RING):
+        (tmp_path / file.name).write_text(file.read_text())
+    assert "R1  holds" in dcflab(tmp_path, "run", "rates.py", "--no-figures", "--out", "study")
+    found = json.loads(
+        dcflab(tmp_path, "run", "ring.py", "--stations", "5", "--seconds", "1", "--lane", "remembering.py", "--json",
+               "--no-figures", "--out", "ring")
+    )  # fmt: skip
+    assert (found["experiment"], found["host"]["lane"]) == ("ring", "remembering")
+    assert found["host"]["kernel"].startswith("6.12")
+    assert dcflab(tmp_path, "replay", "ring", "--lane", "virtual") == "identical\n"
+    assert dcflab(tmp_path, "replay", "study") == "identical\n"

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls in child processes: what they say is heard, what they leave is ended, and who is killed is missed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from emulation.play.processes import Child, Parent, run_all
+
+
+def square(number: int, parent: Parent) -> int:
+    parent.tell(f"{number} squared")
+    return number * number
+
+
+def wait_forever(parent: Parent) -> None:
+    signal.pause()
+
+
+def cleaning_up(file: Path, parent: Parent) -> None:
+    try:
+        parent.tell("begun")
+        signal.pause()
+    finally:
+        file.touch()
+
+
+def fail(parent: Parent) -> None:
+    raise ValueError("no")
+
+
+def die(parent: Parent) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def gone(process: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return False
+    return True
+
+
+def test_results_come_in_order_and_all_is_heard() -> None:
+    """Of any number of calls, also of calls that are thought of only when there is room for them."""
+    heard: list[tuple[int, str]] = []
+    found = run_all((partial(square, n) for n in range(9)), lambda index, said: heard.append((index, said)), jobs=3)
+    assert found == [n * n for n in range(9)]
+    assert sorted(heard) == [(n, f"{n} squared") for n in range(9)]
+    assert run_all([]) == []
+
+
+def test_so_many_at_a_time() -> None:
+    def come_and_go(parent: Parent) -> None:
+        parent.tell(1)
+        parent.tell(-1)
+
+    there = [0]
+    run_all([come_and_go] * 6, lambda index, said: there.append(there[-1] + said), jobs=2)
+    assert max(there) <= 2 and len(there) == 13
+
+
+def test_a_place_is_given_away() -> None:
+    """With one place, the second call begins while the first, which stands back, still waits for it."""
+    ours, theirs = os.pipe()
+
+    def first(parent: Parent) -> bytes:
+        parent.stand_back()
+        return os.read(ours, 1)
+
+    def second(parent: Parent) -> int:
+        return os.write(theirs, b"!")
+
+    assert run_all([first, second], jobs=1) == [b"!", 1]
+
+
+@pytest.mark.parametrize(("bad", "error"), [(fail, ValueError), (die, ChildProcessError)])
+def test_the_first_to_fail_ends_the_others(
+    tmp_path: Path, bad: Callable[[Parent], None], error: type[Exception]
+) -> None:
+    """Which clean up, and are waited for."""
+    ours, theirs = os.pipe()
+
+    def other(parent: Parent) -> None:
+        try:
+            os.write(theirs, b"!")
+            signal.pause()
+        finally:
+            (tmp_path / "cleaned").touch()
+
+    def one(parent: Parent) -> None:
+        os.read(ours, 1)
+        bad(parent)
+
+    with pytest.raises(error):
+        run_all([one, other], jobs=2)
+    assert (tmp_path / "cleaned").exists()
+
+
+def test_an_interrupt_ends_all(tmp_path: Path) -> None:
+    def interrupt(index: int, said: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_all([partial(cleaning_up, tmp_path / "cleaned"), wait_forever], interrupt, jobs=2)
+    assert (tmp_path / "cleaned").exists()
+
+
+def test_a_child_hears_and_ends_with_its_block() -> None:
+    def double(parent: Parent) -> list[int]:
+        return [2 * number for number in iter(parent.hear, None)]
+
+    with Child(double) as child:
+        for number in (1, 2, None):
+            child.say(number)
+        assert child.result() == [2, 4]
+    with Child(wait_forever) as child:
+        process = child.process.pid
+    assert process and gone(process)
+
+
+def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
+    """As the one that draws has."""
+
+    def two(parent: Parent) -> None:
+        run_all([partial(cleaning_up, tmp_path / "cleaned")], lambda index, said: parent.tell(said))
+
+    with Child(two, daemon=False) as child:
+        child.listen()
+    assert (tmp_path / "cleaned").exists()

@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 STRATEGIES = ("full", "partial", "none")
 STATIONS, SECONDS = 5, 120
 NS3 = ("wifi", "applications", "internet", "traffic-control", "propagation", "mobility", "network", "core")
-CORE = HERE.parent / "emulation/dcf80211/core"
+AIR = HERE.parent / "emulation/dcf80211"
 
 
 def timed(run: Callable[[], object]) -> float:
@@ -83,7 +83,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     """The ns-3 peer and the core's benchmark."""
     peer, core = folder / "string-ns3", folder / "core"
     output("g++", "-O2", "-o", peer, HERE / "peers/string.cc", *(f"-lns3-{name}" for name in NS3))
-    output("gcc", "-O2", f"-I{CORE}", "-o", core, HERE / "core.c", *CORE.glob("*.c"))
+    output("gcc", "-O2", f"-I{AIR}/core", "-o", core, HERE / "core.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
     return peer, core
 
 

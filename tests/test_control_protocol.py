@@ -1,41 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control protocol is said three times, for the kernel, for YNL tools and for Python: all three must agree."""
+"""The control protocol is said once, in YAML: what is made of it is up to date, and what is written by hand agrees."""
 
 import re
-from pathlib import Path
 
-import yaml
+import pytest
 
-from emulation.lane import air
+from emulation.dcf80211 import generate
 
-FOLDER = Path(air.__file__).parent / "dcf80211"
+SPEC = generate.read()
+ENUMS = {
+    definition["name"]: definition["entries"] for definition in SPEC["definitions"] if definition["type"] == "enum"
+}
 
 
-def enum(name: str) -> list[str]:
-    """The names of one of control.c's enums, in order."""
-    body = re.search(rf"enum \{{\s*({name}\b.*?)\}};", (FOLDER / "control.c").read_text(), re.DOTALL)
+def test_what_is_made_is_up_to_date() -> None:
+    """After a change of the YAML: python -m emulation.dcf80211.generate"""
+    assert generate.HEADER.read_text() == generate.header(SPEC)
+    assert generate.MODULE.read_text() == generate.module(SPEC)
+
+
+@pytest.mark.parametrize("name", ENUMS)
+def test_the_core_numbers_what_it_tells_alike(name: str) -> None:
+    """The core has enums of its own; where a name would be another's, it says more: DCF_STAGES_USED."""
+    sources = "".join((generate.HERE / file).read_text() for file in ("core/dcf.h", "wire/frame.h"))
+    body = re.search(rf"enum dcf_{name} \{{(.*?)\}};", sources, re.DOTALL)
     assert body
-    return [part.split("=")[0].strip() for part in body[1].split(",") if part.strip()]
+    *core, count = re.findall(r"\bDCF_\w+", re.sub(r"/\*.*?\*/", "", body[1], flags=re.DOTALL))
+    prefix = "DCF_EIFS_" if name == "eifs" else "DCF_"
+    for said, entry in zip(core, ENUMS[name], strict=True):
+        assert said.startswith(prefix + generate.capitals(entry))
+    assert count.endswith("S")
 
 
-def test_attributes_and_commands_agree() -> None:
-    spec = yaml.safe_load((FOLDER / "dcf80211.yaml").read_text())
-    attributes = [a["name"] for a in spec["attribute-sets"][0]["attributes"]]
-    kernel = [name.removeprefix("A_").lower().replace("_", "-") for name in enum("A_PAD") if name != "ATTRS"]
-    assert attributes == kernel
-    renamed = {"trace": "TRACE_ON", "station": "STATION_INDEX", "links": "LINKS_OF", "eifs": "EIFS_RULE"}
-    for number, name in enumerate(attributes, 1):
-        assert getattr(air, renamed.get(name, name.upper().replace("-", "_"))) == number
-    commands = [operation["name"] for operation in spec["operations"]["list"]]
-    assert commands == [name.removeprefix("CMD_").lower() for name in enum("CMD_SETUP")]
-    for number, name in enumerate(commands, 1):
-        assert getattr(air, name.upper()) == number
-
-
-def test_tables_agree() -> None:
-    spec = yaml.safe_load((FOLDER / "dcf80211.yaml").read_text())
-    entries = {d["name"]: d["entries"] for d in spec["definitions"] if d["type"] == "enum"}
-    assert tuple(entries["reception"]) == air.RECEPTIONS
-    assert tuple(entries["eifs"]) == air.EIFS
-    for name, ours in (("kind", air.KINDS), ("outcome", air.OUTCOMES), ("reason", air.REASONS)):
-        assert [e.replace("-", "_") for e in entries[name]] == [o.lower() for o in ours]
+def test_the_kernel_answers_to_each_command_as_told() -> None:
+    """By one message or by a dump; and to whom."""
+    told = {
+        generate.capitals(operation["name"]): (
+            "dumpit" if "dump" in operation else "doit",
+            "admin-perm" in operation.get("flags", []),
+        )
+        for operation in SPEC["operations"]["list"]
+    }
+    entry = r"\{ \.cmd = CMD_(\w+), \.(doit|dumpit) = \w+(, ADMIN)? \}"
+    found = re.findall(entry, (generate.HERE / "control.c").read_text())
+    assert {command: (how, bool(admin)) for command, how, admin in found} == told

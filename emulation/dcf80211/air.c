@@ -47,7 +47,7 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 		dcf_run(air->dcf, now);
 		hwsim_give(air);
 		hwsim_take(air, now);
-		hwsim_interrupt(air);
+		vdev_interrupt(air);
 		air_arm(air);
 	}
 	spin_unlock_irqrestore(&air->lock, flags);
@@ -81,7 +81,7 @@ struct air *air_create(const struct dcf_config *config, const char **why)
 		if (err)
 			goto out;
 	}
-	err = hwsim_register(air);
+	err = vdev_register(air);
 	if (!err)
 		return air;
 	trace_close(air);
@@ -94,7 +94,7 @@ out:
 
 void air_destroy(struct air *air)
 {
-	hwsim_unregister(air); /* the last use of rings and timer */
+	vdev_unregister(air); /* the last use of rings and timer */
 	trace_close(air);
 	vfree(air->dcf);
 	kfree(air->radio);

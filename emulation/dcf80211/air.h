@@ -2,7 +2,8 @@
 /*
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
  * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
- * hwsim driver), control.c (generic netlink), trace.c (the relay channel).
+ * hwsim driver), virtio.c (the virtio device that carries them), control.c
+ * (generic netlink), trace.c (the relay channel).
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
@@ -21,7 +22,6 @@
 #include "core/dcf.h"
 
 #define DCF80211_NAME "dcf80211"
-#define DCF80211_VERSION 1
 
 enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
@@ -79,14 +79,20 @@ static inline u64 air_now(void)
 	return ktime_get_ns();
 }
 
-/* hwsim.c */
+/* hwsim.c: all under air->lock */
 extern const struct dcf_ops hwsim_dcf_ops;
-int hwsim_register(struct air *air);
-void hwsim_unregister(struct air *air);
-/* Under air->lock: take what hwsim has sent, give what waits for it, tell it of both. */
+/* Take what hwsim has sent, give what waits for it, or let that be. */
 void hwsim_take(struct air *air, u64 now);
 void hwsim_give(struct air *air);
-void hwsim_interrupt(struct air *air);
+void hwsim_forget(struct air *air);
+
+/* virtio.c */
+int vdev_register(struct air *air);
+void vdev_unregister(struct air *air);
+/* Under air->lock: the driver's next buffer, or NULL; give it back with @len bytes in it; tell the driver of all given. */
+void *vdev_take(struct air *air, int q, u16 *head, u32 *size);
+void vdev_give(struct air *air, int q, u16 head, u32 len);
+void vdev_interrupt(struct air *air);
 
 /* trace.c */
 int trace_open(struct air *air);

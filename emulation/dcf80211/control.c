@@ -11,95 +11,7 @@
 #include <net/genetlink.h>
 
 #include "air.h"
-
-/* dcf80211.yaml numbers them. */
-enum { CMD_SETUP = 1, CMD_TEARDOWN, CMD_STATION, CMD_LINKS, CMD_ERRORS, CMD_START, CMD_STOP, CMD_STATUS, CMD_COUNTERS };
-enum {
-	A_PAD = 1,
-	A_STATIONS,
-	A_SLOT_NS,
-	A_SIFS_NS,
-	A_CW_MIN,
-	A_CW_MAX,
-	A_SIGNAL_EXTENSION_NS,
-	A_BASIC_RATES,
-	A_RECEPTION,
-	A_EIFS,
-	A_NAV_RESET,
-	A_RETRY_BY_STAGES,
-	A_TRACE,
-	A_SNAP,
-	A_CAPTURE_RATIO_MILLI,
-	A_RX_THRESHOLD_AW,
-	A_CS_THRESHOLD_AW,
-	A_NOISE_AW,
-	A_SEED,
-	A_STATION,
-	A_RADIO,
-	A_FREQ,
-	A_SHORT_RETRY,
-	A_LONG_RETRY,
-	A_QUEUE,
-	A_PROMISCUOUS,
-	A_LINKS,
-	A_RATE,
-	A_FIRST_MDB,
-	A_STEP_MDB,
-	A_LAMBDA_Q40,
-	A_TIME_NS,
-	A_MEASURING,
-	A_LOST_RECORDS,
-	A_REFUSED_FRAMES,
-	A_UNKNOWN_RADIOS,
-	A_FRAMES,
-	A_EVENTS,
-	A_TIMERS,
-	A_LATE_NS_MAX,
-	A_TX,
-	A_AIRTIME_NS,
-	A_RX,
-	A_ADDRESSED,
-	A_END,
-	A_SHORT_RETRIES,
-	A_LONG_RETRIES,
-	A_BUSY_NS,
-	A_NAV_NS,
-	A_TX_NS,
-	ATTRS
-};
-
-static const struct nla_policy policy[ATTRS] = {
-	[A_STATIONS] = { .type = NLA_U16 },
-	[A_SLOT_NS] = { .type = NLA_U32 },
-	[A_SIFS_NS] = { .type = NLA_U32 },
-	[A_CW_MIN] = { .type = NLA_U32 },
-	[A_CW_MAX] = { .type = NLA_U32 },
-	[A_SIGNAL_EXTENSION_NS] = { .type = NLA_U32 },
-	[A_BASIC_RATES] = { .type = NLA_U32 },
-	[A_RECEPTION] = { .type = NLA_U8 },
-	[A_EIFS] = { .type = NLA_U8 },
-	[A_NAV_RESET] = { .type = NLA_U8 },
-	[A_RETRY_BY_STAGES] = { .type = NLA_U8 },
-	[A_TRACE] = { .type = NLA_U8 },
-	[A_SNAP] = { .type = NLA_U16 },
-	[A_CAPTURE_RATIO_MILLI] = { .type = NLA_U32 },
-	[A_RX_THRESHOLD_AW] = { .type = NLA_U64 },
-	[A_CS_THRESHOLD_AW] = { .type = NLA_U64 },
-	[A_NOISE_AW] = { .type = NLA_U64 },
-	[A_SEED] = { .type = NLA_U64 },
-	[A_STATION] = { .type = NLA_U16 },
-	[A_RADIO] = NLA_POLICY_ETH_ADDR,
-	[A_FREQ] = { .type = NLA_U16 },
-	[A_SHORT_RETRY] = { .type = NLA_U8 },
-	[A_LONG_RETRY] = { .type = NLA_U8 },
-	[A_QUEUE] = { .type = NLA_U16 },
-	[A_PROMISCUOUS] = { .type = NLA_U8 },
-	[A_LINKS] = { .type = NLA_BINARY },
-	[A_RATE] = { .type = NLA_U16 },
-	[A_FIRST_MDB] = { .type = NLA_S32 },
-	[A_STEP_MDB] = { .type = NLA_U32 },
-	[A_LAMBDA_Q40] = { .type = NLA_BINARY, .len = DCF_LAMBDA_POINTS * sizeof(u64) },
-};
+#include "protocol.h"
 
 static struct genl_family family;
 /* The one air; genl's mutex guards the pointer. */
@@ -136,17 +48,13 @@ static u64 begin(struct air *air, unsigned long *flags)
 static void end(struct air *air, unsigned long flags)
 	__releases(&air->lock)
 {
-	hwsim_interrupt(air);
+	vdev_interrupt(air);
 	air_arm(air);
 	spin_unlock_irqrestore(&air->lock, flags);
 }
 
 static int do_setup(struct sk_buff *skb, struct genl_info *info)
 {
-	static const int need[] = { A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS,
-				    A_BASIC_RATES, A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE,
-				    A_SNAP, A_CAPTURE_RATIO_MILLI, A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW,
-				    A_SEED, 0 };
 	struct nlattr **a = info->attrs;
 	struct dcf_config config;
 	struct air *air;
@@ -156,7 +64,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
 		return -EBUSY;
 	}
-	if (!have(info, need))
+	if (!have(info, setup_needs))
 		return -EINVAL;
 	config = (struct dcf_config){
 		.phy = {
@@ -205,7 +113,6 @@ static int do_teardown(struct sk_buff *skb, struct genl_info *info)
 
 static int do_station(struct sk_buff *skb, struct genl_info *info)
 {
-	static const int need[] = { A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0 };
 	struct nlattr **a = info->attrs;
 	struct air *air = the_air;
 	unsigned long flags;
@@ -215,7 +122,7 @@ static int do_station(struct sk_buff *skb, struct genl_info *info)
 
 	if (!air)
 		return no_air(info->extack);
-	if (!have(info, need))
+	if (!have(info, station_needs))
 		return -EINVAL;
 	station = nla_get_u16(a[A_STATION]);
 	begin(air, &flags);
@@ -237,7 +144,6 @@ static int do_station(struct sk_buff *skb, struct genl_info *info)
 
 static int do_links(struct sk_buff *skb, struct genl_info *info)
 {
-	static const int need[] = { A_STATION, A_LINKS, 0 };
 	const struct dcf_link *link;
 	struct air *air = the_air;
 	unsigned long flags;
@@ -246,7 +152,7 @@ static int do_links(struct sk_buff *skb, struct genl_info *info)
 
 	if (!air)
 		return no_air(info->extack);
-	if (!have(info, need))
+	if (!have(info, links_needs))
 		return -EINVAL;
 	from = nla_get_u16(info->attrs[A_STATION]);
 	if (from >= air->stations || nla_len(info->attrs[A_LINKS]) != air->stations * (int)sizeof(*link)) {
@@ -268,7 +174,6 @@ static int do_links(struct sk_buff *skb, struct genl_info *info)
 
 static int do_errors(struct sk_buff *skb, struct genl_info *info)
 {
-	static const int need[] = { A_RATE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0 };
 	struct nlattr **a = info->attrs;
 	struct air *air = the_air;
 	struct dcf_errors *errors;
@@ -277,7 +182,7 @@ static int do_errors(struct sk_buff *skb, struct genl_info *info)
 
 	if (!air)
 		return no_air(info->extack);
-	if (!have(info, need))
+	if (!have(info, errors_needs))
 		return -EINVAL;
 	if (nla_len(a[A_LAMBDA_Q40]) % sizeof(u64) || !nla_len(a[A_LAMBDA_Q40])) {
 		NL_SET_ERR_MSG(info->extack, "the table is not a list of 64-bit numbers");
@@ -433,8 +338,8 @@ static const struct genl_ops ops[] = {
 };
 
 static struct genl_family family __ro_after_init = {
-	.name = DCF80211_NAME,
-	.version = DCF80211_VERSION,
+	.name = DCF80211_FAMILY_NAME,
+	.version = DCF80211_FAMILY_VERSION,
 	.maxattr = ATTRS - 1,
 	.policy = policy,
 	.module = THIS_MODULE,

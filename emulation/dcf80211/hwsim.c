@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The edge to mac80211_hwsim: a virtio device (id 29) whose two queues carry
- * hwsim's netlink messages. Queue 0 brings frames, and which addresses a radio
- * answers to; queue 1 takes receptions and transmission reports. Both sides are
- * in this kernel, so a descriptor's address is a physical address of ours.
+ * The edge to mac80211_hwsim: its netlink messages, which two queues of a virtio
+ * device carry. Queue 0 brings frames, and which addresses a radio answers to;
+ * queue 1 takes receptions and transmission reports.
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
-#include <linux/version.h>
-#include <linux/virtio_config.h>
-#include <linux/virtio_ids.h>
-#include <linux/virtio_ring.h>
 #include <net/genetlink.h>
 
 #include "air.h"
-#include "core/message.h"
+#include "wire/message.h"
 
-#define RING_SIZE 256
 /* Large enough for a FRAME message of DCF_MAX_LEN bytes. */
 #define MAX_MESSAGE (MESSAGE_HEADER + DCF_MAX_LEN + 128)
 
@@ -28,31 +22,6 @@ struct held {
 	struct tx_rate rates[DCF_STAGES];
 	u8 bytes[];
 };
-
-/* The device's side of a split ring. NULL: the driver has left nothing more. */
-static void *ring_take(struct air *air, int q, u16 *head, u32 *size)
-{
-	const struct vring *r = virtqueue_get_vring(air->queue[q].vq);
-
-	if (le16_to_cpu((__force __le16)READ_ONCE(r->avail->idx)) == air->queue[q].seen)
-		return NULL;
-	rmb(); /* index before entry */
-	*head = le16_to_cpu((__force __le16)r->avail->ring[air->queue[q].seen++ % r->num]);
-	*size = le32_to_cpu((__force __le32)r->desc[*head].len);
-	return phys_to_virt(le64_to_cpu((__force __le64)r->desc[*head].addr));
-}
-
-static void ring_give(struct air *air, int q, u16 head, u32 len)
-{
-	const struct vring *r = virtqueue_get_vring(air->queue[q].vq);
-	u16 i = le16_to_cpu((__force __le16)r->used->idx);
-
-	r->used->ring[i % r->num].id = (__force __virtio32)cpu_to_le32(head);
-	r->used->ring[i % r->num].len = (__force __virtio32)cpu_to_le32(len);
-	wmb(); /* entry before index */
-	r->used->idx = (__force __virtio16)cpu_to_le16(i + 1);
-	air->queue[q].used = true;
-}
 
 static u8 *put_attr(u8 *at, int type, const void *data, u32 len)
 {
@@ -79,7 +48,7 @@ static u8 *message_begin(struct air *air, int cmd, u16 *head, struct backlog **w
 
 	*wait = NULL;
 	if (list_empty(&air->backlog)) /* else order would be lost */
-		msg = ring_take(air, QUEUE_RX, head, &size);
+		msg = vdev_take(air, QUEUE_RX, head, &size);
 	if (!msg) {
 		*wait = kmalloc(sizeof(**wait) + MAX_MESSAGE, GFP_ATOMIC);
 		if (!*wait)
@@ -99,7 +68,7 @@ static void message_end(struct air *air, u8 *msg, u8 *end, u16 head, struct back
 
 	((struct nlmsghdr *)msg)->nlmsg_len = len;
 	if (!wait) {
-		ring_give(air, QUEUE_RX, head, len);
+		vdev_give(air, QUEUE_RX, head, len);
 		return;
 	}
 	wait->len = len;
@@ -114,21 +83,24 @@ void hwsim_give(struct air *air)
 	u8 *msg;
 
 	list_for_each_entry_safe(wait, next, &air->backlog, list) {
-		msg = ring_take(air, QUEUE_RX, &head, &size);
+		msg = vdev_take(air, QUEUE_RX, &head, &size);
 		if (!msg)
 			return;
 		memcpy(msg, wait->bytes, min(wait->len, size));
-		ring_give(air, QUEUE_RX, head, min(wait->len, size));
+		vdev_give(air, QUEUE_RX, head, min(wait->len, size));
 		list_del(&wait->list);
 		kfree(wait);
 	}
 }
 
-static u8 rate_to_index(u16 rate, u16 freq)
+void hwsim_forget(struct air *air)
 {
-	int i = dcf_rate_index(rate);
+	struct backlog *wait, *next;
 
-	return freq > 4000 && i >= 4 ? i - 4 : i; /* no CCK at 5 GHz */
+	list_for_each_entry_safe(wait, next, &air->backlog, list) {
+		list_del(&wait->list);
+		kfree(wait);
+	}
 }
 
 static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
@@ -143,7 +115,7 @@ static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32
 		return; /* no memory: as if noise had taken it, and hwsim would have had none either */
 	at = put_attr(msg + MESSAGE_HEADER, ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
-	at = put_u32(at, ATTR_RX_RATE, rate_to_index(rate, f->freq));
+	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
 	at = put_u32(at, ATTR_FREQ, f->freq);
 	message_end(air, msg, at, head, wait);
@@ -254,165 +226,8 @@ void hwsim_take(struct air *air, u64 now)
 	u32 size;
 	u16 head;
 
-	while ((buffer = ring_take(air, QUEUE_TX, &head, &size))) {
+	while ((buffer = vdev_take(air, QUEUE_TX, &head, &size))) {
 		take_message(air, buffer, size, now);
-		ring_give(air, QUEUE_TX, head, 0);
+		vdev_give(air, QUEUE_TX, head, 0);
 	}
-}
-
-void hwsim_interrupt(struct air *air)
-{
-	int q;
-
-	for (q = 0; q < QUEUES && air->running; q++) {
-		if (air->queue[q].used)
-			vring_interrupt(0, air->queue[q].vq);
-		air->queue[q].used = false;
-	}
-}
-
-static struct air *air_of(struct virtio_device *vdev)
-{
-	return container_of(vdev, struct air, vdev);
-}
-
-static bool notify(struct virtqueue *vq)
-{
-	struct air *air = air_of(vq->vdev);
-
-	/* hwsim refills queue 1 after each message: of interest only if something waits for it. */
-	if (vq == air->queue[QUEUE_TX].vq || !list_empty_careful(&air->backlog))
-		air_kick(air);
-	return true;
-}
-
-static int make_queue(struct virtio_device *vdev, int i, struct virtqueue **out, vq_callback_t *callback, const char *name)
-{
-	struct air *air = air_of(vdev);
-
-	*out = vring_create_virtqueue(i, RING_SIZE, PAGE_SIZE, vdev, true, false, false, notify, callback, name);
-	air->queue[i].vq = *out;
-	air->queue[i].seen = 0;
-	return *out ? 0 : -ENOMEM;
-}
-
-static void del_vqs(struct virtio_device *vdev)
-{
-	struct air *air = air_of(vdev);
-	int i;
-
-	for (i = 0; i < QUEUES; i++) {
-		if (air->queue[i].vq)
-			vring_del_virtqueue(air->queue[i].vq);
-		air->queue[i].vq = NULL;
-	}
-}
-
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], struct virtqueue_info info[],
-		    struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) info[i].callback
-#define QUEUE_NAME(i) info[i].name
-#else
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], vq_callback_t *callbacks[],
-		    const char *const names[], const bool *ctx, struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) callbacks[i]
-#define QUEUE_NAME(i) names[i]
-#endif
-{
-	unsigned int i;
-	int err = n == QUEUES ? 0 : -EINVAL;
-
-	for (i = 0; i < n && !err; i++)
-		err = make_queue(vdev, i, &vqs[i], QUEUE_CALLBACK(i), QUEUE_NAME(i));
-	if (err)
-		del_vqs(vdev);
-	return err;
-}
-
-static u8 get_status(struct virtio_device *vdev)
-{
-	return air_of(vdev)->status;
-}
-
-static void set_status(struct virtio_device *vdev, u8 status)
-{
-	struct air *air = air_of(vdev);
-	unsigned long flags;
-
-	spin_lock_irqsave(&air->lock, flags);
-	air->status = status;
-	air->running = status & VIRTIO_CONFIG_S_DRIVER_OK;
-	spin_unlock_irqrestore(&air->lock, flags);
-}
-
-/* The driver lets go of the device: after this nobody touches rings or frames. */
-static void reset(struct virtio_device *vdev)
-{
-	struct air *air = air_of(vdev);
-	struct backlog *wait, *next;
-	unsigned long flags;
-
-	set_status(vdev, 0);
-	hrtimer_cancel(&air->timer);
-	spin_lock_irqsave(&air->lock, flags);
-	if (air->queue[QUEUE_RX].vq)
-		dcf_flush(air->dcf);
-	list_for_each_entry_safe(wait, next, &air->backlog, list) {
-		list_del(&wait->list);
-		kfree(wait);
-	}
-	spin_unlock_irqrestore(&air->lock, flags);
-}
-
-static u64 get_features(struct virtio_device *vdev)
-{
-	return BIT_ULL(VIRTIO_F_VERSION_1);
-}
-
-static int finalize_features(struct virtio_device *vdev)
-{
-	return 0;
-}
-
-static void release(struct device *dev)
-{
-	complete(&container_of(dev, struct air, vdev.dev)->released);
-}
-
-static const struct virtio_config_ops config_ops = {
-	.get_status = get_status,
-	.set_status = set_status,
-	.reset = reset,
-	.find_vqs = find_vqs,
-	.del_vqs = del_vqs,
-	.get_features = get_features,
-	.finalize_features = finalize_features,
-};
-
-void hwsim_unregister(struct air *air)
-{
-	unregister_virtio_device(&air->vdev);
-	wait_for_completion(&air->released);
-}
-
-int hwsim_register(struct air *air)
-{
-	int err;
-
-	air->vdev.id.device = VIRTIO_ID_MAC80211_HWSIM;
-	air->vdev.config = &config_ops;
-	air->vdev.dev.release = release;
-	init_completion(&air->released);
-	err = register_virtio_device(&air->vdev);
-	if (err) {
-		put_device(&air->vdev.dev);
-		wait_for_completion(&air->released);
-		return err;
-	}
-	if (air->running)
-		return 0;
-	/* Nobody took it: hwsim is not loaded, or already has a medium. */
-	hwsim_unregister(air);
-	return -ENODEV;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The air as the lane sees it: control of the kernel module dcf80211 by generic netlink.
 
-The protocol is in `dcf80211/dcf80211.yaml`, which any YNL tool reads; this is its Python side. Powers come in as
+The protocol is in `dcf80211/dcf80211.yaml`, which any YNL tool reads; `protocol` has its names. Powers come in as
 thousandths of a dBm and go out in attowatts as well, because the module adds interferers up and knows no logarithm.
 """
 
@@ -13,6 +13,8 @@ import struct
 
 from emulation.lane import syscalls
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
+from emulation.lane.protocol import EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, Command
+from emulation.lane.protocol import Attribute as A
 from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
@@ -20,20 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Self
 
-FAMILY = "dcf80211"
-KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
-OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
-REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
 RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
-RECEPTIONS = ("capture", "sinr")
-EIFS = ("off", "frame", "energy")
-
-SETUP, TEARDOWN, STATION, LINKS, ERRORS, START, STOP, STATUS, COUNTERS = range(1, 10)
-(PAD, STATIONS, SLOT_NS, SIFS_NS, CW_MIN, CW_MAX, SIGNAL_EXTENSION_NS, BASIC_RATES, RECEPTION, EIFS_RULE, NAV_RESET,
- RETRY_BY_STAGES, TRACE_ON, SNAP, CAPTURE_RATIO_MILLI, RX_THRESHOLD_AW, CS_THRESHOLD_AW, NOISE_AW, SEED, STATION_INDEX,
- RADIO, FREQ, SHORT_RETRY, LONG_RETRY, QUEUE, PROMISCUOUS, LINKS_OF, RATE, FIRST_MDB, STEP_MDB, LAMBDA_Q40, TIME_NS,
- MEASURING, LOST_RECORDS, REFUSED_FRAMES, UNKNOWN_RADIOS, FRAMES, EVENTS, TIMERS, LATE_NS_MAX, TX, AIRTIME_NS, RX,
- ADDRESSED, END, SHORT_RETRIES, LONG_RETRIES, BUSY_NS, NAV_NS, TX_NS) = range(1, 51)  # fmt: skip
+STATUS = ("lost_records", "refused_frames", "unknown_radios", "frames", "events", "timers", "late_ns_max")
 
 
 def attowatts(mdbm: int) -> int:
@@ -116,30 +106,30 @@ class Air:
         air, stations = plan["air"], stations_of(plan)
         self.names = [station["name"] for station in stations]
         basic = sum(1 << RATES.index(rate) for rate in air["basic_rates"])
-        self._ask(SETUP, [
-            (STATIONS, _u16(len(stations))), (SLOT_NS, air["slot_ns"]), (SIFS_NS, air["sifs_ns"]),
-            (CW_MIN, air["cw_min"]), (CW_MAX, air["cw_max"]), (SIGNAL_EXTENSION_NS, air["signal_extension_ns"]),
-            (BASIC_RATES, basic), (RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
-            (EIFS_RULE, _u8(EIFS.index(air["eifs"]))), (NAV_RESET, _u8(air["nav_reset"])),
-            (RETRY_BY_STAGES, _u8(air["retry_by"] == "stages")), (TRACE_ON, _u8(air["trace"])),
-            (SNAP, _u16(air["snap"])), (CAPTURE_RATIO_MILLI, round(1000 * 10 ** (air["capture_db"] / 10))),
-            (RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
-            (CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
-            (NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (SEED, _u64(air["seed"])),
+        self._ask(Command.SETUP, [
+            (A.STATIONS, _u16(len(stations))), (A.SLOT_NS, air["slot_ns"]), (A.SIFS_NS, air["sifs_ns"]),
+            (A.CW_MIN, air["cw_min"]), (A.CW_MAX, air["cw_max"]), (A.SIGNAL_EXTENSION_NS, air["signal_extension_ns"]),
+            (A.BASIC_RATES, basic), (A.RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
+            (A.EIFS, _u8(EIFS.index(air["eifs"]))), (A.NAV_RESET, _u8(air["nav_reset"])),
+            (A.RETRY_BY_STAGES, _u8(air["retry_by"] == "stages")), (A.TRACE, _u8(air["trace"])),
+            (A.SNAP, _u16(air["snap"])), (A.CAPTURE_RATIO_MILLI, round(1000 * 10 ** (air["capture_db"] / 10))),
+            (A.RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
+            (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
+            (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):
             radio = hardware_address(station["address"])  # hwsim names a radio by its PERM_ADDR
-            self._ask(STATION, [
-                (STATION_INDEX, _u16(index)), (RADIO, radio), (FREQ, _u16(station["freq"])),
-                (SHORT_RETRY, _u8(air["short_retry"])), (LONG_RETRY, _u8(air["long_retry"])),
-                (QUEUE, _u16(air["queue"])), (PROMISCUOUS, _u8(0)),
+            self._ask(Command.STATION, [
+                (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(station["freq"])),
+                (A.SHORT_RETRY, _u8(air["short_retry"])), (A.LONG_RETRY, _u8(air["long_retry"])),
+                (A.QUEUE, _u16(air["queue"])), (A.PROMISCUOUS, _u8(0)),
             ], f"station {station['name']}")  # fmt: skip
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         table = air.get("error_table") or {"lambda_q40": {}}
         for rate, values in table["lambda_q40"].items():
-            self._ask(ERRORS, [
-                (RATE, _u16(int(rate))), (FIRST_MDB, struct.pack("=i", table["first_mdb"])),
-                (STEP_MDB, table["step_mdb"]), (LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
+            self._ask(Command.ERRORS, [
+                (A.RATE, _u16(int(rate))), (A.FIRST_MDB, struct.pack("=i", table["first_mdb"])),
+                (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
             ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
 
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
@@ -149,42 +139,33 @@ class Air:
                 struct.pack("=QiI", 0, 0, 0) if p is None else struct.pack("=QiI", attowatts(p), p, d)
                 for p, d in zip(powers, delay_ns[index], strict=True)
             )
-            self._ask(LINKS, [(STATION_INDEX, _u16(index)), (LINKS_OF, row)], f"powers of {self.names[index]}")
+            self._ask(Command.LINKS, [(A.STATION, _u16(index)), (A.LINKS, row)], f"powers of {self.names[index]}")
             self.power_mdbm[index] = powers
 
     def start(self) -> int:
         """Begin to count and to trace; returns when, in ns of CLOCK_MONOTONIC."""
-        return _number(self._ask(START, [], "start")[TIME_NS])
+        return _number(self._ask(Command.START, [], "start")[A.TIME_NS])
 
     def stop(self) -> int:
         """End it; returns when. What is in the air then stays open."""
-        return _number(self._ask(STOP, [], "stop")[TIME_NS])
+        return _number(self._ask(Command.STOP, [], "stop")[A.TIME_NS])
 
     def report(self) -> dict[str, Any]:
         """The `air` part of lane.json (docs/interfaces.md, 2 and 4)."""
-        status = self._ask(STATUS, [], "status")
-        counters = self.netlink.command(FAMILY, COUNTERS, flags=DUMP, what="the air: counters")
+        status = self._ask(Command.STATUS, [], "status")
+        counters = self.netlink.command(FAMILY, Command.COUNTERS, flags=DUMP, what="the air: counters")
         return {
             "version": 1,
-            **{
-                name: _number(status[attribute])
-                for name, attribute in (
-                    ("lost_records", LOST_RECORDS), ("refused_frames", REFUSED_FRAMES),
-                    ("unknown_radios", UNKNOWN_RADIOS), ("frames", FRAMES), ("events", EVENTS), ("timers", TIMERS),
-                    ("late_ns_max", LATE_NS_MAX),
-                )
-            },
-            "stations": [
-                {"name": self.names[_number(row[STATION_INDEX])], "counters": _counters(row)} for row in counters
-            ],
-        }  # fmt: skip
+            **{name: _number(status[getattr(A, name.upper())]) for name in STATUS},
+            "stations": [{"name": self.names[_number(row[A.STATION])], "counters": _counters(row)} for row in counters],
+        }
 
     def close(self) -> None:
         """Take the air away from under hwsim. Frames it holds are reported as not acknowledged."""
         if self.names:
             self.names = []
             try:
-                self._ask(TEARDOWN, [], "tear-down")
+                self._ask(Command.TEARDOWN, [], "tear-down")
             except NetlinkError as error:
                 if error.errno not in (errno.ENOENT, errno.ENODEV):  # unloaded meanwhile: it is gone
                     raise
@@ -193,13 +174,13 @@ class Air:
 
 def _counters(row: dict[int, bytes]) -> dict[str, Any]:
     return {
-        "tx": {kind: n for kind, n in zip(KINDS, _numbers(row[TX]), strict=True) if n},
-        "airtime_ns": {kind: n for kind, n in zip(KINDS, _numbers(row[AIRTIME_NS]), strict=True) if n},
-        "rx": _table(row[RX], OUTCOMES),
-        "addressed": _table(row[ADDRESSED], OUTCOMES),
-        "end": _table(row[END], REASONS),
-        "retries": {"short": _number(row[SHORT_RETRIES]), "long": _number(row[LONG_RETRIES])},
-        "busy_ns": _number(row[BUSY_NS]),
-        "nav_ns": _number(row[NAV_NS]),
-        "tx_ns": _number(row[TX_NS]),
+        "tx": {kind: n for kind, n in zip(KINDS, _numbers(row[A.TX]), strict=True) if n},
+        "airtime_ns": {kind: n for kind, n in zip(KINDS, _numbers(row[A.AIRTIME_NS]), strict=True) if n},
+        "rx": _table(row[A.RX], OUTCOMES),
+        "addressed": _table(row[A.ADDRESSED], OUTCOMES),
+        "end": _table(row[A.END], REASONS),
+        "retries": {"short": _number(row[A.SHORT_RETRIES]), "long": _number(row[A.LONG_RETRIES])},
+        "busy_ns": _number(row[A.BUSY_NS]),
+        "nav_ns": _number(row[A.NAV_NS]),
+        "tx_ns": _number(row[A.TX_NS]),
     }

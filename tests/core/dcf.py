@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
-OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
-REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
+from emulation.lane.protocol import KINDS, OUTCOMES, REASONS
+
 NEVER = 2**64 - 1
 US = 1000
-SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211" / "core"
+SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
 
 
 class Phy(c.Structure):
@@ -95,7 +94,7 @@ def library() -> c.CDLL:
     """Build the core; with DCF_SANITIZE set, under the address and undefined-behaviour sanitizers."""
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
     out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
-    files = sorted(str(f) for f in SOURCE.glob("*.c"))
+    files = sorted(str(f) for folder in ("core", "wire") for f in (SOURCE / folder).glob("*.c"))
     warnings = ["-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
     command = ["gcc", "-std=gnu11", "-O2", "-g", *warnings, "-shared", "-fPIC", *sanitize, "-o", str(out), *files]
     subprocess.run(command, check=True)

@@ -115,6 +115,25 @@ def test_same_seed_same_bytes_however_often_it_is_called(network, seed, receptio
     assert traces[0] == traces[1]
 
 
+@given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_nothing_that_went_well_is_told_late(network, seed, reception, stages):  # type: ignore[no-untyped-def]
+    """Without RTS: dcf_next() has the kernel there when a frame has come to whom it is for, and when its ACK has."""
+    powers, delays, traffic = network
+    air = Core(powers, delays, seed=seed, reception=reception, stages=stages)
+    for station, to, payload, at_us, _, rate in sorted(traffic, key=lambda t: t[3]):
+        ra = b"\xff" * 6 if to in (len(powers), station) else to
+        ladder = [(rate, 2), (10, 2)] if stages else None
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, stages=ladder)
+    air.run(60 * 10**9)
+    sent = {t.id: t for t in air.tx if t.kind != "ack"}
+    good = [(r.start + sent[r.id].end - sent[r.id].start, r) for r in air.rx if r.outcome == "OK" and r.id in sent]
+    told = {(time, station) for time, station, _ in air.delivered}
+    assert {(time, r.station) for time, r in good if r.addressed} <= told <= {(time, r.station) for time, r in good}
+    ended = {(end.time, end.station) for end in air.end if end.reason == "ACKED"}
+    assert ended == {(time, station) for time, station, reason, _ in air.finished if reason == "ACKED"}
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_can_be_classified(frame: bytes) -> None:
     from dcf import library

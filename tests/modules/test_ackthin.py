@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from emulation.lane import ackthin
 
-SOURCE = Path(__file__).parents[2] / "tc_modules"
+SOURCE = Path(__file__).parents[2] / "tc_modules" / "ackthin"
 US, MS = 1000, 1_000_000
 HOLD = len(ackthin.REASONS)
 SHIM = """

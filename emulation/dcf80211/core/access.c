@@ -80,8 +80,6 @@ void access_request(struct dcf *dcf, struct dcf_station *s)
 
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end)
 {
-	if (end <= s->nav_end)
-		return;
 	if (dcf->measuring)
 		s->counters.nav_ns += end - dcf_max(s->nav_end, dcf->now);
 	s->nav_end = end;

@@ -124,68 +124,6 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	return true;
 }
 
-static u32 address_hash(const struct dcf *dcf, const u8 *addr)
-{
-	u32 i, h = 2166136261U;
-
-	for (i = 0; i < DCF_ALEN; i++)
-		h = (h ^ addr[i]) * 16777619U;
-	return (h ^ h >> 16) & (dcf->addresses - 1);
-}
-
-/* Its entry; or, if @free, else NULL, one that is free. Entries are few, so a full turn is the worst case. */
-static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, bool free)
-{
-	u32 i, at = address_hash(dcf, addr);
-	struct dcf_address *entry, *empty = NULL;
-
-	for (i = 0; i < dcf->addresses; i++, at = (at + 1) & (dcf->addresses - 1)) {
-		entry = &dcf->address[at];
-		if (dcf_same_addr(entry->addr, addr) && entry->station != DCF_NOBODY)
-			return entry;
-		if (!empty && entry->station == DCF_NOBODY)
-			empty = entry;
-		if (entry->station == DCF_NOBODY && !entry->addr[0] && !entry->addr[5])
-			break; /* never used: nothing lies beyond */
-	}
-	return free ? empty : NULL;
-}
-
-u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
-{
-	const struct dcf_address *entry = find_entry(dcf, addr, false);
-
-	return entry ? entry->station : DCF_NOBODY;
-}
-
-bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
-{
-	struct dcf_address *entry;
-
-	if (station >= dcf->config.stations || dcf_is_group(addr))
-		return false;
-	entry = find_entry(dcf, addr, true);
-	if (!entry || (entry->station != DCF_NOBODY && entry->station != station))
-		return false;
-	if (entry->station == DCF_NOBODY)
-		entry->uses = 0;
-	memcpy(entry->addr, addr, DCF_ALEN);
-	entry->station = station;
-	entry->uses++;
-	return true;
-}
-
-bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
-{
-	struct dcf_address *entry = find_entry(dcf, addr, false);
-
-	if (!entry || entry->station != station)
-		return false;
-	if (--entry->uses == 0)
-		entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
-	return true;
-}
-
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link)
 {
 	u16 n = dcf->config.stations;
@@ -241,7 +179,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	memset(frame->used, 0, sizeof(frame->used));
 	if (!acceptable(frame) || s->queued > s->queue_limit) {
 		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
-		record_end(dcf, s, frame, why);
+		trace_end(dcf, s, frame, why);
 		dcf->ops->done(dcf->edge, station, frame, why);
 		return;
 	}
@@ -297,7 +235,15 @@ void dcf_run(struct dcf *dcf, u64 until)
 	}
 }
 
-/* The earliest time at which this event can lead to ops->deliver() or ops->done(). */
+/*
+ * The earliest time at which this event can lead to ops->deliver() for whom a
+ * frame is for, or to ops->done() for its ACK, its timeout or a group's frame.
+ * What is worth no timer of its own is told when the next one fires: what a
+ * promiscuous station overhears, and the end of a unicast frame without ACK,
+ * after a SIFS at most; a failure that a reception decides, after a SIFS, or when
+ * the timeout would have fired; what follows an RTS that nobody answers: see
+ * exchange_lookahead(). Times in the trace are always the event's own.
+ */
 static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 {
 	const struct dcf_station *s = &dcf->station[station];
@@ -308,23 +254,32 @@ static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 
 	case EV_GONE_0:
 	case EV_GONE_1:
 		tx = &s->tx[kind - EV_GONE_0];
+		/* Neither gets to the kernel, and whom it is for waits a SIFS before it sends what may. */
 		if (tx->kind == DCF_RTS || tx->kind == DCF_CTS)
 			return time + phy->sifs_ns;
+		/* It is delivered to whom it passes next, and given back when it has passed all. */
 		if (tx->receiver == DCF_NOBODY)
 			return time;
+		/* It is delivered, or is the ACK that ends a frame, at its receiver; all that follows takes a SIFS. */
 		return tx->visible_at >= time && tx->visible_at != DCF_NEVER ? tx->visible_at : time + phy->sifs_ns;
 	case EV_SENT:
+		/* Without an ACK to wait for it may be done with; an answer, or its timeout, takes a SIFS and more. */
 		return s->tx[s->slot].receiver == DCF_NOBODY ? time : time + phy->sifs_ns;
 	case EV_TIMEOUT:
+		/* It may have been the last try. */
 		return time;
 	case EV_NAV_RESET:
+		/* It lets the station send, after DIFS, or answer an RTS, after a SIFS. */
 		return time + phy->sifs_ns;
 	case EV_SIFS:
+		/* What is sent now is received, and if it is DATA done with, when its airtime is over. */
 		return time + exchange_sifs_lookahead(dcf, s);
 	case EV_ACCESS:
+		/* An exchange begins, and says how long it has nothing to tell. */
 		return time + s->exchange_ns;
 	default:
-		return DCF_NEVER; /* what is heard now is gone later, and that event is there too */
+		/* EV_HEARD: what is heard now is gone later, and that event is there too. */
+		return DCF_NEVER;
 	}
 }
 
@@ -392,7 +347,7 @@ void dcf_start(struct dcf *dcf, u64 now)
 			s->counters.nav_ns = s->nav_end - now;
 	}
 	dcf->measuring = true;
-	record_mark(dcf, false, 0);
+	trace_mark(dcf, false, 0);
 }
 
 void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
@@ -413,7 +368,7 @@ void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
 		if (s->sending && s->tx[s->slot].counted)
 			s->counters.tx_ns -= s->tx[s->slot].end - now;
 	}
-	record_mark(dcf, true, lost_records);
+	trace_mark(dcf, true, lost_records);
 	dcf->measuring = false;
 }
 

@@ -13,19 +13,22 @@
  * can happen that the kernel must learn of. Slots, SIFS, NAV and overheard
  * frames in between cost no timer.
  *
- * One file a noun: phy (durations), frame (bytes), timeline (events in order),
- * medium (carrier sense and reception), access (IFS, backoff), exchange (who
- * sends what next, retries), record (the trace), message (what hwsim says).
+ * One file a noun: phy (durations), timeline (events in order), medium (carrier
+ * sense and reception), access (IFS, backoff), exchange (who sends what next,
+ * retries), address (whose it is), draw (randomness), trace (what is told of
+ * all this). Bytes are wire/'s, which knows nothing of this folder: rate
+ * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
+ * trace is written).
  */
 #ifndef DCF_H
 #define DCF_H
 
-#include "frame.h"
+#include "../wire/frame.h"
+#include "../wire/rate.h"
+#include "../wire/types.h"
 #include "phy.h"
-#include "types.h"
 
 #define DCF_MAX_STATIONS 256
-#define DCF_STAGES 4
 /* A signal takes less than this, so two transmissions of a station never arrive at once. */
 #define DCF_MAX_DELAY_NS (32 * US)
 
@@ -86,13 +89,6 @@ struct dcf_errors {
 	u32 step_mdb;
 	u32 points;
 	u64 lambda_q40[DCF_LAMBDA_POINTS];
-};
-
-/* One of the kernel's rate stages: so many attempts at this rate. */
-struct dcf_stage {
-	u16 rate; /* 100 kb/s; 0: there is no such stage */
-	u8 count;
-	bool rts, cts_to_self, short_preamble;
 };
 
 /* A frame that the kernel handed over. The caller owns the memory; the core holds it until ops->done(). */

@@ -49,7 +49,11 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
 }
 
-/* The same, after access. */
+/*
+ * The same, after access. That an RTS fails is worth a timer only if it is the
+ * last: where several fail in the time that an answered one takes, and the last
+ * is among them, the kernel is told late, by less than that time.
+ */
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	const struct dcf_frame *f = s->head;
@@ -142,7 +146,7 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	s->phase = CONTENDING;
 	s->cw = dcf->config.phy.cw_min;
 	access_backoff(dcf, s); /* post-backoff (10.3.4.3) */
-	record_end(dcf, s, f, why);
+	trace_end(dcf, s, f, why);
 	if (why == DCF_GROUP && timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
 		s->tx[s->slot].give_back = true; /* its bytes are still on their way */
 	else
@@ -156,7 +160,6 @@ static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 	struct dcf_frame *f = s->head;
 	bool is_long = !rts && stage_of(f)->rts, last = last_try(dcf, s, f, rts);
 
-	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (is_long)
 		f->lrc++;
 	else
@@ -184,7 +187,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 	const struct dcf_frame *f = s->head;
 	u16 rate;
 
-	if (tx->frame != f || (s->phase != SENDING_RTS && s->phase != SENDING_DATA))
+	if (s->phase != SENDING_RTS && s->phase != SENDING_DATA)
 		return; /* a CTS or an ACK for somebody else's exchange */
 	if (s->phase == SENDING_DATA && !wants_ack(f))
 		return next_frame(dcf, s, DCF_GROUP);
@@ -258,7 +261,7 @@ static void update_nav(struct dcf *dcf, struct dcf_station *s, const struct tran
 		watch_rts(dcf, s, tx);
 }
 
-/* The answer to what this station sent, or anything else in its place, which is a failure. */
+/* The answer to what this station sent, or anything else in its place, a failure. lock() has cancelled the timeout. */
 static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	bool cts = s->phase == AWAITING_CTS;
@@ -268,7 +271,6 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 		fail(dcf, s, cts);
 		return false;
 	}
-	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (!cts) {
 		next_frame(dcf, s, DCF_ACKED);
 		return true;
@@ -286,8 +288,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK;
 
 	if (outcome != DCF_OK) {
-		if (outcome != DCF_OWN_TX && (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF :
-							     dcf->config.eifs == DCF_EIFS_ENERGY))
+		if (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY)
 			s->eifs = true;
 		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
 			fail(dcf, s, s->phase == AWAITING_CTS);

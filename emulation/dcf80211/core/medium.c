@@ -208,26 +208,24 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 		s->counters.rx[tx->kind][outcome]++;
 	if (addressed)
 		s->counters.addressed[tx->kind][outcome]++;
-	record_rx(dcf, s, tx, arrival, &nb->link, outcome);
+	trace_rx(dcf, s, tx, arrival, &nb->link, outcome);
 }
 
 static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 	enum dcf_outcome outcome = arrival->outcome;
-	struct reception rx = s->rx;
-	bool locked = rx.tx == tx;
+	bool locked = s->rx.tx == tx;
+	struct reception rx;
 
 	if (!arrival->here)
 		return;
-	if (rx.tx && dcf->config.reception == DCF_SINR)
+	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		close_chunk(dcf, s);
+	rx = s->rx;
 	if (locked) {
-		rx = s->rx;
 		outcome = outcome_of(dcf, &rx);
 		s->rx.tx = NULL;
-	} else if (!is_frame(dcf, &nb->link) && outcome == DCF_OK) {
-		outcome = DCF_BELOW_THRESHOLD;
 	}
 	arrival->here = false;
 	s->energy_aw -= nb->link.power_aw;
@@ -311,7 +309,7 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	s->counters.tx[tx->kind]++;
 	s->counters.airtime_ns[tx->kind] += duration;
 	s->counters.tx_ns += duration;
-	record_tx(dcf, tx, duration);
+	trace_tx(dcf, tx, duration);
 }
 
 void medium_sent(struct dcf *dcf, struct dcf_station *s)

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "phy.h"
 
-const u16 dcf_rates[DCF_RATES] = { 10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540 };
-
-int dcf_rate_index(u16 rate)
-{
-	int i;
-
-	for (i = 0; i < DCF_RATES; i++)
-		if (dcf_rates[i] == rate)
-			return i;
-	return -1;
-}
-
 bool dcf_rate_is_ofdm(u16 rate)
 {
 	return dcf_rate_index(rate) >= 4;

@@ -7,7 +7,7 @@
 #ifndef DCF_PHY_H
 #define DCF_PHY_H
 
-#include "types.h"
+#include "../wire/rate.h"
 
 #define US 1000ULL
 
@@ -26,11 +26,6 @@ struct dcf_phy {
 	u32 basic_rates; /* bit i: dcf_rates[i] is in the basic rate set */
 };
 
-/* All legacy rates, in hwsim's order: its index at 2.4 GHz; less 4 at 5 GHz. */
-#define DCF_RATES 12
-extern const u16 dcf_rates[DCF_RATES];
-
-int dcf_rate_index(u16 rate);
 bool dcf_rate_is_ofdm(u16 rate);
 /* The PLCP preamble and header, sent before the MPDU (RXSTART comes at its end). */
 u32 dcf_plcp_ns(u16 rate, bool short_preamble);

@@ -156,6 +156,10 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
 
+/* address.c */
+/* DCF_NOBODY: nobody here has it. */
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
+
 /* draw.c: randomness and logarithms, in integers */
 u64 dcf_random(u64 *state);
 u32 dcf_draw_backoff(u64 *state, u32 cw);
@@ -172,6 +176,7 @@ void access_backoff(struct dcf *dcf, struct dcf_station *s);
 void access_request(struct dcf *dcf, struct dcf_station *s);
 /* Anything that access depends on has changed: compute its time again. */
 void access_update(struct dcf *dcf, struct dcf_station *s);
+/* @end is after the NAV's. */
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
 void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 
@@ -180,17 +185,16 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
-/* What @s locked on to is over. */
+/* What @s locked on to is over; never DCF_OWN_TX, as who sends lets go, and locks on to nothing meanwhile. */
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
-u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
 
-/* record.c */
-void record_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
-void record_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
-	       const struct dcf_link *link, enum dcf_outcome outcome);
-void record_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
-void record_mark(struct dcf *dcf, bool stop, u32 lost);
+/* trace.c */
+void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns);
+void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
+	      const struct dcf_link *link, enum dcf_outcome outcome);
+void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why);
+void trace_mark(struct dcf *dcf, bool stop, u32 lost);
 
 #endif

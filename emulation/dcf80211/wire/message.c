@@ -59,13 +59,6 @@ static const u8 *at_least(const struct attr *attr, u32 len)
 	return attr->len >= len ? attr->data : NULL;
 }
 
-static u16 index_to_rate(s8 idx, u32 freq)
-{
-	int i = freq > 4000 ? idx + 4 : idx; /* no CCK at 5 GHz */
-
-	return idx >= 0 && i < DCF_RATES ? dcf_rates[i] : 0;
-}
-
 static void read_stages(struct message *m, const u8 *rate_flags)
 {
 	int i;
@@ -73,7 +66,7 @@ static void read_stages(struct message *m, const u8 *rate_flags)
 	for (i = 0; i < DCF_STAGES && m->rates[i].idx >= 0; i++) {
 		const u8 *at = rate_flags ? rate_flags + RATE_FLAGS_SIZE * i : NULL;
 		u16 flags = at ? at[1] | at[2] << 8 : 0;
-		u16 rate = flags & RC_HT_VHT ? 0 : index_to_rate(m->rates[i].idx, m->freq);
+		u16 rate = flags & RC_HT_VHT ? 0 : rate_from_hwsim(m->rates[i].idx, m->freq);
 
 		m->stage[i] = (struct dcf_stage){
 			.rate = rate,

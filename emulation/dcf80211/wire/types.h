@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few names that the core shares with the kernel, so that the same files
+ * The few names that core and wire share with the kernel, so that the same files
  * also build as a library in user space, where sanitizers and tests drive them.
  */
-#ifndef DCF_TYPES_H
-#define DCF_TYPES_H
+#ifndef WIRE_TYPES_H
+#define WIRE_TYPES_H
 
 #ifdef __KERNEL__
 #include <linux/kernel.h>

@@ -5,8 +5,8 @@
  * IEEE 802.11-2016, 9.2 and 9.3. Every access is bounds-checked: the bytes
  * come from anywhere.
  */
-#ifndef DCF_FRAME_H
-#define DCF_FRAME_H
+#ifndef WIRE_FRAME_H
+#define WIRE_FRAME_H
 
 #include "types.h"
 

@@ -5,10 +5,11 @@
  * drivers/net/wireless/virtual/mac80211_hwsim.h, which exports no header.
  * Every access is bounds-checked: what is not whole is not there.
  */
-#ifndef DCF_MESSAGE_H
-#define DCF_MESSAGE_H
+#ifndef WIRE_MESSAGE_H
+#define WIRE_MESSAGE_H
 
-#include "dcf.h"
+#include "frame.h"
+#include "rate.h"
 
 /* struct nlmsghdr and struct genlmsghdr */
 #define MESSAGE_HEADER 20

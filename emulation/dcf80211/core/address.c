@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which station answers to an address: a table with open addressing, at most an
+ * eighth full of the stations' own, so that most look-ups end at once.
+ */
+#include "state.h"
+
+static u32 address_hash(const struct dcf *dcf, const u8 *addr)
+{
+	u32 i, h = 2166136261U;
+
+	for (i = 0; i < DCF_ALEN; i++)
+		h = (h ^ addr[i]) * 16777619U;
+	return (h ^ h >> 16) & (dcf->addresses - 1);
+}
+
+/* Its entry; or, if @free, else NULL, one that is free. Entries are few, so a full turn is the worst case. */
+static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, bool free)
+{
+	u32 i, at = address_hash(dcf, addr);
+	struct dcf_address *entry, *empty = NULL;
+
+	for (i = 0; i < dcf->addresses; i++, at = (at + 1) & (dcf->addresses - 1)) {
+		entry = &dcf->address[at];
+		if (dcf_same_addr(entry->addr, addr) && entry->station != DCF_NOBODY)
+			return entry;
+		if (!empty && entry->station == DCF_NOBODY)
+			empty = entry;
+		if (entry->station == DCF_NOBODY && !entry->addr[0] && !entry->addr[5])
+			break; /* never used: nothing lies beyond */
+	}
+	return free ? empty : NULL;
+}
+
+u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
+{
+	const struct dcf_address *entry = find_entry(dcf, addr, false);
+
+	return entry ? entry->station : DCF_NOBODY;
+}
+
+bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry;
+
+	if (station >= dcf->config.stations || dcf_is_group(addr))
+		return false;
+	entry = find_entry(dcf, addr, true);
+	if (!entry || (entry->station != DCF_NOBODY && entry->station != station))
+		return false;
+	if (entry->station == DCF_NOBODY)
+		entry->uses = 0;
+	memcpy(entry->addr, addr, DCF_ALEN);
+	entry->station = station;
+	entry->uses++;
+	return true;
+}
+
+bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry = find_entry(dcf, addr, false);
+
+	if (!entry || entry->station != station)
+		return false;
+	if (--entry->uses == 0)
+		entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
+	return true;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the trace is told of. A frame's end is counted here as well, as its
+ * record and its count have one condition.
+ */
+#include "state.h"
+#include "../wire/record.h"
+
+void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
+{
+	const struct dcf_frame *f = tx->frame;
+	u8 head[RECORD_HEAD];
+	struct record_tx r;
+
+	if (!dcf->config.trace)
+		return;
+	r = (struct record_tx){
+		.id = tx->id,
+		.start_ns = tx->start,
+		.queued_ns = f ? f->queued_ns : 0,
+		.duration_ns = duration_ns,
+		.msdu = f ? f->msdu : 0,
+		.station = tx->from,
+		.receiver = tx->receiver,
+		.rate = tx->rate,
+		.freq = tx->freq,
+		.len = tx->len + FCS_LEN,
+		.kept = dcf_min(tx->len, dcf->config.snap),
+		.kind = tx->kind,
+		.attempt = !f || tx->kind == DCF_CTS ? 1 : tx->kind == DCF_RTS ? f->rts_tries : f->tries,
+		.short_preamble = tx->short_preamble,
+	};
+	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
+}
+
+void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmission *tx, const struct arrival *arrival,
+	      const struct dcf_link *link, enum dcf_outcome outcome)
+{
+	u8 head[RECORD_HEAD];
+	struct record_rx r;
+
+	if (!dcf->config.trace)
+		return;
+	r = (struct record_rx){
+		.id = tx->id,
+		.start_ns = tx->start + link->delay_ns,
+		.power_mdbm = link->power_mdbm,
+		.station = s->index,
+		.other = outcome == DCF_COLLISION || outcome == DCF_OWN_TX ? arrival->other : DCF_NOBODY,
+		.outcome = outcome,
+		.other_kind = arrival->other_kind,
+		.addressed = tx->receiver == s->index,
+	};
+	dcf->ops->record(dcf->edge, head, record_write_rx(head, &r), NULL, 0);
+}
+
+void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why)
+{
+	u8 head[RECORD_HEAD];
+	struct record_end r;
+
+	if (!dcf->measuring || f->queued_ns < dcf->started)
+		return;
+	s->counters.end[f->kind][why]++;
+	if (!dcf->config.trace)
+		return;
+	r = (struct record_end){
+		.last_tx = f->last_tx,
+		.time_ns = dcf->now,
+		.msdu = f->msdu,
+		.station = s->index,
+		.kind = f->kind,
+		.reason = why,
+		.short_retries = f->src,
+		.long_retries = f->lrc,
+	};
+	dcf->ops->record(dcf->edge, head, record_write_end(head, &r), NULL, 0);
+}
+
+void trace_mark(struct dcf *dcf, bool stop, u32 lost)
+{
+	const struct record_mark r = { .time_ns = dcf->now, .lost = lost, .stop = stop };
+	u8 head[RECORD_HEAD];
+
+	if (dcf->config.trace)
+		dcf->ops->record(dcf->edge, head, record_write_mark(head, &r), NULL, 0);
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says in C and in Python what dcf80211.yaml says: `protocol.h` for control.c, and `emulation/lane/protocol.py` for the
+lane, which has no time to read YAML. Run it after a change of the YAML:
+
+    python -m emulation.dcf80211.generate
+
+Names are the YAML's; commands and attributes count from 1, in its order. The policy checks each attribute that a
+request may carry, and a table for each command says which ones it must.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+SPECIFICATION, HEADER, MODULE = HERE / "dcf80211.yaml", HERE / "protocol.h", HERE.parent / "lane" / "protocol.py"
+CAPITALS = ("outcome", "reason")  # what becomes of a frame, in Python
+C = """\
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Control of the air, in numbers. Made from dcf80211.yaml by generate.py: change
+ * the one, and run the other.
+ */
+#ifndef DCF80211_PROTOCOL_H
+#define DCF80211_PROTOCOL_H
+
+#include <net/netlink.h>
+
+#define DCF80211_FAMILY_NAME "{name}"
+#define DCF80211_FAMILY_VERSION {version}
+
+enum {{
+	CMD_UNSPEC,
+{commands}
+}};
+
+enum {{
+	A_UNSPEC,
+{attributes}
+	ATTRS
+}};
+
+static const struct nla_policy policy[ATTRS] = {{
+{policy}
+}};
+
+/* What each request must carry. */
+{needs}
+
+#endif
+"""
+PYTHON = '''\
+# SPDX-License-Identifier: BSD-3-Clause
+"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and run
+the other."""
+
+FAMILY = "{name}"
+
+{tables}
+
+
+class Command:
+    """Operations."""
+
+{commands}
+
+
+class Attribute:
+    """What messages carry."""
+
+{attributes}
+'''
+
+
+def capitals(name: str) -> str:
+    return name.upper().replace("-", "_")
+
+
+def read() -> dict[str, Any]:
+    """The YAML, with what each command's request carries as `requests`."""
+    spec: dict[str, Any] = yaml.safe_load(SPECIFICATION.read_text())
+    spec["commands"] = [operation["name"] for operation in spec["operations"]["list"]]
+    spec["attributes"] = spec["attribute-sets"][0]["attributes"]
+    asked = {o["name"]: o.get("do", {}).get("request", {}).get("attributes") for o in spec["operations"]["list"]}
+    spec["requests"] = {name: attributes for name, attributes in asked.items() if attributes}
+    return spec
+
+
+def check(attribute: dict[str, Any]) -> str:
+    """A line of the kernel's policy."""
+    checks = attribute.get("checks", {})
+    if "exact-len" in checks:
+        return f"NLA_POLICY_EXACT_LEN({checks['exact-len']})"
+    longest = f", .len = {checks['max-len']}" if "max-len" in checks else ""
+    return f"{{ .type = NLA_{capitals(attribute['type'])}{longest} }}"
+
+
+def needs(command: str, attributes: list[str]) -> str:
+    names = ", ".join([*(f"A_{capitals(name)}" for name in attributes), "0"])
+    body = textwrap.fill(names, 100, initial_indent="\t", subsequent_indent="\t")
+    return f"static const int {command}_needs[] = {{\n{body}\n}};"
+
+
+def header(spec: dict[str, Any]) -> str:
+    """protocol.h."""
+    carried = {name for attributes in spec["requests"].values() for name in attributes}
+    checked = [attribute for attribute in spec["attributes"] if attribute["name"] in carried]
+    return C.format(
+        name=spec["name"],
+        version=spec["version"],
+        commands="\n".join(f"\tCMD_{capitals(name)}," for name in spec["commands"]),
+        attributes="\n".join(f"\tA_{capitals(a['name'])}," for a in spec["attributes"]),
+        policy="\n".join(f"\t[A_{capitals(a['name'])}] = {check(a)}," for a in checked),
+        needs="\n".join(needs(*request) for request in spec["requests"].items()),
+    )
+
+
+def table(enum: dict[str, Any]) -> str:
+    name, entries = enum["name"], [entry.replace("-", "_") for entry in enum["entries"]]
+    words = ", ".join(f'"{entry.upper() if name in CAPITALS else entry}"' for entry in entries)
+    return f"{capitals(name).removesuffix('S')}S = ({words})"
+
+
+def numbers(names: list[str]) -> str:
+    return "\n".join(f"    {capitals(name)} = {number}" for number, name in enumerate(names, 1))
+
+
+def module(spec: dict[str, Any]) -> str:
+    """protocol.py."""
+    return PYTHON.format(
+        name=spec["name"],
+        tables="\n".join(table(definition) for definition in spec["definitions"] if definition["type"] == "enum"),
+        commands=numbers(spec["commands"]),
+        attributes=numbers([attribute["name"] for attribute in spec["attributes"]]),
+    )
+
+
+if __name__ == "__main__":
+    HEADER.write_text(header(read()))
+    MODULE.write_text(module(read()))

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Control of the air, in numbers. Made from dcf80211.yaml by generate.py: change
+ * the one, and run the other.
+ */
+#ifndef DCF80211_PROTOCOL_H
+#define DCF80211_PROTOCOL_H
+
+#include <net/netlink.h>
+
+#define DCF80211_FAMILY_NAME "dcf80211"
+#define DCF80211_FAMILY_VERSION 1
+
+enum {
+	CMD_UNSPEC,
+	CMD_SETUP,
+	CMD_TEARDOWN,
+	CMD_STATION,
+	CMD_LINKS,
+	CMD_ERRORS,
+	CMD_START,
+	CMD_STOP,
+	CMD_STATUS,
+	CMD_COUNTERS,
+};
+
+enum {
+	A_UNSPEC,
+	A_PAD,
+	A_STATIONS,
+	A_SLOT_NS,
+	A_SIFS_NS,
+	A_CW_MIN,
+	A_CW_MAX,
+	A_SIGNAL_EXTENSION_NS,
+	A_BASIC_RATES,
+	A_RECEPTION,
+	A_EIFS,
+	A_NAV_RESET,
+	A_RETRY_BY_STAGES,
+	A_TRACE,
+	A_SNAP,
+	A_CAPTURE_RATIO_MILLI,
+	A_RX_THRESHOLD_AW,
+	A_CS_THRESHOLD_AW,
+	A_NOISE_AW,
+	A_SEED,
+	A_STATION,
+	A_RADIO,
+	A_FREQ,
+	A_SHORT_RETRY,
+	A_LONG_RETRY,
+	A_QUEUE,
+	A_PROMISCUOUS,
+	A_LINKS,
+	A_RATE,
+	A_FIRST_MDB,
+	A_STEP_MDB,
+	A_LAMBDA_Q40,
+	A_TIME_NS,
+	A_MEASURING,
+	A_LOST_RECORDS,
+	A_REFUSED_FRAMES,
+	A_UNKNOWN_RADIOS,
+	A_FRAMES,
+	A_EVENTS,
+	A_TIMERS,
+	A_LATE_NS_MAX,
+	A_TX,
+	A_AIRTIME_NS,
+	A_RX,
+	A_ADDRESSED,
+	A_END,
+	A_SHORT_RETRIES,
+	A_LONG_RETRIES,
+	A_BUSY_NS,
+	A_NAV_NS,
+	A_TX_NS,
+	ATTRS
+};
+
+static const struct nla_policy policy[ATTRS] = {
+	[A_STATIONS] = { .type = NLA_U16 },
+	[A_SLOT_NS] = { .type = NLA_U32 },
+	[A_SIFS_NS] = { .type = NLA_U32 },
+	[A_CW_MIN] = { .type = NLA_U32 },
+	[A_CW_MAX] = { .type = NLA_U32 },
+	[A_SIGNAL_EXTENSION_NS] = { .type = NLA_U32 },
+	[A_BASIC_RATES] = { .type = NLA_U32 },
+	[A_RECEPTION] = { .type = NLA_U8 },
+	[A_EIFS] = { .type = NLA_U8 },
+	[A_NAV_RESET] = { .type = NLA_U8 },
+	[A_RETRY_BY_STAGES] = { .type = NLA_U8 },
+	[A_TRACE] = { .type = NLA_U8 },
+	[A_SNAP] = { .type = NLA_U16 },
+	[A_CAPTURE_RATIO_MILLI] = { .type = NLA_U32 },
+	[A_RX_THRESHOLD_AW] = { .type = NLA_U64 },
+	[A_CS_THRESHOLD_AW] = { .type = NLA_U64 },
+	[A_NOISE_AW] = { .type = NLA_U64 },
+	[A_SEED] = { .type = NLA_U64 },
+	[A_STATION] = { .type = NLA_U16 },
+	[A_RADIO] = NLA_POLICY_EXACT_LEN(6),
+	[A_FREQ] = { .type = NLA_U16 },
+	[A_SHORT_RETRY] = { .type = NLA_U8 },
+	[A_LONG_RETRY] = { .type = NLA_U8 },
+	[A_QUEUE] = { .type = NLA_U16 },
+	[A_PROMISCUOUS] = { .type = NLA_U8 },
+	[A_LINKS] = { .type = NLA_BINARY },
+	[A_RATE] = { .type = NLA_U16 },
+	[A_FIRST_MDB] = { .type = NLA_S32 },
+	[A_STEP_MDB] = { .type = NLA_U32 },
+	[A_LAMBDA_Q40] = { .type = NLA_BINARY, .len = 2048 },
+};
+
+/* What each request must carry. */
+static const int setup_needs[] = {
+	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
+	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
+	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, 0
+};
+static const int station_needs[] = {
+	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0
+};
+static const int links_needs[] = {
+	A_STATION, A_LINKS, 0
+};
+static const int errors_needs[] = {
+	A_RATE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0
+};
+
+#endif

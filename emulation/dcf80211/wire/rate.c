@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rate.h"
+
+const u16 dcf_rates[DCF_RATES] = { 10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540 };
+
+#define CCK_RATES 4 /* the first of the table; there are none at 5 GHz */
+
+static bool is_5_ghz(u32 freq)
+{
+	return freq > 4000;
+}
+
+u16 rate_from_hwsim(s8 idx, u32 freq)
+{
+	int i = is_5_ghz(freq) ? idx + CCK_RATES : idx;
+
+	return idx >= 0 && i < DCF_RATES ? dcf_rates[i] : 0;
+}
+
+u8 rate_to_hwsim(u16 rate, u32 freq)
+{
+	int i = dcf_rate_index(rate);
+
+	return is_5_ghz(freq) && i >= CCK_RATES ? i - CCK_RATES : i;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trace records: docs/interfaces.md, section 3. Each is written as bytes of one
+ * layout, little-endian, whatever machine this is. Times are nanoseconds,
+ * numbers of stations, kinds, outcomes and reasons the core's.
+ */
+#ifndef WIRE_RECORD_H
+#define WIRE_RECORD_H
+
+#include "types.h"
+
+/* The longest head. */
+#define RECORD_HEAD 56
+
+/* A transmission begins. */
+struct record_tx {
+	u64 id, start_ns;
+	u64 queued_ns; /* when the kernel handed the frame over; 0: it is not the kernel's */
+	u32 duration_ns;
+	u32 msdu; /* number at its station; 0: it is not the kernel's */
+	u16 station, receiver; /* or DCF_NOBODY */
+	u16 rate, freq; /* 100 kb/s, MHz */
+	u16 len; /* with FCS */
+	u16 kept; /* bytes that follow the head */
+	u8 kind, attempt;
+	bool short_preamble;
+};
+
+/* A transmission has passed a station. */
+struct record_rx {
+	u64 id, start_ns; /* of the arrival */
+	s32 power_mdbm;
+	u16 station;
+	u16 other; /* who spoilt it, or DCF_NOBODY */
+	u8 outcome, other_kind;
+	bool addressed;
+};
+
+/* A station is done with a frame. */
+struct record_end {
+	u64 last_tx, time_ns; /* last_tx: the id of its last transmission, or 0 */
+	u32 msdu;
+	u16 station;
+	u8 kind, reason;
+	u8 short_retries, long_retries;
+};
+
+/* What is counted begins, or ends. */
+struct record_mark {
+	u64 time_ns;
+	u32 lost;
+	bool stop;
+};
+
+/* Write a record to @out, which holds RECORD_HEAD bytes; its length. What a transmission keeps of its frame comes after. */
+u32 record_write_tx(u8 *out, const struct record_tx *r);
+u32 record_write_rx(u8 *out, const struct record_rx *r);
+u32 record_write_end(u8 *out, const struct record_end *r);
+u32 record_write_mark(u8 *out, const struct record_mark *r);
+
+#endif

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and run
+the other."""
+
+FAMILY = "dcf80211"
+
+RECEPTIONS = ("capture", "sinr")
+EIFS = ("off", "frame", "energy")
+KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
+OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
+REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
+
+
+class Command:
+    """Operations."""
+
+    SETUP = 1
+    TEARDOWN = 2
+    STATION = 3
+    LINKS = 4
+    ERRORS = 5
+    START = 6
+    STOP = 7
+    STATUS = 8
+    COUNTERS = 9
+
+
+class Attribute:
+    """What messages carry."""
+
+    PAD = 1
+    STATIONS = 2
+    SLOT_NS = 3
+    SIFS_NS = 4
+    CW_MIN = 5
+    CW_MAX = 6
+    SIGNAL_EXTENSION_NS = 7
+    BASIC_RATES = 8
+    RECEPTION = 9
+    EIFS = 10
+    NAV_RESET = 11
+    RETRY_BY_STAGES = 12
+    TRACE = 13
+    SNAP = 14
+    CAPTURE_RATIO_MILLI = 15
+    RX_THRESHOLD_AW = 16
+    CS_THRESHOLD_AW = 17
+    NOISE_AW = 18
+    SEED = 19
+    STATION = 20
+    RADIO = 21
+    FREQ = 22
+    SHORT_RETRY = 23
+    LONG_RETRY = 24
+    QUEUE = 25
+    PROMISCUOUS = 26
+    LINKS = 27
+    RATE = 28
+    FIRST_MDB = 29
+    STEP_MDB = 30
+    LAMBDA_Q40 = 31
+    TIME_NS = 32
+    MEASURING = 33
+    LOST_RECORDS = 34
+    REFUSED_FRAMES = 35
+    UNKNOWN_RADIOS = 36
+    FRAMES = 37
+    EVENTS = 38
+    TIMERS = 39
+    LATE_NS_MAX = 40
+    TX = 41
+    AIRTIME_NS = 42
+    RX = 43
+    ADDRESSED = 44
+    END = 45
+    SHORT_RETRIES = 46
+    LONG_RETRIES = 47
+    BUSY_NS = 48
+    NAV_NS = 49
+    TX_NS = 50

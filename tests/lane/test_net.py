@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stations, radios and links in the lane; without the air, when all radios hear each other perfectly."""
+"""Nodes, interfaces and links in the lane; without the air, when all radios hear each other perfectly."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 from emulation.lanes.virtual import LaneError
 
 THREE = """
-from emulation.lane.net import Adhoc, Mesh, Net
+from emulation.net import Adhoc, Mesh, Net
 net = Net(rts="partial", tcp="vegas")
 a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
 net.addFlow(a, c, bytes=200_000)
@@ -79,13 +79,13 @@ with net:
     print(left()[:2])
 before = left()
 print(before[:2])
-net.stations["sta3"].plan["address"] = "02:00:00:00:00:01"  # taken
+net["sta3"].radio.plan["address"] = "02:00:00:00:00:01"  # taken
 try:
     net.start()
 except OSError as error:
     print(type(error).__name__)
 print(left() == before)
-net.stations["sta3"].plan["address"] = "02:00:00:00:00:03"
+net["sta3"].radio.plan["address"] = "02:00:00:00:00:03"
 with net:
     net.start()
     print("again")
@@ -100,18 +100,18 @@ with net:
 def test_a_setting_that_does_not_hold_is_an_error(bench):
     bench.plan(stations=2)
     plan = json.loads((bench.folder / "plan.json").read_text())
-    plan["stations"][1]["sysctl"]["net.ipv4.tcp_sak"] = "1"
+    plan["nodes"][1]["sysctl"]["net.ipv4.tcp_sak"] = "1"
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(LaneError, match=r"sta2: cannot set net\.ipv4\.tcp_sak to 1: No such file"):
         bench.run("plan")
     assert bench.result() == {
-        "version": 1, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
+        "version": 2, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
     }  # fmt: skip
 
 
 def test_a_neighbour_out_of_range_is_an_error(bench):
     plan = bench.plan(stations=3)
-    plan["stations"][0]["neighbours"]["10.0.0.3"] = "02:00:00:00:00:03"
+    plan["nodes"][0]["interfaces"][0]["neighbours"]["10.0.0.3"] = "02:00:00:00:00:03"
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(LaneError, match=r"sta1 does not hear its neighbours 10\.0\.0\.3"):
         bench.run("plan")

@@ -140,7 +140,9 @@ class Net:
 
     def open_interfaces(self, stack: contextlib.ExitStack) -> None:
         """Make all interfaces, which are gone when `stack` is closed."""
-        common = {cls: stack.enter_context(cls.common()) for cls in dict.fromkeys(type(each) for each in self.interfaces())}
+        common = {
+            cls: stack.enter_context(cls.common()) for cls in dict.fromkeys(type(each) for each in self.interfaces())
+        }
         for interface in self.interfaces():
             stack.callback(interface.close)
             interface.open(common[type(interface)])

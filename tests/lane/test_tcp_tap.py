@@ -152,7 +152,9 @@ def test_the_tap_changes_nothing_on_the_air(new_bench: Callable[[], Any]) -> Non
         run, lane = trace.read(bench.folder / "air.trace"), bench.result()
         what = ["id", "start_ns", "station", "receiver", "kind", "duration_ns", "rate", "length", "attempt", "msdu"]
         outcomes = ["id", "station", "outcome", "start_ns", "power_mdbm"]
-        seen.append((run.start_ns, run.tx[what].tolist(), run.rx[outcomes].tolist(), lane["applications"][0]["acked_bytes"]))
+        seen.append(
+            (run.start_ns, run.tx[what].tolist(), run.rx[outcomes].tolist(), lane["applications"][0]["acked_bytes"])
+        )
     assert seen[0] == seen[1]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab module check PATH`: the whole bench in one command.
+"""The whole bench: all stages of a check, in their order.
 
 A module is built, put to work in the debug kernel under several seeds side by side, and compared. A stage that makes no
 sense any more is left out: what does not compile is not loaded, and what breaks a kernel is not compared.

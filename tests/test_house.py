@@ -28,7 +28,7 @@ ARROWS = {
     "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies"},
     "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
     "emulation.play": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.setup",
-                       "emulation.specification", "experiments"},
+                       "emulation.specification", "experiments", "traffic"},
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis"},

@@ -61,7 +61,7 @@ def mount_all(boot: dict[str, Any]) -> None:
     show(boot["checkout"], CHECKOUT)
     for name, path in boot["modules"].items():
         show(os.path.dirname(path), f"{MODULES}/{name}")
-    for number, folder in enumerate(boot.get("plugins", [])):
+    for number, folder in enumerate(boot["plugins"]):
         show(folder, f"{PLUGINS}/{number}")
     show(boot["folder"], RUN, 0)
 
@@ -164,7 +164,7 @@ def program(boot: dict[str, Any]) -> int:
     for name, path in modules.items():
         if name != AIR_MODULE:
             syscalls.load_module(path)
-    if boot.get("plugins"):
+    if boot["plugins"]:
         from emulation.lane.plugins import extend
 
         extend(f"{PLUGINS}/{number}" for number, _ in enumerate(boot["plugins"]))

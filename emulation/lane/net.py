@@ -140,7 +140,8 @@ class Net:
 
     def open_interfaces(self, stack: contextlib.ExitStack) -> None:
         """Make all interfaces, which are gone when `stack` is closed."""
-        common = {cls: stack.enter_context(cls.common()) for cls in dict.fromkeys(map(type, self.interfaces()))}
+        kinds = dict.fromkeys(type(interface) for interface in self.interfaces())
+        common = {kind: stack.enter_context(kind.common()) for kind in kinds}
         for interface in self.interfaces():
             stack.callback(interface.close)
             interface.open(common[type(interface)])

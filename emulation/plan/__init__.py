@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from emulation.lane import recorders
 from emulation.lane.plugins import extend
 from emulation.plan.air import heard, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
-from emulation.plan.errors import PlanError
+from emulation.plan.errors import PlanError, known
 from emulation.plan.motion import plan_motion
 from emulation.plan.nodes import plan_links, plan_nodes
 from emulation.plan.routes import plan_routing
@@ -44,7 +45,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     routing = plan_routing(specification, network, nodes, reached(specification, standing.power_mdbm))
     modules = [*kernel.load, *tcp_modules, *set_up_queues(specification, by_name, network)]  # what others need is first
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
-    recorders = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
+    recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
     return {
         "version": 2,
         "name": Path(specification.network.topology or "script").stem,
@@ -56,7 +57,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "routing": routing,
         "applications": applications,
         "motion": plan_motion(specification, network, standing),
-        "recorders": [{"kind": kind} for kind in recorders],
+        "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,
         "plugins": plugins,

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from emulation.plan.errors import PlanError
+from emulation.plan.errors import PlanError, known
 from emulation.specification import Specification
 from topologies import Application, Network
-from traffic import tcp
+from traffic import applications, tcp
 
 FIRST_PORT = 5001
 THINNING = "sch_ackthin"
@@ -19,7 +19,7 @@ Nodes = Mapping[str, dict[str, Any]]
 
 
 def plan_applications(specification: Specification, network: Network) -> tuple[list[dict[str, Any]], list[str]]:
-    """docs/interfaces.md, section 1, `applications`; and the TCP of each."""
+    """docs/interfaces.md, section 1, `applications`; and the TCP of each. Raises PlanError."""
     given = specification.transport.tcp
     names = list(given) if len(given) > 1 else list(given) * len(network.applications)
     planned = [
@@ -33,9 +33,11 @@ def _application(
     specification: Specification, number: int, application: Application, congestion: str
 ) -> dict[str, Any]:
     transport = specification.transport
+    kind = application.kind or transport.traffic
+    known(applications.find, kind)
     return {
         "name": f"flow{number}",
-        "kind": application.kind or transport.traffic,
+        "kind": kind,
         "source": application.source,
         "destination": application.destination,
         "port": FIRST_PORT + number - 1,

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from emulation.lane import links
 from emulation.plan.air import phy_of, units
-from emulation.plan.errors import PlanError
+from emulation.plan.errors import PlanError, known
 from emulation.specification import Specification, explain
 from emulation.specification.radio import HR, OFDM, Radio
 from topologies import Network, Node
@@ -49,6 +50,7 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
     joined = {name for link in network.links for name in link.nodes}
     wanted = [(link.kind, link.settings) for link in network.links]
     if joined != set(network.nodes):
+        known(links.find, chosen.link)
         wanted.append((chosen.link, {}))
     for kind, settings in wanted:
         if strange := next((name for name in settings if name not in LINK_SETTINGS), None):

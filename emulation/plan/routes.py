@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
-from emulation.plan.errors import PlanError
+from emulation.plan.errors import PlanError, known
 from emulation.plan.nodes import address, ip
 from emulation.specification import Specification, propagation
 from topologies import Network
@@ -30,7 +30,7 @@ def plan_routing(
     reach = [np.flatnonzero(row).tolist() for row in reached]
     ips = [ip(i) for i in range(len(names))]
     try:
-        planned = routing.find(chosen.routing).plan(reach, ips, demands, chosen.unreachable)
+        planned = known(routing.find, chosen.routing).plan(reach, ips, demands, chosen.unreachable)
     except Unreachable as lost:
         raise PlanError(_no_path(specification, network, lost.at, reached, names[lost.to])) from None
     for node, part in zip(nodes, planned, strict=True):

@@ -25,6 +25,7 @@ from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task, play_all
 from emulation.setup import Group, SetupError, packages, prepare
 from emulation.specification import Specification, flatten
+from traffic import applications
 
 
 def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
@@ -43,10 +44,10 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
 def check_programs(plan: Mapping[str, Any]) -> None:
     """Raises Failure, with what mends it, for a program that an application of the plan needs and that is not there."""
     for kind in {application["kind"] for application in plan["applications"]}:
-        need = packages.OF_APPLICATIONS.get(kind)
-        if need and not need.present():
-            how = packages.command([need.package])
-            raise Failure(f"applications of kind {kind} need {need.package}, which is not installed. As root:\n  {how}")
+        for program in applications.find(kind).programs:
+            if not (need := packages.program(program)).present():
+                how = packages.command([need.package])
+                raise Failure(f"applications of kind {kind} need {program}, which is not installed. As root:\n  {how}")
 
 
 @contextmanager

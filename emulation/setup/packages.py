@@ -57,10 +57,8 @@ def files(pattern: str, package: str) -> Need:
     return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
 
 
-# What users may like in a network, and no run needs, save one of iperf3's own.
-IPERF3 = program("iperf3")
-BY_HAND = (IPERF3, program("iw"), program("ip", "iproute2"), program("ping", "iputils-ping"))
-OF_APPLICATIONS = {"iperf3": IPERF3}  # what a plan's applications need, by kind
+# What users may like in a network, and no run needs, save one whose applications call it.
+BY_HAND = (program("iperf3"), program("iw"), program("ip", "iproute2"), program("ping", "iputils-ping"))
 
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),

@@ -29,7 +29,7 @@ FUZZ = """
     for number in range(6000):
         if number % 500 == 0:  # now and then a sound air, so that what follows reaches it
             try:
-                air.configure(plan["air"], plan["stations"])
+                air.configure(plan)
                 air.start()
             except NetlinkError:
                 pass
@@ -67,10 +67,10 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
         from emulation.lane.netlink import NetlinkError
         plan = json.loads({json.dumps(plan)!r})
         for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3)):
-            air = copy.deepcopy(plan["air"])
-            air[key] = value
+            changed = copy.deepcopy(plan)
+            changed["air"][key] = value
             try:
-                Air.load(os.environ["DCFLAB_AIR"]).configure(air, plan["stations"])
+                Air.load(os.environ["DCFLAB_AIR"]).configure(changed)
             except NetlinkError as error:
                 print(key, error.strerror)
     """)
@@ -86,13 +86,14 @@ def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type:
         import ctypes, json, os
         from emulation.lane.air import Air
         from emulation.lane.net import Net
-        from traffic import Traffic
+        from traffic.applications import Applications
+        from traffic.loop import Loop
         with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
             plan = json.load(file)
         with Net.from_plan(plan) as net:
             net.start()
             net.air.start()
-            with Traffic([{**f, "seconds": 5.0} for f in plan["flows"]], net.stations, "/run") as traffic:
+            with Loop() as loop, Applications(plan["applications"], net.nodes, loop, "/run", 5.0) as traffic:
                 traffic.prepare()
                 def away():
                     net.air.close()
@@ -100,13 +101,13 @@ def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type:
                     print("unloaded")
                 def back():
                     net.air = Air.load(os.environ["DCFLAB_AIR"])
-                    net.air.configure(plan["air"], plan["stations"])
+                    net.air.configure(plan)
                     print("loaded")
                 import time
                 now = time.monotonic_ns()
-                traffic.loop.at(now + 1_000_000_000, away)
-                traffic.loop.at(now + 2_000_000_000, back)
-                traffic.run(5.0, lambda done, air_s: None)
+                loop.at(now + 1_000_000_000, away)
+                loop.at(now + 2_000_000_000, back)
+                traffic.run()
                 print(traffic.finish()[0]["delivered_bytes"] > 0)
     """)
     assert lines == ["unloaded", "loaded", "True"]
@@ -115,20 +116,20 @@ def test_air_is_taken_away_under_traffic_and_comes_back(bench) -> None:  # type:
 def test_rates_left_to_the_kernel_are_all_modelled(bench) -> None:  # type: ignore[no-untyped-def]
     """Stations whose rates nobody fixed: these networks have no HT, so every frame is at a rate that the air knows."""
     plan = bench.plan(stations=2, seconds=1)
-    for station in plan["stations"]:
-        station["rates"] = []
+    for node in plan["nodes"]:
+        node["interfaces"][0]["rates"] = []
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     assert bench.run("plan").status == 0
     result = bench.result()
     assert result["air"]["refused_frames"] == result["air"]["unknown_radios"] == 0
-    assert result["flows"][0]["delivered_bytes"] > 0
+    assert result["applications"][0]["delivered_bytes"] > 0
 
 
 def play(bench, topology: str = "string", **options: object) -> Path:  # type: ignore[no-untyped-def]
     plan = bench.plan(topology, **options)
     assert bench.run("plan", seed=plan["seed"]).status == 0
     path: Path = bench.folder / "air.pcapng"
-    pcapng.write(trace.read(bench.folder / "air.trace"), plan["stations"], path)
+    pcapng.write(trace.read(bench.folder / "air.trace"), medium.radios(plan), path)
     return path
 
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stations, radios and links in the lane; without the air, when all radios hear each other perfectly."""
+"""Nodes, interfaces and links in the lane; without the air, when all radios hear each other perfectly."""
 
 import json
 
 import pytest
 
+from analysis import trace
 from emulation.lanes.virtual import LaneError
 
 THREE = """
-from emulation.lane.net import Adhoc, Mesh, Net
+from emulation.net import Adhoc, Mesh, Net
 net = Net(rts="partial", tcp="vegas")
 a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
 net.addFlow(a, c, bytes=200_000)
@@ -79,13 +80,13 @@ with net:
     print(left()[:2])
 before = left()
 print(before[:2])
-net.stations["sta3"].plan["address"] = "02:00:00:00:00:01"  # taken
+net["sta3"].radio.plan["address"] = "02:00:00:00:00:01"  # taken
 try:
     net.start()
 except OSError as error:
     print(type(error).__name__)
 print(left() == before)
-net.stations["sta3"].plan["address"] = "02:00:00:00:00:03"
+net["sta3"].radio.plan["address"] = "02:00:00:00:00:03"
 with net:
     net.start()
     print("again")
@@ -100,18 +101,103 @@ with net:
 def test_a_setting_that_does_not_hold_is_an_error(bench):
     bench.plan(stations=2)
     plan = json.loads((bench.folder / "plan.json").read_text())
-    plan["stations"][1]["sysctl"]["net.ipv4.tcp_sak"] = "1"
+    plan["nodes"][1]["sysctl"]["net.ipv4.tcp_sak"] = "1"
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(LaneError, match=r"sta2: cannot set net\.ipv4\.tcp_sak to 1: No such file"):
         bench.run("plan")
     assert bench.result() == {
-        "version": 1, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
+        "version": 2, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
     }  # fmt: skip
 
 
 def test_a_neighbour_out_of_range_is_an_error(bench):
     plan = bench.plan(stations=3)
-    plan["stations"][0]["neighbours"]["10.0.0.3"] = "02:00:00:00:00:03"
+    plan["nodes"][0]["interfaces"][0]["neighbours"]["10.0.0.3"] = "02:00:00:00:00:03"
     (bench.folder / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(LaneError, match=r"sta1 does not hear its neighbours 10\.0\.0\.3"):
         bench.run("plan")
+
+
+def test_a_node_leaves_its_link_and_comes_back(bench):
+    """With its rates, its routes and its neighbours."""
+    lines = bench.script(
+        THREE
+        + """
+from traffic.ping import ping
+with net:
+    net.start()
+    link, before = net.link_of(b.radio), b.cmd("ip route; ip neigh")
+    def heard():
+        return next(ping(a, c.IP()))[2] is not None
+    print(heard())
+    link.leave(b.radio)
+    print(heard(), b.cmd("ip route").split())
+    link.rejoin(b.radio)
+    net.routing.restore(b)
+    print(heard(), b.cmd("ip route; ip neigh") == before)
+"""
+    )
+    assert lines == ["True", "False []", "True True"]
+
+
+def test_without_routing_a_node_reaches_those_it_hears(bench):
+    """By ARP; and one that hears nobody is no error."""
+    lines = bench.script("""
+from emulation.net import Net
+from traffic.ping import ping
+net = Net(routing="none")
+a, b, c, far = (net.addStation(f"sta{i}", position=(x, 0, 0)) for i, x in enumerate((0, 200, 400, 9000)))
+with net:
+    net.start()
+    print([next(ping(a, other.IP()))[2] is not None for other in (b, c, far)], repr(a.cmd("ip route | grep via")))
+    print(net.heard_by(far))
+""")
+    assert lines == ["[True, False, False] ''", "[]"]
+
+
+def test_nodes_move_at_their_time(bench):
+    """For two of six seconds one is out of reach: nothing arrives meanwhile, and then the flow goes on."""
+    plan = bench.plan(stations=2, seconds=6)
+    air = plan["air"]
+    there = {"power_mdbm": dict(enumerate(air["power_mdbm"])), "delay_ns": dict(enumerate(air["delay_ns"]))}
+    gone = {"power_mdbm": {0: [None, None], 1: [None, None]}, "delay_ns": {0: [0, 0], 1: [0, 0]}}
+    plan["motion"] = [{"at_s": 2.0, "positions": {"sta2": [9000, 0, 0]}, **gone},
+                      {"at_s": 4.0, "positions": {"sta2": [100, 0, 0]}, **there}]  # fmt: skip
+    (bench.folder / "plan.json").write_text(json.dumps(plan))
+    lines = bench.script("""
+import json, os
+from emulation.lane.net import Net
+with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+    net = Net.from_plan(json.load(file))
+with net:
+    net.start()
+    heard = []
+    net.run(6, lambda done, air_s: heard.append((round(air_s, 2), len(net.heard_by(net["sta1"])))))
+    print([air_s for (air_s, before), (_, after) in zip(heard[1:], heard) if before != after])
+    print(net["sta2"].position, net.heard_by(net["sta1"])[0][0])
+""")
+    assert lines == ["[2.04, 4.02]", "(100, 0, 0) sta2"]
+    arrived = trace.read(bench.folder / "air.trace")
+    ok = arrived.rx[(arrived.rx["outcome"] == 0)]["start_ns"] - arrived.start_ns
+    assert not ((ok > 2.01e9) & (ok < 4e9)).any()
+    assert (ok > 4e9).sum() > 50 and (ok < 2e9).sum() > 50
+
+
+def test_what_a_node_knows_of_its_connections(bench):
+    """Of any program's, from the kernel."""
+    (line,) = bench.script("""
+import socket
+from emulation.net import Net
+net = Net()
+a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+with net:
+    net.start()
+    with b:
+        server = socket.create_server(("", 7000))
+    with a:
+        client = socket.create_connection((b.IP(), 7000))
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    (mine,) = a.connections(7000)
+    print(mine["state"], mine["congestion"], mine["bytes_acked"], a.connections(7001))
+""")
+    assert line == "1 reno 1 []"

@@ -9,14 +9,14 @@ def session(bench, *typed):
     bench.answers = iter(typed)
     bench.plan(stations=3)
     assert bench.run("shell").status == 0
-    assert bench.lines[0] == "A network of 3 stations. Type help for the verbs, exit to leave."
+    assert bench.lines[0] == "A network of 3 nodes. Type help for the verbs, exit to leave."
     return bench.lines[1:]
 
 
 def test_what_there_is(bench):
     lines = session(bench, "nodes", "net", "intfs", "links")
     assert lines[0] == "stations: sta1 sta2 sta3"
-    assert lines[2] == "sta2 sta2-wlan0: ibss dcflab, 2412 MHz; hears sta1 sta3"
+    assert lines[2] == "sta2 sta2-wlan0: adhoc dcflab, 2412 MHz; hears sta1 sta3"
     assert lines[4] == "sta1: lo,sta1-wlan0"
     assert [line.rpartition(" -60")[0] for line in lines[7:]] == [
         "sta2 -> sta1", "sta1 -> sta2", "sta3 -> sta2", "sta2 -> sta3"
@@ -50,7 +50,7 @@ def test_iperf(bench):
 
 def test_mistakes_are_answered(bench):
     lines = session(bench, "", "bogus", "py 1/0", "wait long", "iperf sta1 sta9", "sta1 no-such-program")
-    assert lines[0] == "*** no verb and no station: bogus (there are: sta1, sta2, sta3)"
+    assert lines[0] == "*** no verb and no node: bogus (there are: sta1, sta2, sta3)"
     assert lines[1] == "ZeroDivisionError: division by zero"
     assert lines[2] == "*** wait: how many seconds?"
     assert lines[3] == "*** iperf: between which two of sta1, sta2, sta3?"

@@ -51,7 +51,7 @@ RUN = """
         result = net.run(plan["seconds"])
         with open(folder + "/lane.json", "w") as file:
             json.dump(result, file)
-        print(net[plan["flows"][0]["source"]].cmd("cat /proc/net/netstat"))
+        print(net[plan["applications"][0]["source"]].cmd("cat /proc/net/netstat"))
 """
 
 
@@ -67,7 +67,8 @@ def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, An
     assert sum(s.rtos for s in summaries) == kernel["TCPTimeouts"] > 0
     recoveries = kernel["TCPRenoRecovery"] + kernel["TCPSackRecovery"]
     assert sum(s.fast_retransmits for s in summaries) == recoveries > 0
-    for outcome, summary, records in zip(lane["flows"], summaries, tcp_flows.read(path).values(), strict=True):
+    connections = sorted(tcp_flows.read(path).items(), key=lambda one: one[0][3])  # by port, as flows are
+    for outcome, summary, (_, records) in zip(lane["applications"], summaries, connections, strict=True):
         info, again = outcome["tcp_info"]["sender"], np.diff(records["total_retrans"].astype(int), prepend=0)
         assert again[records["event"] == Event.RETRANSMIT].sum() == again.sum() == info["total_retrans"]
         assert abs(int(records["cwnd"][-1]) - info["snd_cwnd"]) <= 1  # by the last ACK
@@ -81,31 +82,34 @@ def test_every_event_of_a_conversation(bench: Any) -> None:
     lines = script(bench, f"""
         import os, sys
         sys.path.insert(0, {str(WIRE)!r})
-        from emulation.lane.tap import Tap
+        from types import SimpleNamespace
+        from emulation.lane.recorders.tcp_tap import Recorder
+        from traffic.loop import Loop
         from wire import *
         sysctl("net.ipv4.tcp_frto", 0)
         wire = Wire()
-        with Tap(os.environ["DCFLAB_RUN"] + "/tcp.trace") as tap:
-            flow = wire.connect("reno", mss=1000, delay_ns=50 * MS)
-            flow.socket.send(bytes(20_000))
-            times = [wire.now()]
-            def pause(ms):
-                wire.wait(times[0] + ms * MS)
-                times.append(wire.now())
-            pause(60)
+        tap = Recorder({{}}, SimpleNamespace(folder=os.environ["DCFLAB_RUN"]))
+        tap.start(Loop())
+        flow = wire.connect("reno", mss=1000, delay_ns=50 * MS)
+        flow.socket.send(bytes(20_000))
+        times = [wire.now()]
+        def pause(ms):
+            wire.wait(times[0] + ms * MS)
+            times.append(wire.now())
+        pause(60)
+        flow.send(ack=1000)
+        pause(100)
+        for _ in range(3):
             flow.send(ack=1000)
-            pause(100)
-            for _ in range(3):
-                flow.send(ack=1000)
-            flow.heard()
-            times.append(flow.expect(seq=1000).time_ns)
-            times.append(flow.expect(seq=1000).time_ns)
-            for ms, acked in (1500, 13_000), (1600, 14_000):
-                pause(ms)
-                flow.send(ack=acked)
-            tap.copy()
-            print(*times)
-            print(tap.report())
+        flow.heard()
+        times.append(flow.expect(seq=1000).time_ns)
+        times.append(flow.expect(seq=1000).time_ns)
+        for ms, acked in (1500, 13_000), (1600, 14_000):
+            pause(ms)
+            flow.send(ack=acked)
+        tap.stop()
+        print(*times)
+        print(tap.report())
     """)  # fmt: skip
     begun, _, doubted, first, second, healed, end = map(int, lines[0].split())
     assert lines[1] == "{'lost_records': 0}"
@@ -139,8 +143,7 @@ def test_one_seed_one_trace(new_bench: Callable[[], Any]) -> None:
 
 
 def test_the_tap_changes_nothing_on_the_air(new_bench: Callable[[], Any]) -> None:
-    """Every transmission is at its nanosecond, with the tap and without. When the kernel handed a frame over may differ
-    by some reads of the clock, each of which takes 256 ns of virtual time; initial sequence numbers then do, too."""
+    """Every transmission is at its nanosecond, with the tap and without."""
     seen = []
     for tap in (False, True):
         bench = new_bench()
@@ -149,7 +152,8 @@ def test_the_tap_changes_nothing_on_the_air(new_bench: Callable[[], Any]) -> Non
         run, lane = trace.read(bench.folder / "air.trace"), bench.result()
         what = ["id", "start_ns", "station", "receiver", "kind", "duration_ns", "rate", "length", "attempt", "msdu"]
         outcomes = ["id", "station", "outcome", "start_ns", "power_mdbm"]
-        seen.append((run.start_ns, run.tx[what].tolist(), run.rx[outcomes].tolist(), lane["flows"][0]["acked_bytes"]))
+        (flow,) = lane["applications"]
+        seen.append((run.start_ns, run.tx[what].tolist(), run.rx[outcomes].tolist(), flow["acked_bytes"]))
     assert seen[0] == seen[1]
 
 
@@ -158,12 +162,15 @@ TRAFFIC = """
     import ctypes, json, os, time
     from emulation.lane import syscalls
     from emulation.lane.net import Net
-    from emulation.lane.tap import Tap
-    from traffic import Traffic
-    folder = os.environ["DCFLAB_RUN"]
-    with open(folder + "/plan.json") as file:
+    from emulation.lane.recorders.tcp_tap import Recorder
+    from traffic.applications import Applications
+    from traffic.loop import Loop
+    with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
         plan = json.load(file)
-    taps = [Tap(folder + "/tcp.trace")]
+    net, taps = Net.from_plan(plan), []
+    def tap():
+        taps.append(Recorder({{}}, net))
+        taps[-1].start(Loop())  # which is never run
     def come_and_go(module):
         now = time.monotonic_ns()
         def go():
@@ -171,22 +178,21 @@ TRAFFIC = """
             try:
                 taps[0].copy()
             except OSError as error:
-                print("gone", not Tap.there(), error.errno)
+                print("gone", not taps[0].there(), error.errno)
         def come():
             syscalls.load_module(module)
-            taps.append(Tap(folder + "/tcp.trace"))
-        traffic.loop.at(now + 2_000_000_000, go)
-        traffic.loop.at(now + 4_000_000_000, come)
-    with Net.from_plan(plan) as net:
+            tap()
+        loop.at(now + 2_000_000_000, go)
+        loop.at(now + 4_000_000_000, come)
+    tap()
+    with net, Loop() as loop:
         net.start()
-        flows = [dict(flow, seconds=plan["seconds"]) for flow in plan["flows"]]
-        with Traffic(flows, net.stations, "/run") as traffic:
+        with Applications(plan["applications"], net.nodes, loop, "/run", plan["seconds"]) as traffic:
             traffic.prepare()
             {then}
-            traffic.run(plan["seconds"], lambda done, air_s: None)
-            with taps[-1] as tap:
-                tap.copy()
-            print(tap.report()["lost_records"])
+            traffic.run()
+            taps[-1].stop()
+            print(taps[-1].report()["lost_records"])
 """
 
 
@@ -196,9 +202,9 @@ def test_more_records_than_the_channel_holds(bench: Any) -> None:
     play(bench)
     lane, path = bench.result(), bench.folder / "tcp.trace"
     ((_, records),) = tcp_flows.read(path).items()
-    assert records.size > CAPACITY and lane["tcp"] == {"lost_records": 0}
+    assert records.size > CAPACITY and lane["recorders"]["tcp_tap"] == {"lost_records": 0}
     una = np.diff(records["una"].astype(np.uint32))  # modulo 2**32
-    assert (una < 2**31).all() and una.sum(dtype=np.int64) > 0.99 * lane["flows"][0]["acked_bytes"]
+    assert (una < 2**31).all() and una.sum(dtype=np.int64) > 0.99 * lane["applications"][0]["acked_bytes"]
     assert (una[records["event"][1:] == Event.ACK] <= 8 * 1460).all()
     lines = script(bench, TRAFFIC.format(then="pass"))
     (lost,) = map(int, lines)
@@ -206,7 +212,7 @@ def test_more_records_than_the_channel_holds(bench: Any) -> None:
     assert kept.size == CAPACITY and lost > 0
     assert kept["time_ns"][-1] < lane["stopped_ns"] - 1e9  # the new are lost, not the old
     with pytest.raises(trace.TraceError, match=f"lost {lost}"):
-        tcp_flows.flows(path, plan, {**lane, "tcp": {"lost_records": lost}})
+        tcp_flows.flows(path, plan, {**lane, "recorders": {"tcp_tap": {"lost_records": lost}}})
 
 
 def test_the_tap_comes_and_goes_under_traffic(bench: Any) -> None:

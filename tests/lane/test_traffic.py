@@ -10,7 +10,7 @@ import pytest
 def test_a_flow_of_so_many_bytes(bench):
     bench.plan(stations=3, seconds=10, bytes=100_000)
     bench.run("plan")
-    (flow,) = bench.result()["flows"]
+    (flow,) = bench.result()["applications"]
     assert flow["delivered_bytes"] == flow["acked_bytes"] == 100_000
     assert flow["tcp_info"]["sender"]["snd_mss"] == 1460
     assert 0.4 < flow["finished_s"] < 10  # 0.4 s is what 100 kB take at 2 Mb/s
@@ -21,7 +21,7 @@ def test_iperf3_flows(bench, amount):
     """Its report is kept; what was delivered is the same in both, up to what was on its way when time was up."""
     bench.plan(stations=2, seconds=3, bytes=amount, traffic="iperf3")
     bench.run("plan")
-    (flow,) = bench.result()["flows"]
+    (flow,) = bench.result()["applications"]
     report = json.loads((bench.folder / "iperf3-flow1.json").read_text())
     received = report["end"]["sum_received"]["bytes"]
     assert flow["congestion"] == "reno"
@@ -32,7 +32,7 @@ def test_iperf3_flows(bench, amount):
 def test_six_flows_side_by_side(bench):
     bench.plan(stations=3, seconds=60, flows=6, bytes=30_000)
     bench.run("plan")
-    assert [flow["delivered_bytes"] for flow in bench.result()["flows"]] == [30_000] * 6
+    assert [flow["delivered_bytes"] for flow in bench.result()["applications"]] == [30_000] * 6
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_six_flows_side_by_side(bench):
 def test_the_congestion_control_is_the_one_asked_for(bench, tcp, congestion):
     bench.plan(stations=2, seconds=2, tcp=tcp)
     bench.run("plan")
-    (flow,) = bench.result()["flows"]
+    (flow,) = bench.result()["applications"]
     assert flow["congestion"] == congestion
     assert flow["delivered_bytes"] > 100_000
     assert flow["delivered_bytes"] % 1460 == 0 or congestion in ("cubic", "bbr")  # whose segments carry timestamps
@@ -51,7 +51,7 @@ def test_the_congestion_control_is_the_one_asked_for(bench, tcp, congestion):
 def test_acks_for_each_or_every_other_segment(bench, ack, per_segment):
     bench.plan(stations=2, seconds=5, ack=ack)
     bench.run("plan")
-    receiver = bench.result()["flows"][0]["tcp_info"]["receiver"]
+    receiver = bench.result()["applications"][0]["tcp_info"]["receiver"]
     assert receiver["segs_out"] / receiver["data_segs_in"] == pytest.approx(per_segment, rel=0.1)
 
 

@@ -38,6 +38,7 @@ from emulation.lane import ackthin
 from emulation.lane import syscalls
 from emulation.lane.netlink import NetlinkError, parse as attributes
 from emulation.lane.rtnetlink import Route
+from traffic.loop import set_timer, timer
 
 class Output:
     # a TUN device under ackthin, and what leaves it: told by the kernel, as reading the clock costs time in a lane
@@ -50,7 +51,7 @@ class Output:
         self.witness.bind((name, 3))
         self.witness.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
         self.witness.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
-        self.alarm = syscalls.timer()
+        self.alarm = timer()
         self.set(**options)
         self.begin = (time.time_ns() // 10**9 + 1) * 10**9  # times count from there, in µs
 
@@ -64,7 +65,7 @@ class Output:
         return ackthin.statistics(attributes(self.route.qdisc(self.wire.index)[7])[4])
 
     def wait(self, us):
-        syscalls.set_timer(self.alarm, self.begin + us * 1000 - AHEAD)
+        set_timer(self.alarm, self.begin + us * 1000 - AHEAD)
         select.select([self.alarm], [], [])
 
     def send(self, packet):
@@ -451,9 +452,8 @@ def test_the_queue_is_a_queue(script: Script) -> None:
 
         def show():
             # of the bucket, and of its child: packets in it, dropped ones
-            for answer in output.route.request(38, queues.QDISC.pack(0, 0, 0, 0, 0), 0x300):
-                if queues.QDISC.unpack_from(answer)[1] == link:
-                    found = attributes(answer[queues.QDISC.size:])
+            for index, _, found in output.route.qdiscs():
+                if index == link:
                     length, _, drops = struct.unpack_from("=3I", attributes(found[7])[3])
                     print(found[1].decode().rstrip(chr(0)), length, drops)
 
@@ -597,7 +597,7 @@ def test_a_station_whose_acks_follow_the_air(lane_kernel: kernel.Kernel, tmp_pat
         textwrap.dedent("""
         import json
         from emulation.lane import ackthin
-        from emulation.lane.net import Adhoc, Net
+        from emulation.net import Adhoc, Net
         from emulation.lane.netlink import parse
 
         net = Net(rts="full", seed=1)
@@ -611,7 +611,7 @@ def test_a_station_whose_acks_follow_the_air(lane_kernel: kernel.Kernel, tmp_pat
             result = net.run(20)
             statistics = ackthin.statistics(parse(last.route.qdisc(last.radio.index)[7])[4])
             told = last.cmd("iw dev sta5-wlan0 station dump")
-            print(json.dumps([statistics, told, result["air"]["stations"][-1]["counters"], result["flows"][0]]))
+            print(json.dumps([statistics, told, result["air"]["stations"][-1]["counters"], result["applications"][0]]))
         print("closed")
         """)
     )

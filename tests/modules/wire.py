@@ -32,9 +32,9 @@ import time
 from collections import deque
 from typing import NamedTuple
 
-from emulation.lane import syscalls
 from emulation.lane.netlink import build as attributes
 from emulation.lane.rtnetlink import MAIN_TABLE, ROUTE, Route
+from traffic.loop import set_timer, timer
 
 US, MS = 1000, 1_000_000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x1, 0x1000
@@ -115,7 +115,7 @@ class Wire:
         self.name, self.kernel, self.peer = name, kernel, peer
         self.tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.ioctl(self.tun, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
-        self.timer = syscalls.timer()
+        self.timer = timer()
         self.flows: list[Flow] = []
         self.routes: set[str] = set()
         self.port = 40000
@@ -137,7 +137,7 @@ class Wire:
     def wait(self, until_ns: int, flow: Flow | None = None) -> None:
         """Let time pass, and hand what the kernel sends to its flow; until then, or until `flow` has got something."""
         if until_ns > self.now():
-            syscalls.set_timer(self.timer, until_ns)
+            set_timer(self.timer, until_ns)
         ready = select.poll()
         ready.register(self.tun, select.POLLIN)
         ready.register(self.timer, select.POLLIN)

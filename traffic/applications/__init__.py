@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 
+# What lane.json says of an application that does not say it itself; the words are those of flows.
+UNSAID: dict[str, Any] = {
+    "congestion": "", "delivered_bytes": 0, "acked_bytes": 0, "retransmits": 0,
+    "tcp_info": {"sender": {}, "receiver": {}}, "finished_s": None,
+}  # fmt: skip
+
+
 class Application:
     """One application's life: `prepare` before any starts, `start` at its time, `finish` when time is up, `close`.
 
@@ -41,7 +48,7 @@ class Application:
         raise NotImplementedError
 
     def finish(self) -> dict[str, Any]:
-        """What was achieved so far, as lane.json has it (docs/interfaces.md, section 2)."""
+        """What was achieved so far, for lane.json (docs/interfaces.md, section 2); it may say more, or less."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -97,4 +104,4 @@ class Applications:
 
     def finish(self) -> list[dict[str, Any]]:
         """What each achieved so far, as lane.json has it; to be called as soon as `run` returns."""
-        return [{"name": application.plan["name"], **application.finish()} for application in self.applications]
+        return [{"name": one.plan["name"], **UNSAID, **one.finish()} for one in self.applications]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plug-ins of the user's own, end to end: a link, a routing, an application and a recorder from a folder of theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulation.lane import plugins
+from emulation.plan import PlanError
+
+ROOT = Path(__file__).parents[2]
+MINE = ROOT / "tests" / "plugins"
+EXAMPLES = {"link": "links/ocb", "routing": "routing/row", "application": "applications/pulse",
+            "recorder": "recorders/windows"}  # fmt: skip
+
+
+def run(bench: Any, topology: str = "string", **options: Any) -> Any:
+    """What a plan with these plug-ins leaves in lane.json."""
+    bench.plan(topology, plugins=[str(MINE)], **options)
+    assert bench.run("plan", plugins=[MINE]).status == 0
+    return bench.result()
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_the_documentations_example_is_the_tested_one(page: str) -> None:
+    shown = (ROOT / "docs" / "plugins" / f"{page}.md").read_text().split("```python\n")[1].split("```")[0]
+    assert shown == (MINE / f"{EXAMPLES[page]}.py").read_text()
+
+
+def test_a_link_of_ones_own(bench: Any) -> None:
+    """No beacon and no probe is on the air, and TCP crosses two hops."""
+    lane = run(bench, stations=3, seconds=5, link="ocb")
+    assert lane["applications"][0]["delivered_bytes"] > 100_000
+    assert all("management" not in station["counters"]["tx"] for station in lane["air"]["stations"])
+
+
+def test_a_routing_of_ones_own(bench: Any) -> None:
+    """Its neighbours are found by ARP, and each node forwards to the one beside."""
+    lane = run(bench, stations=4, seconds=5, routing="row")
+    assert lane["applications"][0]["delivered_bytes"] > 100_000
+    assert any(station["counters"]["tx"].get("other", 0) for station in lane["air"]["stations"])
+
+
+def test_a_routing_of_ones_own_says_who_cannot_be_reached(bench: Any) -> None:
+    with pytest.raises(PlanError, match="no path from sta1 to sta3"):
+        bench.plan(stations=3, spacing=400, routing="row", plugins=[str(MINE)])
+
+
+def test_an_application_of_ones_own(bench: Any) -> None:
+    (pulse,) = run(bench, stations=3, seconds=5, traffic="pulse")["applications"]
+    assert pulse["sent"] == 50
+    assert pulse["arrived"] == 50
+    assert pulse["congestion"] == ""  # what it does not say of itself
+
+
+def test_a_recorder_of_ones_own(bench: Any) -> None:
+    lane = run(bench, stations=3, seconds=5, recorders="windows")
+    rows = [line.split(",") for line in (bench.folder / "windows.csv").read_text().splitlines()]
+    assert lane["recorders"]["windows"] == {"rows": len(rows)}
+    assert len(rows) > 45
+    assert {flow for _, flow, _ in rows} == {"flow1"}
+    assert max(int(window) for _, _, window in rows) > 2
+    assert set(lane["recorders"]) == {"air_trace", "tcp_tap", "windows"}
+
+
+SCRIPT = """
+import json
+from emulation.net import Adhoc, Net
+class Mine(Adhoc):
+    def join(self, interface):
+        print(interface.name, "joins", self.plan["ssid"])
+        super().join(interface)
+net = Net(plugins=[{folder!r}], routing="row", recorders="windows")
+a, b, c, d = (net.addStation(f"sta{{i}}", position=(x, 0, 0)) for i, x in enumerate((0, 200, 2000, 2200), 1))
+net.addLink(a, b, cls={cls}, ssid="mine")
+net.addLink(c, d, cls="ocb", freq=2437)
+net.addFlow(a, b, kind="pulse", interval_s=0.5)
+net.addFlow(c, d)
+with net:
+    net.start()
+    print([net.link_of(node.radio).plan["kind"] for node in (a, b, c, d)], c.radio.state()["type"])
+    result = net.run(5)
+    print(json.dumps([{{"arrived": 0, **one}} for one in result["applications"]]))
+"""
+
+
+def test_plug_ins_in_a_script(bench: Any) -> None:
+    """By name, and as a class of the script's own; two links on two channels."""
+    lines = bench.script(SCRIPT.format(folder=str(MINE), cls="Mine"))
+    assert lines[:2] == ["sta1-wlan0 joins mine", "sta2-wlan0 joins mine"]
+    assert lines[2] == "['adhoc', 'adhoc', 'ocb', 'ocb'] ocb"
+    pulse, bulk = json.loads(lines[3])
+    assert pulse["arrived"] == 10
+    assert bulk["delivered_bytes"] > 100_000
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb"),
+     ("routing", "there is no routing 'warp'; there are: none, row, static"),
+     ("recorders", "there is no recorder 'warp'; there are: air_trace, tcp_tap, windows"),
+     ("applications", "there is no application 'warp'; there are: bulk, iperf3, pulse")],
+)  # fmt: skip
+def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
+    plugins.extend([str(MINE)])
+    (point,) = (point for point in plugins.POINTS if point.endswith(what))
+    with pytest.raises(ValueError, match=said):
+        plugins.find(point, "warp")
+
+
+def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:
+    """Where a plan asks for one that is not there."""
+    plan = bench.plan(stations=2)
+    plan["recorders"] = [{"kind": "warp"}]
+    (bench.folder / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(Exception, match="there is no recorder 'warp'; there are: air_trace, tcp_tap"):
+        bench.run("plan")
+    assert bench.result()["error"] == "there is no recorder 'warp'; there are: air_trace, tcp_tap"

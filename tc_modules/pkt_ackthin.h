@@ -2,7 +2,7 @@
 /*
  * ackthin over netlink: the attributes of TCA_OPTIONS, all of them u32, and
  * what TCA_STATS_APP holds. docs/ack-thinning.md says what they mean;
- * emulation/ackthin.py has them as a table.
+ * emulation/lane/ackthin.py has them as a table.
  */
 #ifndef PKT_ACKTHIN_H
 #define PKT_ACKTHIN_H

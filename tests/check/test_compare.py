@@ -15,7 +15,7 @@ from emulation.check.build import build, lane_target
 from emulation.check.compare import SHARED, compare, contenders, shares, specification_for, stalled, tasks
 from emulation.check.subject import Kind, Module, examine, find
 from emulation.check.tables import fairness, phases_table, tables
-from emulation.play.run import Lab
+from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare
 
 NEEDED = Module("mine_core", Path("mine_core.ko"), Kind.OTHER)
@@ -45,10 +45,10 @@ def test_each_run_of_the_module_has_a_twin_and_the_shared_string_has_both() -> N
     alone = {(t.case, t.variant, t.seed): t.specification for t in wanted if t.case != SHARED}
     for (case, _, seed), specification in alone.items():
         twin = alone[case, "reno", seed]
-        assert specification.parameters["stations"] == int(case) + 1
-        assert specification.model_copy(update={"tcp": twin.tcp}) == twin
-    assert alone["8", "two", 1].tcp == ("tcp_mine:two",)
-    shared = {t.variant: t.specification.tcp for t in wanted if t.case == SHARED and t.seed == 2}
+        assert specification.network.parameters["stations"] == int(case) + 1
+        assert specification.model_copy(update={"transport": twin.transport}) == twin
+    assert alone["8", "two", 1].transport.tcp == ("tcp_mine:two",)
+    shared = {t.variant: t.specification.transport.tcp for t in wanted if t.case == SHARED and t.seed == 2}
     assert shared == {"reno": ("reno", "reno"), "one": ("tcp_mine:one", "reno"), "two": ("tcp_mine:two", "reno")}
 
 
@@ -79,8 +79,9 @@ def test_shares_are_of_the_shared_string() -> None:
 
 def test_a_string_of_so_many_hops_has_one_station_more() -> None:
     specification = specification_for(["reno", "cubic"], {}, 4, 7)
-    assert specification.parameters == {"stations": 5, "spacing": 200.0, "flows": 2}
-    assert (specification.seed, specification.trace, specification.tcp_trace) == (7, False, True)
+    assert specification.network.parameters == {"stations": 5, "spacing": 200.0, "flows": 2}
+    measurement = specification.measurement
+    assert (measurement.seed, measurement.trace, measurement.tcp_trace) == (7, False, True)
 
 
 @pytest.fixture(scope="module")

@@ -173,7 +173,7 @@ def every(interval: int, acks: Iterable[int], start: int = 0) -> list[Item]:
 
 
 def test_tables_agree() -> None:
-    """The structures, the attributes, the reasons and the policies here, in C and in emulation/ackthin.py."""
+    """The structures, the attributes, the reasons and the policies here, in C and in emulation/lane/ackthin.py."""
     sizes = list((c.c_uint64 * 7).in_dll(library(), "sizes"))
     assert sizes == [c.sizeof(Config), c.sizeof(Parsed), c.sizeof(Flow), ackthin.LAYOUT.size,
                      len(ackthin.PARAMETERS), len(ackthin.REASONS), len(ackthin.POLICIES) - 1]  # fmt: skip

@@ -30,7 +30,7 @@ def test_only_the_run_folder_is_writable(bench):
         import os
         open(os.environ["DCFLAB_RUN"] + "/mine", "w").write("kept")
         try:
-            open(os.environ["DCFLAB_RUN"] + "/../theirs", "w")
+            open(os.path.dirname(__file__) + "/../theirs", "w")
         except OSError as error:
             print(error.strerror)
     """)
@@ -166,7 +166,8 @@ def test_a_full_disk_is_an_error_of_its_own(bench):
 import sys
 from pathlib import Path
 from emulation.lanes.virtual import LaneError, run
-(Path({str(bench.folder)!r}) / "script.py").write_text("open(__file__ + '.big', 'wb').write(bytes(1 << 20))")
+(Path({str(bench.folder)!r}) / "script.py").write_text(
+    "import os; open(os.environ['DCFLAB_RUN'] + '/big', 'wb').write(bytes(1 << 20))")
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
         ["script", {str(bench.folder / "script.py")!r}])

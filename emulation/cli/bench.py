@@ -9,7 +9,6 @@ import click
 
 from emulation.cli.command import Command, become
 from emulation.play.errors import Misuse
-from emulation.play.session import provide
 from emulation.setup import Group
 
 BENCHMARKS = {"speed": "benchmarks.compare", "routing": "benchmarks.routing"}
@@ -26,6 +25,8 @@ def callback(arguments: Sequence[str]) -> None:
         what, *arguments = arguments
     if what not in BENCHMARKS:
         raise Misuse(f"there is no benchmark {what!r}; there are: {', '.join(BENCHMARKS)}")
+    from emulation.play.session import provide
+
     provide(Group.BENCH)
     become(BENCHMARKS[what], *arguments)
 

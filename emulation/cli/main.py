@@ -34,16 +34,22 @@ class What(click.Group):
         return [*experiments.names(), *topologies.names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        import experiments
-        from emulation.cli import script, study, topology
-
-        own = cmd_name.endswith(".py")
-        defined = defines(cmd_name) if own else set()
-        if cmd_name in experiments.names() or defined >= STUDY:
-            return study.command(cmd_name)
+        defined = defines(cmd_name) if cmd_name.endswith(".py") else set()
         if cmd_name in topologies.names() or defined >= TOPOLOGY:
+            from emulation.cli import topology
+
             return topology.command(cmd_name)
-        return script.command(cmd_name) if own else None
+        import experiments
+
+        if cmd_name in experiments.names() or defined >= STUDY:
+            from emulation.cli import study
+
+            return study.command(cmd_name)
+        if cmd_name.endswith(".py"):
+            from emulation.cli import script
+
+            return script.command(cmd_name)
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -11,11 +11,12 @@ import click
 
 from emulation.cli.command import Command, as_json, lane
 from emulation.lanes import Lane
-from emulation.play.replay import replay
 
 
 def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
     """Run a run folder again and say whether it came out the same, byte for byte."""
+    from emulation.play.replay import replay
+
     verdict = replay(run_folder, lane)
     identical, differences, changed = not verdict.differences, list(verdict.differences), list(verdict.changed)
     if as_json:

@@ -16,8 +16,7 @@ import click
 
 import experiments
 from analysis.result import Result, Run
-from emulation.cli import command as shared
-from emulation.cli.command import Command, say_speed
+from emulation.cli.command import Command, of_runs, say_speed
 from emulation.cli.options import options_of, specification_of
 from emulation.lanes import Lane
 from emulation.play import traces
@@ -73,7 +72,7 @@ def command(name: str) -> click.Command:
         cases = click.Choice(list(study.cases))
         own.append(click.Option(["--case", "only_cases"], type=cases, multiple=True, help="the same of cases"))
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
-    params = [*shared.of_runs(study.seeds, study.lane), *own, *options]
+    params = [*of_runs(study.seeds, study.lane), *own, *options]
     return Command(name, params=params, callback=callback, help=study.title)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
-from analysis import taps
 from emulation.cli.command import Command, as_json
 
 
 def callback(run_folder: Path, as_json: bool) -> None:
     """Count a run's trace with the Scapy taps and compare with the module's own table."""
+    from analysis import taps
+
     sys.exit(taps.main([str(run_folder), *(["--json"] if as_json else [])]))
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import click
 
 from emulation.cli.command import Command, become
-from emulation.play.session import provide
 from emulation.setup import Group
 
 
 def callback(arguments: tuple[str, ...]) -> None:
     """Run all tests; ARGUMENTS go to pytest."""
+    from emulation.play.session import provide
+
     provide(Group.TEST)
     become("pytest", *arguments)
 

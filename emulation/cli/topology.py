@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 import topologies
-from emulation.cli import command as shared
-from emulation.cli.command import Command, say_speed
+from emulation.cli.command import Command, of_runs, say_speed
 from emulation.cli.options import options_of, specification_of
 from emulation.lanes import Lane
 from emulation.play.run import Task
@@ -50,5 +49,5 @@ def command(name: str) -> click.Command:
             console.print(*study_tables(f"{title}, {len(seeds)} seeds, mean ± 95 % confidence", result.runs))
         say_speed(outcomes, wall_s, folder)
 
-    params = [*options_of(name), *shared.of_runs()]
+    params = [*options_of(name), *of_runs()]
     return Command(name, params=params, callback=callback, help=topologies.find(name).summary)

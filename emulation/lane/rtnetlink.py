@@ -119,10 +119,10 @@ class Route(Netlink):
         return {name: number(found[kind]) for name, kind in METRICS.items() if kind in found}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:
-        """Enter a neighbour's link-layer address for good: no ARP is sent for it."""
+        """Enter a neighbour's link-layer address for good, in place of what ARP may have found: none is sent for it."""
         family, packed = ip_address(ip)
         payload = NEIGHBOUR.pack(family, index, PERMANENT, 0, 0) + build([(NDA_DST, packed), (NDA_LLADDR, address)])
-        self.request(RTM_NEWNEIGH, payload, CREATE | EXCLUSIVE, f"neighbour {ip}")
+        self.request(RTM_NEWNEIGH, payload, CREATE | REPLACE, f"neighbour {ip}")
 
     def replace_qdisc(
         self, index: int, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0

@@ -26,15 +26,16 @@ def test_the_program_sees_this_machine_and_a_fixed_clock(bench):
 
 def test_only_the_run_folder_is_writable(bench):
     """What lies beside the run folder cannot be changed."""
-    lines = bench.script("""
+    lines = bench.script(f"""
         import os
         open(os.environ["DCFLAB_RUN"] + "/mine", "w").write("kept")
-        try:
-            open(os.environ["DCFLAB_RUN"] + "/../theirs", "w")
-        except OSError as error:
-            print(error.strerror)
+        for folder in ({str(bench.folder)!r}, {str(bench.folder.parent)!r}, "/run/lab/checkout"):
+            try:
+                open(folder + "/theirs", "w")
+            except OSError as error:
+                print(error.strerror)
     """)
-    assert lines == ["Read-only file system"]
+    assert lines == ["Read-only file system"] * 3
     assert (bench.folder / "mine").read_text() == "kept"
     assert not (bench.folder.parent / "theirs").exists()
 
@@ -166,7 +167,8 @@ def test_a_full_disk_is_an_error_of_its_own(bench):
 import sys
 from pathlib import Path
 from emulation.lanes.virtual import LaneError, run
-(Path({str(bench.folder)!r}) / "script.py").write_text("open(__file__ + '.big', 'wb').write(bytes(1 << 20))")
+(Path({str(bench.folder)!r}) / "script.py").write_text(
+    "import os; open(os.environ['DCFLAB_RUN'] + '/big', 'wb').write(bytes(1 << 20))")
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
         ["script", {str(bench.folder / "script.py")!r}])

@@ -19,6 +19,9 @@ RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
+OF_FLOWS = {  # what lane.json says of each
+    *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s")
+}
 PLAN_VERSION, LANE_VERSION, VERSION = 2, 2, 2
 
 
@@ -167,8 +170,8 @@ class Run(Model):
     what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
     its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
     `trace` is the pcapng's path in the run folder, None without one; `in_flight` is None then too. `applications` are
-    the reports of those that are no flows. `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how
-    late a timer of the air fired at worst, which matters in real time only."""
+    the reports of those that say other things than a flow does. `lost_records` must be 0 for the trace to be complete;
+    `late_ns_max` is how late a timer of the air fired at worst, which matters in real time only."""
 
     variant: str = ""
     case: str = ""
@@ -307,7 +310,7 @@ def from_lane(
         air_s=air_s,
         wall_s=wall_s,
         flows=flows,
-        applications=[report for report in lane["applications"] if "delivered_bytes" not in report],
+        applications=[report for report in lane["applications"] if set(report) - OF_FLOWS],
         settings=[Setting.model_validate(setting) for setting in lane["settings"]],
         stations=stations,
         lost_records=lane["air"]["lost_records"],

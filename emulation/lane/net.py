@@ -109,6 +109,8 @@ class Net:
         if not self.air:
             return [(name, None) for name in self.nodes if name != node.name]
         on_air = [interface.node for interface in self.interfaces() if interface.on_air]
+        if node not in on_air:
+            return []
         powers = {other.name: self.air.power_mdbm[i][on_air.index(node)] for i, other in enumerate(on_air)}
         least = self.plan["air"]["rx_threshold_mdbm"]
         return [(name, p / 1000) for name, p in powers.items() if name != node.name and p is not None and p >= least]

@@ -62,6 +62,7 @@ class Node:
     def open(self) -> None:
         """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
         self.settings.clear()
+        self.position = tuple(self.plan["position"])
         with contextlib.ExitStack() as stack:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))

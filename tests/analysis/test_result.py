@@ -105,14 +105,16 @@ def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[s
         from_lane(**{"plan": plan(), "lane": lane(1), what: found}, wall_s=1)
 
 
-def test_an_application_that_delivers_nothing_is_no_flow() -> None:
-    """Its report is kept as it is."""
+def test_an_application_may_say_other_things_than_a_flow() -> None:
+    """Then its report is kept as it is; one that delivers nothing is no flow."""
     made, found = plan(), lane(100)
-    made["applications"].append({"name": "pings", "kind": "ping", "source": "sta1", "destination": "sta5"})
-    found["applications"].append({"name": "pings", "rtt_ms": [1.5, None]})
+    made["applications"] += [made["applications"][0] | {"name": name} for name in ("pings", "packets")]
+    pings = {"name": "pings", "rtt_ms": [1.5, None]}
+    packets = found["applications"][0] | {"name": "packets", "sent": 8}
+    found["applications"] += [pings, packets]
     r = from_lane(made, found, wall_s=1)
-    assert [flow.name for flow in r.flows] == ["flow1"]
-    assert r.applications == [{"name": "pings", "rtt_ms": [1.5, None]}]
+    assert [flow.name for flow in r.flows] == ["flow1", "packets"]
+    assert r.applications == [pings, packets]
 
 
 def test_comparable() -> None:

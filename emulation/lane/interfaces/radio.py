@@ -35,7 +35,7 @@ JOIN_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH = 43, 49, 57, 68
 WIPHY, IFINDEX, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ, SSID = 1, 3, 5, 6, 12, 24, 36, 38, 52
 STATION_INFO, FRAME = 21, 51
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: enum nl80211_plink_state
-FREQ_FIXED, RTS_THRESHOLD, TX_RATES, MCAST_RATE, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 107, 159, 160, 219
+FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 159, 160, 219
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
 IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7, "ocb": 11}  # enum nl80211_iftype
 RTS_OFF = 0xFFFFFFFF
@@ -121,23 +121,19 @@ class Interface(node.Interface):
         band = BAND_2GHZ if freq < 3000 else BAND_5GHZ
         self.tune(SET_TX_BITRATE_MASK, (TX_RATES, [(band, [(LEGACY_RATES, rate_bytes(rates))])]), what=f"rates {rates}")
 
-    def join_ibss(
-        self, ssid: str, freq: int, bssid: str, beacon_tu: int = 100, basic_rates: Sequence[int] = (), mcast: int = 0
-    ) -> None:
+    def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an independent BSS on a fixed channel (MHz) and a fixed BSSID, so that no scan precedes it.
 
         `beacon_tu` is 10..10000 units of 1024 us; rates are in 100 kb/s. Returns when the kernel says that it joined.
         """
-        values = [*channel(freq), (SSID, ssid.encode()), (MAC, hardware_address(bssid)), (FREQ_FIXED, b"")]
-        values += join_values(beacon_tu, basic_rates, mcast)
+        cell: list[tuple[int, Value]] = [(SSID, ssid.encode()), (MAC, hardware_address(bssid)), (FREQ_FIXED, b"")]
+        values = *channel(freq), *cell, *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_IBSS, *values, what=f"join IBSS {ssid}")
         self.wait([JOIN_IBSS], f"join IBSS {ssid}")
 
-    def join_mesh(
-        self, ssid: str, freq: int, beacon_tu: int = 1000, basic_rates: Sequence[int] = (), mcast: int = 0
-    ) -> None:
+    def join_mesh(self, ssid: str, freq: int, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an 802.11s mesh, open and with the kernel's own peering; arguments as of `join_ibss`."""
-        values = [*channel(freq), (MESH_ID, ssid.encode()), *join_values(beacon_tu, basic_rates, mcast)]
+        values = *channel(freq), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_MESH, *values, what=f"join mesh {ssid}")
 
     def shift_beacons(self, by_us: int) -> None:
@@ -214,10 +210,7 @@ def channel(freq: int) -> list[tuple[int, Value]]:
     return [(FREQ, freq), (CHANNEL_WIDTH, WIDTH_20_NO_HT), (CENTER_FREQ1, freq)]
 
 
-def join_values(beacon_tu: int, basic_rates: Sequence[int], mcast: int) -> list[tuple[int, Value]]:
+def beacons(beacon_tu: int, basic_rates: Sequence[int]) -> list[tuple[int, Value]]:
+    """What beacons say: how often they come, and the rates that all must know; without any, the kernel's."""
     values: list[tuple[int, Value]] = [(BEACON_INTERVAL, beacon_tu)]
-    if basic_rates:
-        values.append((BASIC_RATES, rate_bytes(basic_rates)))
-    if mcast:
-        values.append((MCAST_RATE, mcast))
-    return values
+    return [*values, (BASIC_RATES, rate_bytes(basic_rates))] if basic_rates else values

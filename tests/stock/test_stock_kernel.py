@@ -60,10 +60,10 @@ def test_modules_carry_tcp_on_a_stock_kernel(release: str, tmp_path: Path) -> No
     result = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert result["release"] == release
     counters = [s["counters"] for s in result["air"]["stations"]]
-    assert result["flows"][0]["delivered_bytes"] > 10 * 1460
+    assert result["applications"][0]["delivered_bytes"] > 10 * 1460
     assert sum(c["end"].get("tcp_data", {}).get("ACKED", 0) for c in counters) > 20
     assert all(c["tx"].get("rts", 0) > 0 for c in counters[:2])
-    assert result["flows"][0]["congestion"] == "sca"
+    assert result["applications"][0]["congestion"] == "sca"
     assert min(result["sizes"].values()) > 0 and result["air"]["refused_frames"] == 0
     sent = [sum(c["end"].get(kind, {}).values()) for c, kind in ((counters[0], "tcp_data"), (counters[2], "tcp_ack"))]
     assert sent[1] < 0.8 * sent[0]  # thinned

@@ -119,7 +119,7 @@ class Route(Netlink):
         return {name: number(found[kind]) for name, kind in METRICS.items() if kind in found}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:
-        """Enter a neighbour's link-layer address for good, in place of what is known: no ARP is sent for it."""
+        """Enter a neighbour's link-layer address for good, in place of what ARP may have found: none is sent for it."""
         family, packed = ip_address(ip)
         payload = NEIGHBOUR.pack(family, index, PERMANENT, 0, 0) + build([(NDA_DST, packed), (NDA_LLADDR, address)])
         self.request(RTM_NEWNEIGH, payload, CREATE | REPLACE, f"neighbour {ip}")

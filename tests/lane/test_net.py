@@ -133,6 +133,7 @@ with net:
     link.leave(b.radio)
     print(heard(), b.cmd("ip route").split())
     link.rejoin(b.radio)
+    next(ping(b, a.IP()))  # ARP finds the neighbour meanwhile
     net.routing.restore(b)
     print(heard(), b.cmd("ip route; ip neigh") == before)
 """

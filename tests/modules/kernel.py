@@ -15,12 +15,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+from hypothesis import strategies as st
+
 SHIM, SOURCE = Path(__file__).parent / "shim", Path(__file__).parents[2] / "tc_modules"
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 INFINITE = 0x7FFFFFFF  # ssthresh before the first loss
 AF_INET, AF_INET6, UNICAST, LOCAL = 2, 10, 1, 2
 INCLUDE = re.compile(r'^#include [<"](.*)[>"]', re.MULTILINE)
 DESTINATION, GATEWAY = 0x0A000005, 0x0A000002
+WINDOWS = st.integers(1, 40) | st.integers(1, 2**31 - 1)
+ACKED = st.integers(0, 12) | st.integers(0, 2**20)  # segments at once
 
 
 class Net(c.Structure):
@@ -165,3 +170,30 @@ class Socket:
 
     def release(self) -> None:
         self.lib.shim_release(c.byref(self.sock))
+
+
+def loaded(name):
+    """A fixture: the module for one test."""
+
+    @pytest.fixture
+    def fixture():
+        module = Module(name)
+        yield module
+        module.close()
+
+    return fixture
+
+
+class Within:
+    """A module for one example of a property test."""
+
+    def __init__(self, name, **parameters):
+        self.module = Module(name)
+        for parameter, value in parameters.items():
+            assert self.module.set(parameter, value) == 0
+
+    def __enter__(self):
+        return self.module
+
+    def __exit__(self, *_):
+        self.module.close()

@@ -116,7 +116,9 @@ def test_a_topology_outside_the_checkout_is_a_file(tmp_path):
     file = tmp_path / "pair.py"
     file.write_text(
         '"""Two that talk."""\n'
+        "from __future__ import annotations\nimport dataclasses\n"
         "from pydantic import BaseModel\nfrom topologies import Network, Node\n"
+        "@dataclasses.dataclass\nclass Pair:\n    one: dataclasses.InitVar[int] = 1\n"
         "class Parameters(BaseModel):\n    apart: float = 100.0\n"
         "def layout(p):\n    return Network(nodes={'a': Node(), 'b': Node(position=(p.apart, 0, 0))})\n"
     )

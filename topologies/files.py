@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -16,10 +17,10 @@ def load(name: str, what: str, words: Sequence[str]) -> ModuleType:
     author's to see.
     """
     path = Path(name).resolve()
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"own {path}", path)  # no other module has such a name
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError(f"there is no file {name}")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for their own
     spec.loader.exec_module(module)
     if lacks := next((word for word in words if not hasattr(module, word)), None):
         raise ValueError(f"{name} is no {what}: it defines no {lacks}")

@@ -159,7 +159,6 @@ def program(boot: dict[str, Any]) -> int:
     modes = termios.tcgetattr(console)
     modes[3] &= ~termios.ECHO  # the user's own terminal does that
     termios.tcsetattr(console, termios.TCSANOW, modes)
-    os.environ.update(boot["environment"])
     modules = {name: module_file(name, path) for name, path in boot["modules"].items()}
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=modules.get(AIR_MODULE, ""), DCFLAB_RUN=RUN)
     os.chdir(boot["directory"])

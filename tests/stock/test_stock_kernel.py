@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.cli.options import specification_of
 from emulation.plan import plan
+from emulation.specification import specify
 
 ROOT = Path(__file__).parents[2]
 HEADERS = sorted(p.parent.name for p in Path("/lib/modules").glob("*/build") if p.exists())
@@ -47,7 +47,7 @@ def test_modules_carry_tcp_on_a_stock_kernel(release: str, tmp_path: Path) -> No
             module.rename(tmp_path / module.name)
     seconds = 3
     given = {"stations": 3, "seconds": seconds, "rts": "full", "tcp": "sca", "ackthin": "delayed"}
-    (tmp_path / "plan.json").write_text(json.dumps(plan(specification_of("string", given))))
+    (tmp_path / "plan.json").write_text(json.dumps(plan(specify("string", given))))
     # The environment may be hidden in the guest, which has a /var/cache of its own; the standard library is enough.
     inside = [str(Path(sys.executable).resolve()), str(Path(__file__).with_name("smoke.py")), str(ROOT),
               str(tmp_path / "plan.json"), str(tmp_path)]  # fmt: skip

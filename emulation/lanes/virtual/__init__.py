@@ -32,19 +32,17 @@ def run(
     listener: Listener | None = None,
     plugins: Sequence[Path] = (),
     memory_mb: int = 512,
-    environment: Mapping[str, str] | None = None,
     kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:
-    """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line, and `environment` is the
-    program's. Call it in a thread that outlives the run.
-    """
+    """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
+    outlives the run."""
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
     kernel = kernel.resolve()
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s)
     with tempfile.TemporaryDirectory(prefix=".lane-", dir=folder) as private, a_cpu() as cpu, sigterm_as_sigint():
-        write_boot(private, folder, modules, command, environment, plugins)
+        write_boot(private, folder, modules, command, plugins)
         try:
             return machine.run(kernel, private, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:

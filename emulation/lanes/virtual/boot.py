@@ -29,7 +29,6 @@ def write_boot(
     folder: Path,
     modules: Mapping[str, Path],
     command: Sequence[str],
-    environment: Mapping[str, str] | None = None,
     plugins: Sequence[Path] = (),
 ) -> None:
     """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
@@ -44,7 +43,6 @@ def write_boot(
         "modules": {name: str(path.resolve()) for name, path in modules.items()},
         "plugins": [str(path.resolve()) for path in plugins],
         "command": list(command),
-        "environment": dict(environment or {}),
     }
     (Path(private) / "boot.json").write_text(json.dumps(boot))
 

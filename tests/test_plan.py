@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from emulation.plan import PlanError, plan
 from emulation.plan.nodes import PARTIAL_RTS
 from emulation.specification import specify
-from topologies import Link, Network, Node
+from topologies import Application, Link, Network, Node
 
 WANDER = str(Path(__file__).parent / "plugins" / "mobility" / "wander.py")
 
@@ -305,3 +305,12 @@ def test_motion_that_cannot_be_is_refused():
         made(motion="teleport")
     with pytest.raises(PlanError, match="at most 3600 s, not 5000"):
         made(motion="line,node=sta1", seconds=5000)
+
+
+def test_who_is_on_another_link_is_no_neighbour():
+    nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("abcd")}
+    link, flow = Link(nodes=("a", "b"), settings={"freq": 2437}), Application(source="a", destination="d")
+    found = parts_of(plan(specify(Network(nodes=nodes, links=(link,)), {})))
+    assert [list(part["neighbours"]) for part in found] == [["10.0.0.2"], ["10.0.0.1"], ["10.0.0.4"], ["10.0.0.3"]]
+    with pytest.raises(PlanError, match="no path from a to d: b and c hear each other, but are on different links"):
+        plan(specify(Network(nodes=nodes, links=(link,), applications=(flow,)), {}))

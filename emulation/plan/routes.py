@@ -21,26 +21,31 @@ def plan_routing(
 ) -> dict[str, Any]:
     """Give each node its part, and its interface the neighbours that it must know; returns the plan's `routing`.
 
-    Raises PlanError: no such routing, or no path for a flow.
+    `reached` says who is strong enough for whom; only those on one link are each other's neighbours. Raises PlanError:
+    no such routing, or no path for a flow.
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
     prompt = specification.transport.ack == "plain"
     demands = [Demand(index[one.source], index[one.destination], prompt) for one in network.applications]
+    link = np.array([node["interfaces"][0]["link"] for node in nodes])
+    reached = reached & (link[:, None] == link[None, :])
     reach = [np.flatnonzero(row).tolist() for row in reached]
     ips = [ip(i) for i in range(len(names))]
     try:
         planned = known(routing.find, chosen.routing).plan(reach, ips, demands, chosen.unreachable)
     except Unreachable as lost:
-        raise PlanError(_no_path(specification, network, lost.at, reached, names[lost.to])) from None
+        raise PlanError(_no_path(specification, network, lost.at, reached, link, names[lost.to])) from None
     for node, part in zip(nodes, planned, strict=True):
         node["routing"] = part.node
         node["interfaces"][0]["neighbours"] = {ip(i): address(i) for i in part.neighbours}
     return {"kind": chosen.routing}
 
 
-def _no_path(specification: Specification, network: Network, at: int, reached: NDArray[np.bool_], to: str) -> str:
-    """Where the way breaks off: at the strongest link between those whom `at` reaches and the others."""
+def _no_path(
+    specification: Specification, network: Network, at: int, reached: NDArray[np.bool_], link: NDArray[Any], to: str
+) -> str:
+    """Where the way breaks off: between those whom `at` reaches and the others, where most arrives."""
     names, model = list(network.nodes), specification.medium.propagation
     distance = propagation.distances([node.position for node in network.nodes.values()])
     power = model.received_dbm(distance)
@@ -48,6 +53,10 @@ def _no_path(specification: Specification, network: Network, at: int, reached: N
     within = _within(at, reached)
     a, b = max(np.argwhere(within[:, None] & ~within[None, :]), key=lambda pair: (power[*pair], -distance[*pair]))
     needed = specification.medium.effective_thresholds().receive_dbm
+    if power[a, b] >= needed and link[a] != link[b]:
+        return (
+            f"no path from {names[at]} to {to}: {names[a]} and {names[b]} hear each other, but are on different links"
+        )
     reach = model.reach_m(needed)
     arrives = f"{power[a, b]:.1f} dBm arrive" if np.isfinite(power[a, b]) else "nothing arrives"
     return (

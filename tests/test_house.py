@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from emulation.lanes import CHECKOUT, INSIDE
+from emulation.play.lab import programs
 
 TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traffic")
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
@@ -109,6 +110,11 @@ def test_what_runs_inside_a_lane_imports_the_standard_library_and_its_own_side_o
             ours = module_of(imported)
             allowed = imported.partition(".")[0] in sys.stdlib_module_names if ours is None else ours in inside()
             assert allowed or ours == "emulation", f"{name} imports {imported}"
+
+
+def test_what_a_run_depends_on_is_what_lies_behind_the_wall() -> None:
+    """`Run.made_of`, and so which runs are not run again, follows from the folders: no list is kept by hand."""
+    assert set(programs(INSIDE)) == {MODULES[name] for name in inside()}
 
 
 def test_a_lanes_programs_load_without_the_environment() -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
+LONGEST_S = 100_000
 
 
 def terminal(prompt: str) -> str | None:
@@ -59,6 +60,8 @@ class Shell(cmd.Cmd):
                     print("interrupted")
                 except OSError as error:
                     print(f"*** {error.strerror or error}")
+                except Exception as error:  # a mistake at the prompt, or in a verb, is not the network's end
+                    print(f"*** {type(error).__name__}: {error}")
         finally:
             for process in self.background:
                 process.kill()
@@ -141,9 +144,11 @@ class Shell(cmd.Cmd):
         """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds."""
         words, names = line.split(), list(self.net.nodes)
         a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
-        seconds = float(words[2]) if len(words) > 2 else 5.0
         if not {a, b} <= set(names) or a == b:
             print(f"*** iperf: between which two of {', '.join(names)}?")
+            return
+        if (seconds := duration(words[2] if len(words) > 2 else "5")) is None:
+            print("*** iperf: for how many seconds?")
             return
         flow = {"name": "iperf", "source": a, "destination": b, "kind": "bulk", "port": 5201, "congestion": "reno",
                 "mss": None, "send_buffer": None, "receive_buffer": None, "start_s": 0.0, "bytes": None}  # fmt: skip
@@ -175,16 +180,25 @@ class Shell(cmd.Cmd):
 
     def do_wait(self, line: str) -> None:
         """wait SECONDS: let the network's time pass."""
-        try:
-            time.sleep(float(line))
-        except ValueError:
+        if (seconds := duration(line)) is None:
             print("*** wait: how many seconds?")
+        else:
+            time.sleep(seconds)
 
     def do_exit(self, _: str) -> bool:
         """exit: leave; the network is taken down."""
         return True
 
     do_quit = do_EOF = do_exit
+
+
+def duration(word: str) -> float | None:
+    """Seconds, above 0 and up to LONGEST_S; None if that is not what the word says."""
+    try:
+        seconds = float(word)
+    except ValueError:
+        return None
+    return seconds if 0 < seconds <= LONGEST_S else None
 
 
 def ping_options(words: list[str]) -> tuple[str, int, float, int] | None:

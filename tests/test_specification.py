@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from emulation.specification import OPTIONS, SECTIONS, Specification, explain, flatten, specify, unflatten
 from emulation.specification.medium import Medium
-from emulation.specification.propagation import MODELS, Disc, TwoRayGround
+from emulation.specification.propagation import MODELS, Disc, LogDistance, TwoRayGround
 from topologies import Application, Network, Node
 
 anything = st.recursive(
@@ -86,6 +86,12 @@ def test_the_defaults_are_the_seeds_scenario():
     assert specification.medium.propagation == TwoRayGround()
     found = specification.medium.effective_thresholds()
     assert (round(found.receive_dbm, 3), round(found.sense_dbm, 3), found.capture_db) == (-64.374, -78.071, 10.0)
+
+
+def test_a_propagation_models_parameters_may_be_written_on_a_command_line():
+    assert Medium(propagation="log-distance,exponent=4").propagation == LogDistance(exponent=4.0)
+    assert said("string", propagation="disc,radius=7") == ["propagation.radius: there is no such option"]
+    assert said("string", propagation="disc,radius_m=far")[0].startswith("propagation.radius_m: must be a valid number")
 
 
 def test_a_propagation_model_is_a_name_an_object_or_a_model():

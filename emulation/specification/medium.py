@@ -10,13 +10,15 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, model_validator
 
 from emulation.specification.propagation import MODELS, Propagation, Ranges, Thresholds, TwoRayGround
-from emulation.specification.words import Section
+from emulation.specification.words import Section, word_and_pairs
 
 
 def _propagation(value: object) -> object:
-    """A model's name, or an object of `model` and its parameters, or a model."""
+    """A model's name, or an object of `model` and its parameters, or a model; or as on a command line:
+    `log-distance,exponent=4`."""
     if isinstance(value, Propagation):
         return value
+    value = word_and_pairs("model", value)
     parameters = dict(value) if isinstance(value, Mapping) else {"model": value}
     name = parameters.pop("model", None)
     if not isinstance(name, str) or name not in MODELS:
@@ -34,7 +36,9 @@ Model = Annotated[
 class Medium(Section):
     """What the air does to frames."""
 
-    propagation: Model = Field(TwoRayGround(), description="|".join(sorted(MODELS)))
+    propagation: Model = Field(
+        TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"
+    )
     ranges: Ranges | None = Field(
         None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
     )

@@ -2,7 +2,8 @@
 """Golden traces: the hashes of air.trace for experiments of all kinds, 5 s each, under seed 1.
 
 They hang on the kernel's release, the air's model and what the lane does, and on nothing else (so no program of this
-machine, as iperf3, takes part). A change here is a change of behaviour: say why in the commit. `GOLDEN_WRITE=1` takes them anew.
+machine, as iperf3, takes part). A change here is a change of behaviour: say why in the commit. `GOLDEN_WRITE=1` takes
+them anew.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from pathlib import Path
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS
 
 NEVER = 2**64 - 1
+POISON = 0xDB
 US = 1000
 SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
 
@@ -62,6 +63,7 @@ Frame._fields_ = [
     ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
     ("kind", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
+    ("holders", c.c_uint8), ("why", c.c_uint8),
 ]  # fmt: skip
 
 DELIVER = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Frame), c.c_uint16, c.c_int32)
@@ -201,6 +203,8 @@ class Core:
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
         self.frames: dict[int, tuple[Frame, c.Array[c.c_uint8]]] = {}
+        self.given_back: list[tuple[Frame, c.Array[c.c_uint8]]] = []  # overwritten: who reads them reads nonsense
+        self.faults: list[str] = []  # a callback cannot raise
         self.tx: list[Tx] = []
         self.rx: list[Rx] = []
         self.end: list[End] = []
@@ -250,6 +254,10 @@ class Core:
             self.lib.dcf_run(self.memory, at)
         self.now = max(self.now, until)
         self.lib.dcf_run(self.memory, until)
+        assert not self.faults, self.faults[0]
+
+    def flush(self) -> None:
+        self.lib.dcf_flush(self.memory)
 
     def stop(self) -> None:
         self.lib.dcf_stop(self.memory, self.now, 0)
@@ -259,15 +267,25 @@ class Core:
 
     def _deliver(self, edge: int, to: int, frame: c._Pointer[Frame], rate: int, power: int) -> None:
         f = frame.contents
+        if c.addressof(f) not in self.frames:
+            self.faults.append(f"at {self.now} ns station {to} is given a frame that is done with")
+            return
         self.delivered.append((self.now, to, c.string_at(f.bytes, f.len)))
 
     def _done(self, edge: int, station: int, frame: c._Pointer[Frame], why: int) -> None:
         f = frame.contents
         self.finished.append((self.now, station, REASONS[why], list(f.used)))
-        del self.frames[c.addressof(f)]
+        if c.addressof(f) not in self.frames:
+            self.faults.append(f"at {self.now} ns a frame of station {station} is done with twice")
+            return
+        self.given_back.append(self.frames.pop(c.addressof(f)))
+        for memory in self.given_back[-1]:
+            c.memset(c.addressof(memory), POISON, c.sizeof(memory))
         self.on_done(station, REASONS[why])
 
     def _record(self, edge: int, head: int, head_len: int, body: int, body_len: int) -> None:
+        if body_len and c.string_at(body, body_len) == bytes((POISON,)) * body_len:
+            self.faults.append(f"at {self.now} ns a frame that is done with is in the trace")
         r = c.string_at(head, head_len) + (c.string_at(body, body_len) if body_len else b"")
         r += bytes(-len(r) % 8)
         self.raw += r

@@ -186,6 +186,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
 	medium_retune(dcf, s, frame->freq);
+	frame->holders = 1;
 	s->queued++;
 	if (s->tail)
 		s->tail->next = frame;
@@ -310,13 +311,14 @@ void dcf_flush(struct dcf *dcf)
 		struct dcf_station *s = &dcf->station[i];
 
 		for (slot = 0; slot < 2; slot++)
-			if (s->tx[slot].give_back && timeline_has(dcf, i, EV_GONE_0 + slot))
-				dcf->ops->done(dcf->edge, i, s->tx[slot].frame, DCF_GROUP);
+			if (s->tx[slot].frame)
+				exchange_release(dcf, i, s->tx[slot].frame);
 		while (s->head) {
 			struct dcf_frame *f = s->head;
 
 			s->head = f->next;
-			dcf->ops->done(dcf->edge, i, f, DCF_REFUSED);
+			f->why = DCF_REFUSED;
+			exchange_release(dcf, i, f);
 		}
 		s->tail = NULL;
 		s->queued = 0;

@@ -110,6 +110,8 @@ struct dcf_frame {
 	u8 tries; /* data transmissions */
 	u8 at_stage, stage_tries;
 	u8 used[DCF_STAGES]; /* attempts in each stage */
+	u8 holders; /* the queue, and each of its transmissions that has not passed everyone yet */
+	u8 why; /* enum dcf_reason: it has ended, and is done with when nothing holds it */
 };
 
 struct dcf;
@@ -117,7 +119,7 @@ struct dcf;
 struct dcf_ops {
 	/* @frame arrived well at station @to, with this power. */
 	void (*deliver)(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm);
-	/* @station is done with @frame: it belongs to the caller again. */
+	/* @station is done with @frame, and no signal of it is on its way any more: it belongs to the caller again. */
 	void (*done)(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why);
 	/* A trace record: @head of @head_len bytes, then @body, then zeros up to a multiple of 8. */
 	void (*record)(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);

@@ -51,7 +51,7 @@ struct neighbour {
 
 struct transmission {
 	u64 id, start, end;
-	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for; else NULL */
+	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for, held; else NULL */
 	const u8 *bytes;
 	u8 control[16];
 	u32 len; /* without FCS */
@@ -59,7 +59,6 @@ struct transmission {
 	u16 rate, freq;
 	u8 kind;
 	bool short_preamble, counted;
-	bool give_back; /* the frame is done with once its signal has passed everyone */
 	u16 heard, gone; /* how far in the list of neighbours */
 	u64 visible_at; /* when the kernel first learns of it; DCF_NEVER */
 };
@@ -181,6 +180,8 @@ void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
 void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 
 /* exchange.c */
+/* One of those that hold @f lets go of it: the last gives it back. */
+void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);

@@ -110,6 +110,7 @@ def library() -> c.CDLL:
         ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
         ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
+        ("dcf_find_address", u16, [p, c.c_char_p]),
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
         ("dcf_enqueue", None, [p, u16, c.POINTER(Frame), u64]),

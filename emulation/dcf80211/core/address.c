@@ -26,8 +26,8 @@ static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, boo
 			return entry;
 		if (!empty && entry->station == DCF_NOBODY)
 			empty = entry;
-		if (entry->station == DCF_NOBODY && !entry->addr[0] && !entry->addr[5])
-			break; /* never used: nothing lies beyond */
+		if (!entry->used)
+			break; /* nothing lies beyond */
 	}
 	return free ? empty : NULL;
 }
@@ -52,6 +52,7 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
 		entry->uses = 0;
 	memcpy(entry->addr, addr, DCF_ALEN);
 	entry->station = station;
+	entry->used = true;
 	entry->uses++;
 	return true;
 }
@@ -63,6 +64,6 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 	if (!entry || entry->station != station)
 		return false;
 	if (--entry->uses == 0)
-		entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
+		entry->station = DCF_NOBODY;
 	return true;
 }

@@ -121,6 +121,7 @@ struct dcf_station {
 struct dcf_address {
 	u8 addr[DCF_ALEN];
 	u16 station; /* DCF_NOBODY: free */
+	bool used; /* at any time: what has the same hash may lie beyond */
 	u32 uses;
 };
 

@@ -15,7 +15,7 @@
 #define MOST 6
 #define ROUND 400 /* operations with one air */
 
-static u64 state;
+static u64 state, started;
 static unsigned long held, read_bytes;
 
 static u64 draw(u64 n)
@@ -96,6 +96,20 @@ static void link_up(struct dcf *dcf, u16 from, u16 to)
 	});
 }
 
+/* Nothing takes longer than the measurement, give or take what is counted ahead while it lasts. */
+static void check_times(const struct dcf *dcf, u16 stations, u64 now)
+{
+	u64 ahead = dcf_measuring(dcf) ? 40000000 : 0;
+	u16 i;
+
+	for (i = 0; i < stations; i++) {
+		const struct dcf_counters *c = dcf_counters(dcf, i);
+
+		assert(c->tx_ns <= now - started + ahead && c->nav_ns <= now - started + ahead);
+		assert(c->busy_ns <= now - started);
+	}
+}
+
 static void operate(struct dcf *dcf, u16 stations, u64 *now)
 {
 	u8 addr[DCF_ALEN];
@@ -104,9 +118,11 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 	address(addr, draw(stations + 1));
 	switch (draw(24)) {
 	case 0:
+		started = *now;
 		return dcf_start(dcf, *now);
 	case 1:
-		return dcf_stop(dcf, *now, 0);
+		dcf_stop(dcf, *now, 0);
+		return check_times(dcf, stations, *now);
 	case 2:
 		return link_up(dcf, draw(stations), draw(stations));
 	case 3:
@@ -153,7 +169,7 @@ static void play(unsigned long operations)
 	};
 	struct dcf *dcf = calloc(1, dcf_size(stations));
 	const char *why = dcf_init(dcf, &config, &ops, NULL);
-	u64 now = 0;
+	u64 now = started = 0;
 	u8 addr[DCF_ALEN];
 
 	assert(!why);
@@ -167,6 +183,7 @@ static void play(unsigned long operations)
 	while (operations--)
 		operate(dcf, stations, &now);
 	dcf_run(dcf, now + 1000000000000ULL);
+	check_times(dcf, stations, now + 1000000000000ULL);
 	assert(dcf_next(dcf) == DCF_NEVER);
 	assert(!held);
 	free(dcf);

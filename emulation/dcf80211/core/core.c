@@ -303,6 +303,19 @@ u64 dcf_next(const struct dcf *dcf)
 	return next_from(dcf, 0, DCF_NEVER);
 }
 
+/* Up to now, what is counted when it begins, and what when it ends. */
+static void close_counters(struct dcf *dcf, struct dcf_station *s)
+{
+	const struct transmission *tx = &s->tx[s->slot];
+
+	if (s->busy)
+		s->counters.busy_ns += dcf->now - dcf_max(s->busy_since, dcf->started);
+	if (s->nav_end > dcf->now)
+		s->counters.nav_ns -= s->nav_end - dcf->now;
+	if (s->sending && tx->id >= dcf->first_counted)
+		s->counters.tx_ns -= tx->end - dcf->now;
+}
+
 void dcf_flush(struct dcf *dcf)
 {
 	u16 i, slot;
@@ -310,6 +323,8 @@ void dcf_flush(struct dcf *dcf)
 	for (i = 0; i < dcf->config.stations; i++) {
 		struct dcf_station *s = &dcf->station[i];
 
+		if (dcf->measuring)
+			close_counters(dcf, s);
 		for (slot = 0; slot < 2; slot++)
 			if (s->tx[slot].frame)
 				exchange_release(dcf, i, s->tx[slot].frame);
@@ -341,6 +356,7 @@ void dcf_start(struct dcf *dcf, u64 now)
 
 	dcf_run(dcf, now);
 	dcf->now = dcf->started = now;
+	dcf->first_counted = dcf->transmissions + 1;
 	for (i = 0; i < dcf->config.stations; i++) {
 		struct dcf_station *s = &dcf->station[i];
 
@@ -360,16 +376,8 @@ void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
 	dcf->now = now;
 	if (!dcf->measuring)
 		return;
-	for (i = 0; i < dcf->config.stations; i++) {
-		struct dcf_station *s = &dcf->station[i];
-
-		if (s->busy)
-			s->counters.busy_ns += now - dcf_max(s->busy_since, dcf->started);
-		if (s->nav_end > now)
-			s->counters.nav_ns -= s->nav_end - now;
-		if (s->sending && s->tx[s->slot].counted)
-			s->counters.tx_ns -= s->tx[s->slot].end - now;
-	}
+	for (i = 0; i < dcf->config.stations; i++)
+		close_counters(dcf, &dcf->station[i]);
 	trace_mark(dcf, true, lost_records);
 	dcf->measuring = false;
 }

@@ -200,7 +200,7 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 {
 	bool addressed = tx->receiver == s->index, frame = is_frame(dcf, &nb->link);
 
-	if (!dcf->measuring || !tx->counted || (!addressed && !frame))
+	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
 	if (!frame) /* it could not have been received alone either */
 		outcome = DCF_BELOW_THRESHOLD;
@@ -296,7 +296,6 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	tx->start = dcf->now;
 	tx->end = dcf->now + duration;
 	tx->heard = tx->gone = 0;
-	tx->counted = dcf->measuring;
 	tx->visible_at = DCF_NEVER;
 	if (tx->frame)
 		tx->frame->holders++;

@@ -58,7 +58,7 @@ struct transmission {
 	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
 	u16 rate, freq;
 	u8 kind;
-	bool short_preamble, counted;
+	bool short_preamble;
 	u16 heard, gone; /* how far in the list of neighbours */
 	u64 visible_at; /* when the kernel first learns of it; DCF_NEVER */
 };
@@ -129,7 +129,8 @@ struct dcf {
 	struct dcf_config config;
 	const struct dcf_ops *ops;
 	void *edge;
-	u64 now, started, transmissions, first_counted, events;
+	u64 now, started, events;
+	u64 transmissions, first_counted; /* numbers: of the last, and of the first in this measurement */
 	bool measuring;
 	struct timeline timeline;
 	struct dcf_station *station;

@@ -50,9 +50,11 @@ def test_a_flush_takes_back_what_was_counted_ahead() -> None:
     air.send(0, 1, tcp(1460), at=US, rate=10, rts=True)
     air.run(1500 * US)
     assert [t.kind for t in air.tx] == ["rts", "cts", "tcp_data"]
+    air.lib.dcf_run(air.memory, 1500 * US)
     air.flush()
     air.run(10**9)
     air.stop()
     for station in range(3):
         counters = air.counters(station)
         assert max(counters.tx_ns, counters.nav_ns, counters.busy_ns) <= 1500 * US
+        assert counters.busy_ns > 1000 * US

@@ -234,6 +234,7 @@ void dcf_run(struct dcf *dcf, u64 until)
 			break;
 		}
 	}
+	dcf->now = dcf_max(dcf->now, until); /* what comes between two events comes now, not at the last */
 }
 
 /*
@@ -355,7 +356,7 @@ void dcf_start(struct dcf *dcf, u64 now)
 	u16 i;
 
 	dcf_run(dcf, now);
-	dcf->now = dcf->started = now;
+	dcf->started = now;
 	dcf->first_counted = dcf->transmissions + 1;
 	for (i = 0; i < dcf->config.stations; i++) {
 		struct dcf_station *s = &dcf->station[i];
@@ -373,7 +374,6 @@ void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
 	u16 i;
 
 	dcf_run(dcf, now);
-	dcf->now = now;
 	if (!dcf->measuring)
 		return;
 	for (i = 0; i < dcf->config.stations; i++)

@@ -128,13 +128,13 @@ static int do_station(struct sk_buff *skb, struct genl_info *info)
 	begin(air, &flags);
 	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
 			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
+	/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
+	nla_memcpy(perm, a[A_RADIO], ETH_ALEN);
+	perm[0] &= ~0x40;
+	ok = ok && dcf_set_address(air->dcf, station, perm);
 	if (ok) {
 		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
 		air->radio[station].named = true;
-		/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
-		ether_addr_copy(perm, air->radio[station].addr);
-		perm[0] &= ~0x40;
-		ok = dcf_add_address(air->dcf, station, perm);
 	}
 	end(air, flags);
 	if (!ok)

@@ -108,6 +108,7 @@ def library() -> c.CDLL:
         ("dcf_size", c.c_size_t, [u16]),
         ("dcf_init", c.c_char_p, [p, c.POINTER(Config), c.POINTER(Ops), p]),
         ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
+        ("dcf_set_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_find_address", u16, [p, c.c_char_p]),
@@ -223,7 +224,7 @@ class Core:
             raise ValueError(why.decode())
         for i in range(n):
             assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue, False)
-            assert self.lib.dcf_add_address(self.memory, i, address(i))
+            assert self.lib.dcf_set_address(self.memory, i, address(i))
             for j in range(n):
                 if i != j and power[i][j]:
                     self.link(i, j, power[i][j], delay[i][j] if delay else 0)

@@ -135,7 +135,7 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 			dcf_flush(dcf);
 		return;
 	case 6:
-		dcf_add_address(dcf, draw(stations), addr);
+		(draw(2) ? dcf_add_address : dcf_set_address)(dcf, draw(stations), addr);
 		return;
 	case 7:
 		dcf_del_address(dcf, draw(stations), addr);
@@ -176,7 +176,7 @@ static void play(unsigned long operations)
 	for (i = 0; i < stations; i++) {
 		dcf_set_station(dcf, i, 2412, 1 + draw(3), 1 + draw(3), 1 + draw(4), draw(2));
 		address(addr, i);
-		dcf_add_address(dcf, i, addr);
+		dcf_set_address(dcf, i, addr);
 		for (j = 0; j < stations; j++)
 			link_up(dcf, i, j);
 	}

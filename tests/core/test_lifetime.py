@@ -24,7 +24,7 @@ def far(**options: int) -> Core:
 
 def test_a_change_of_channel_while_the_last_ack_is_due() -> None:
     air = far()
-    assert air.lib.dcf_del_address(air.memory, 1, b"\x02\0\0\0\0\1")  # so that none comes
+    assert air.lib.dcf_set_address(air.memory, 1, b"\x02\0\0\0\0\x09")  # so that none comes
     air.send(0, 1, tcp(100), at=US)
     air.run(100 * US)
     end = air.tx[0].end

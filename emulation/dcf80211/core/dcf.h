@@ -141,7 +141,9 @@ const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const str
 
 /* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
-/* An address is the station's until it has been taken away as often as added: hwsim does both for each scan. */
+/* The address of the station's own, in place of the one that it had. */
+bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
+/* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */
 bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);

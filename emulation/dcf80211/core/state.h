@@ -122,6 +122,7 @@ struct dcf_address {
 	u8 addr[DCF_ALEN];
 	u16 station; /* DCF_NOBODY: free */
 	bool used; /* at any time: what has the same hash may lie beyond */
+	bool own; /* the station's own, which nobody adds or takes away */
 	u32 uses;
 };
 

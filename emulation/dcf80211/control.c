@@ -58,7 +58,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr **a = info->attrs;
 	struct dcf_config config;
 	struct air *air;
-	const char *why;
+	enum dcf_refusal why;
 
 	if (the_air) {
 		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
@@ -88,11 +88,14 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.noise_aw = nla_get_u64(a[A_NOISE_AW]),
 		.seed = nla_get_u64(a[A_SEED]),
 	};
-	air = air_create(&config, &why);
+	why = dcf_check(&config);
+	if (why != DCF_SOUND) {
+		refusal_say(info->extack, why);
+		return -EINVAL;
+	}
+	air = air_create(&config);
 	if (IS_ERR(air)) {
-		if (why && info->extack)
-			info->extack->_msg = why;
-		else if (PTR_ERR(air) == -ENODEV)
+		if (PTR_ERR(air) == -ENODEV)
 			NL_SET_ERR_MSG(info->extack, "mac80211_hwsim is not loaded, or has another medium");
 		return PTR_ERR(air);
 	}

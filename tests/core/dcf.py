@@ -106,7 +106,8 @@ def library() -> c.CDLL:
     u16, u64, p = c.c_uint16, c.c_uint64, c.c_void_p
     for name, result, arguments in (
         ("dcf_size", c.c_size_t, [u16]),
-        ("dcf_init", c.c_char_p, [p, c.POINTER(Config), c.POINTER(Ops), p]),
+        ("dcf_check", c.c_int, [c.POINTER(Config)]),
+        ("dcf_init", None, [p, c.POINTER(Config), c.POINTER(Ops), p]),
         ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
         ("dcf_set_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
@@ -219,9 +220,9 @@ class Core:
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
-        why = self.lib.dcf_init(self.memory, self.config, self.ops, None)
-        if why:
-            raise ValueError(why.decode())
+        if refusal := self.lib.dcf_check(self.config):
+            raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
+        self.lib.dcf_init(self.memory, self.config, self.ops, None)
         for i in range(n):
             assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue, False)
             assert self.lib.dcf_set_address(self.memory, i, address(i))

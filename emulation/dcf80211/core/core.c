@@ -48,42 +48,39 @@ size_t dcf_size(u16 stations)
 	return lay_out(NULL, stations);
 }
 
-static const char *refuse(const struct dcf_config *c)
+enum dcf_refusal dcf_check(const struct dcf_config *c)
 {
 	const struct dcf_phy *phy = &c->phy;
 
 	if (!c->stations || c->stations > DCF_MAX_STATIONS)
-		return "between 1 and 256 stations";
+		return DCF_BAD_STATIONS;
 	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000 || phy->sifs_ns < 1000 || phy->sifs_ns > 1000000)
-		return "slot and SIFS are between 1 us and 1 ms";
+		return DCF_BAD_SLOT;
 	if (phy->signal_extension_ns > 1000000)
-		return "the signal extension is below 1 ms";
+		return DCF_BAD_EXTENSION;
 	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||
 	    phy->cw_max & (phy->cw_max + 1))
-		return "CWmin and CWmax are one less than a power of two, up to 65535, CWmin not above CWmax";
+		return DCF_BAD_CW;
 	if (!phy->basic_rates || phy->basic_rates >> DCF_RATES)
-		return "the basic rate set is empty or has a rate that does not exist";
+		return DCF_BAD_BASIC_RATES;
 	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES)
-		return "no such reception model or EIFS rule";
+		return DCF_BAD_RULE;
 	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
-		return "the carrier sense threshold is above 0 and not above the reception threshold";
+		return DCF_BAD_CARRIER_SENSE;
 	if (c->reception == DCF_CAPTURE && c->capture_ratio_milli < 1000)
-		return "the capture ratio is at least 1";
+		return DCF_BAD_CAPTURE_RATIO;
 	if (c->reception == DCF_SINR && !c->noise_aw)
-		return "SINR needs noise";
+		return DCF_NO_NOISE;
 	if (c->snap < DCF_HDR_LEN)
-		return "the trace keeps at least the 24 bytes of a header";
-	return NULL;
+		return DCF_BAD_SNAP;
+	return DCF_SOUND;
 }
 
-const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
+void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
 {
-	const char *why = refuse(config);
 	u16 i;
 	u32 a;
 
-	if (why)
-		return why;
 	lay_out(dcf, config->stations);
 	dcf->config = *config;
 	dcf->ops = ops;
@@ -105,7 +102,6 @@ const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const str
 		dcf_random(&s->random); /* seeds that differ in few bits part here */
 		s->random = dcf_random(&s->random);
 	}
-	return NULL;
 }
 
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous)

@@ -75,6 +75,21 @@ struct dcf_config {
 	u64 seed;
 };
 
+/* What is wrong with a configuration. */
+enum dcf_refusal {
+	DCF_SOUND,
+	DCF_BAD_STATIONS,
+	DCF_BAD_SLOT,
+	DCF_BAD_EXTENSION,
+	DCF_BAD_CW,
+	DCF_BAD_BASIC_RATES,
+	DCF_BAD_RULE,
+	DCF_BAD_CARRIER_SENSE,
+	DCF_BAD_CAPTURE_RATIO,
+	DCF_NO_NOISE,
+	DCF_BAD_SNAP
+};
+
 /* How one pair of stations hears: attowatts, thousandths of a dBm, nanoseconds. 0 aw: not at all. */
 struct dcf_link {
 	u64 power_aw;
@@ -134,10 +149,12 @@ struct dcf_counters {
 	u64 busy_ns, nav_ns, tx_ns;
 };
 
+/* Before anything else is asked about a configuration. */
+enum dcf_refusal dcf_check(const struct dcf_config *config);
 /* The memory that one air needs. */
 size_t dcf_size(u16 stations);
-/* 0, or why not: a text for people. @memory holds dcf_size() bytes, zeroed. */
-const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
+/* @dcf: so many bytes, zeroed. @config is sound. */
+void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
 
 /* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);

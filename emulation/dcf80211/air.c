@@ -54,12 +54,11 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-struct air *air_create(const struct dcf_config *config, const char **why)
+struct air *air_create(const struct dcf_config *config)
 {
 	struct air *air = kzalloc(sizeof(*air), GFP_KERNEL);
 	int err = -ENOMEM;
 
-	*why = NULL;
 	if (!air)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&air->lock);
@@ -72,10 +71,7 @@ struct air *air_create(const struct dcf_config *config, const char **why)
 	air->dcf = vzalloc(dcf_size(config->stations));
 	if (!air->radio || !air->dcf)
 		goto out;
-	*why = dcf_init(air->dcf, config, &hwsim_dcf_ops, air);
-	err = -EINVAL;
-	if (*why)
-		goto out;
+	dcf_init(air->dcf, config, &hwsim_dcf_ops, air);
 	if (config->trace) {
 		err = trace_open(air);
 		if (err)

@@ -3,7 +3,7 @@
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
  * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
- * (generic netlink), trace.c (the relay channel).
+ * (generic netlink), refusal.c (its sentences), trace.c (the relay channel).
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
@@ -25,6 +25,7 @@
 
 enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
+struct netlink_ext_ack;
 struct rchan;
 struct dentry;
 
@@ -69,7 +70,7 @@ struct air {
 };
 
 /* air.c */
-struct air *air_create(const struct dcf_config *config, const char **why);
+struct air *air_create(const struct dcf_config *config);
 void air_destroy(struct air *air);
 void air_kick(struct air *air);
 /* Under air->lock: the core has changed, arm its timer anew. */
@@ -99,6 +100,9 @@ int trace_open(struct air *air);
 void trace_close(struct air *air);
 void trace_flush(struct air *air);
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
+
+/* refusal.c */
+void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);
 
 /* control.c */
 int control_register(void);

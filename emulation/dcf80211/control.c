@@ -58,7 +58,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr **a = info->attrs;
 	struct dcf_config config;
 	struct air *air;
-	const char *why;
+	enum dcf_refusal why;
 
 	if (the_air) {
 		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
@@ -88,11 +88,14 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.noise_aw = nla_get_u64(a[A_NOISE_AW]),
 		.seed = nla_get_u64(a[A_SEED]),
 	};
-	air = air_create(&config, &why);
+	why = dcf_check(&config);
+	if (why != DCF_SOUND) {
+		refusal_say(info->extack, why);
+		return -EINVAL;
+	}
+	air = air_create(&config);
 	if (IS_ERR(air)) {
-		if (why && info->extack)
-			info->extack->_msg = why;
-		else if (PTR_ERR(air) == -ENODEV)
+		if (PTR_ERR(air) == -ENODEV)
 			NL_SET_ERR_MSG(info->extack, "mac80211_hwsim is not loaded, or has another medium");
 		return PTR_ERR(air);
 	}
@@ -128,13 +131,13 @@ static int do_station(struct sk_buff *skb, struct genl_info *info)
 	begin(air, &flags);
 	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
 			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
+	/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
+	nla_memcpy(perm, a[A_RADIO], ETH_ALEN);
+	perm[0] &= ~0x40;
+	ok = ok && dcf_set_address(air->dcf, station, perm);
 	if (ok) {
 		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
 		air->radio[station].named = true;
-		/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
-		ether_addr_copy(perm, air->radio[station].addr);
-		perm[0] &= ~0x40;
-		ok = dcf_add_address(air->dcf, station, perm);
 	}
 	end(air, flags);
 	if (!ok)

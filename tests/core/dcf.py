@@ -19,6 +19,7 @@ from pathlib import Path
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS
 
 NEVER = 2**64 - 1
+POISON = 0xDB
 US = 1000
 SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
 
@@ -62,6 +63,7 @@ Frame._fields_ = [
     ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
     ("kind", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
+    ("holders", c.c_uint8), ("why", c.c_uint8),
 ]  # fmt: skip
 
 DELIVER = c.CFUNCTYPE(None, c.c_void_p, c.c_uint16, c.POINTER(Frame), c.c_uint16, c.c_int32)
@@ -104,10 +106,13 @@ def library() -> c.CDLL:
     u16, u64, p = c.c_uint16, c.c_uint64, c.c_void_p
     for name, result, arguments in (
         ("dcf_size", c.c_size_t, [u16]),
-        ("dcf_init", c.c_char_p, [p, c.POINTER(Config), c.POINTER(Ops), p]),
+        ("dcf_check", c.c_int, [c.POINTER(Config)]),
+        ("dcf_init", None, [p, c.POINTER(Config), c.POINTER(Ops), p]),
         ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
+        ("dcf_set_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
+        ("dcf_find_address", u16, [p, c.c_char_p]),
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
         ("dcf_enqueue", None, [p, u16, c.POINTER(Frame), u64]),
@@ -201,6 +206,8 @@ class Core:
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
         self.frames: dict[int, tuple[Frame, c.Array[c.c_uint8]]] = {}
+        self.given_back: list[tuple[Frame, c.Array[c.c_uint8]]] = []  # overwritten: who reads them reads nonsense
+        self.faults: list[str] = []  # a callback cannot raise
         self.tx: list[Tx] = []
         self.rx: list[Rx] = []
         self.end: list[End] = []
@@ -213,12 +220,12 @@ class Core:
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
-        why = self.lib.dcf_init(self.memory, self.config, self.ops, None)
-        if why:
-            raise ValueError(why.decode())
+        if refusal := self.lib.dcf_check(self.config):
+            raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
+        self.lib.dcf_init(self.memory, self.config, self.ops, None)
         for i in range(n):
             assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue, False)
-            assert self.lib.dcf_add_address(self.memory, i, address(i))
+            assert self.lib.dcf_set_address(self.memory, i, address(i))
             for j in range(n):
                 if i != j and power[i][j]:
                     self.link(i, j, power[i][j], delay[i][j] if delay else 0)
@@ -250,6 +257,10 @@ class Core:
             self.lib.dcf_run(self.memory, at)
         self.now = max(self.now, until)
         self.lib.dcf_run(self.memory, until)
+        assert not self.faults, self.faults[0]
+
+    def flush(self) -> None:
+        self.lib.dcf_flush(self.memory)
 
     def stop(self) -> None:
         self.lib.dcf_stop(self.memory, self.now, 0)
@@ -259,15 +270,25 @@ class Core:
 
     def _deliver(self, edge: int, to: int, frame: c._Pointer[Frame], rate: int, power: int) -> None:
         f = frame.contents
+        if c.addressof(f) not in self.frames:
+            self.faults.append(f"at {self.now} ns station {to} is given a frame that is done with")
+            return
         self.delivered.append((self.now, to, c.string_at(f.bytes, f.len)))
 
     def _done(self, edge: int, station: int, frame: c._Pointer[Frame], why: int) -> None:
         f = frame.contents
         self.finished.append((self.now, station, REASONS[why], list(f.used)))
-        del self.frames[c.addressof(f)]
+        if c.addressof(f) not in self.frames:
+            self.faults.append(f"at {self.now} ns a frame of station {station} is done with twice")
+            return
+        self.given_back.append(self.frames.pop(c.addressof(f)))
+        for memory in self.given_back[-1]:
+            c.memset(c.addressof(memory), POISON, c.sizeof(memory))
         self.on_done(station, REASONS[why])
 
     def _record(self, edge: int, head: int, head_len: int, body: int, body_len: int) -> None:
+        if body_len and c.string_at(body, body_len) == bytes((POISON,)) * body_len:
+            self.faults.append(f"at {self.now} ns a frame that is done with is in the trace")
         r = c.string_at(head, head_len) + (c.string_at(body, body_len) if body_len else b"")
         r += bytes(-len(r) % 8)
         self.raw += r

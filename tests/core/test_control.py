@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import ctypes as c
-
-from dcf import NEVER, US, Config, Core, Errors, Link, Ops, Phy, dsss, library, tcp
+from dcf import NEVER, US, Config, Core, Errors, Link, Phy, dsss, library, tcp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -84,8 +82,5 @@ def test_control_never_stops_the_core(configuration, steps):  # type: ignore[no-
 
 @given(st.integers(0, 2**16 - 1))
 def test_only_so_many_stations(stations: int) -> None:
-    """The memory of an air is asked for before its configuration is looked at."""
-    memory = c.create_string_buffer(library().dcf_size(min(stations, 256)))
     config = Config(dsss(), stations, 0, 1, True, False, True, 128, 10_000, 100, 10, 1, 1)
-    refused = library().dcf_init(memory, config, Ops(), None)
-    assert bool(refused) == (not 1 <= stations <= 256)
+    assert bool(library().dcf_check(config)) == (not 1 <= stations <= 256)

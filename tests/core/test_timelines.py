@@ -315,3 +315,15 @@ def test_cts_to_self_protects_an_ofdm_frame() -> None:
     assert [(t.kind, t.station, t.receiver) for t in air.tx[:2]] == [("cts", 0, 0), ("tcp_data", 0, 1)]
     assert air.tx[1].start == air.tx[0].end + SIFS * US
     assert air.finished[0][2] == "ACKED"
+
+
+def test_a_change_of_channel_takes_effect_when_it_comes() -> None:
+    """Also long after the last event: who waited for a frame of 12 ms to pass sends on the new channel DIFS after."""
+    air = Core(mutual(2, {}, NEAR))
+    air.send(0, 1, DATA, at=1000 * US, rate=10)
+    air.send(1, 0, DATA, at=2000 * US, freq=2412)
+    air.run(5000 * US)
+    air.lib.dcf_set_station(air.memory, 1, 2437, 7, 4, 50, False)
+    air.run(9000 * US)
+    assert air.tx[1].station == 1
+    assert slots(air.tx[1].start / US, 5000 + DIFS) in range(32)

@@ -66,7 +66,8 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
         from emulation.lane.air import Air
         from emulation.lane.netlink import NetlinkError
         plan = json.loads({json.dumps(plan)!r})
-        for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3)):
+        for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3),
+                           ("sifs_ns", 0), ("signal_extension_ns", 10**7), ("basic_rates", [])):
             changed = copy.deepcopy(plan)
             changed["air"][key] = value
             try:
@@ -74,7 +75,9 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
             except NetlinkError as error:
                 print(key, error.strerror)
     """)
-    assert [line.split()[0] for line in lines] == ["cw_min", "slot_ns", "cs_threshold_mdbm", "snap"]
+    keys = ["cw_min", "slot_ns", "cs_threshold_mdbm", "snap", "sifs_ns", "signal_extension_ns", "basic_rates"]
+    assert [line.split()[0] for line in lines] == keys
+    assert all(len(line.split()) > 6 for line in lines)
     assert "one less than a power of two" in lines[0]
     assert "carrier sense threshold" in lines[2]
 

@@ -26,8 +26,8 @@ static struct dcf_address *find_entry(const struct dcf *dcf, const u8 *addr, boo
 			return entry;
 		if (!empty && entry->station == DCF_NOBODY)
 			empty = entry;
-		if (entry->station == DCF_NOBODY && !entry->addr[0] && !entry->addr[5])
-			break; /* never used: nothing lies beyond */
+		if (!entry->used)
+			break; /* nothing lies beyond */
 	}
 	return free ? empty : NULL;
 }
@@ -39,19 +39,49 @@ u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
 	return entry ? entry->station : DCF_NOBODY;
 }
 
-bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
+/* Its entry if it is @station's or can be: NULL else. */
+static struct dcf_address *claim(struct dcf *dcf, u16 station, const u8 *addr)
 {
 	struct dcf_address *entry;
 
 	if (station >= dcf->config.stations || dcf_is_group(addr))
-		return false;
+		return NULL;
 	entry = find_entry(dcf, addr, true);
 	if (!entry || (entry->station != DCF_NOBODY && entry->station != station))
-		return false;
-	if (entry->station == DCF_NOBODY)
-		entry->uses = 0;
+		return NULL;
 	memcpy(entry->addr, addr, DCF_ALEN);
 	entry->station = station;
+	entry->used = true;
+	return entry;
+}
+
+static void free_if_unused(struct dcf_address *entry)
+{
+	if (!entry->own && !entry->uses)
+		entry->station = DCF_NOBODY;
+}
+
+bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry = claim(dcf, station, addr), *other;
+
+	if (!entry)
+		return false;
+	entry->own = true;
+	for (other = dcf->address; other < dcf->address + dcf->addresses; other++)
+		if (other != entry && other->own && other->station == station) {
+			other->own = false;
+			free_if_unused(other);
+		}
+	return true;
+}
+
+bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
+{
+	struct dcf_address *entry = claim(dcf, station, addr);
+
+	if (!entry)
+		return false;
 	entry->uses++;
 	return true;
 }
@@ -60,9 +90,9 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 {
 	struct dcf_address *entry = find_entry(dcf, addr, false);
 
-	if (!entry || entry->station != station)
+	if (!entry || entry->station != station || !entry->uses)
 		return false;
-	if (--entry->uses == 0)
-		entry->station = DCF_NOBODY; /* its bytes stay: what lies beyond is still found */
+	entry->uses--;
+	free_if_unused(entry);
 	return true;
 }

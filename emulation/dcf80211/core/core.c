@@ -48,42 +48,39 @@ size_t dcf_size(u16 stations)
 	return lay_out(NULL, stations);
 }
 
-static const char *refuse(const struct dcf_config *c)
+enum dcf_refusal dcf_check(const struct dcf_config *c)
 {
 	const struct dcf_phy *phy = &c->phy;
 
 	if (!c->stations || c->stations > DCF_MAX_STATIONS)
-		return "between 1 and 256 stations";
+		return DCF_BAD_STATIONS;
 	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000 || phy->sifs_ns < 1000 || phy->sifs_ns > 1000000)
-		return "slot and SIFS are between 1 us and 1 ms";
+		return DCF_BAD_SLOT;
 	if (phy->signal_extension_ns > 1000000)
-		return "the signal extension is below 1 ms";
+		return DCF_BAD_EXTENSION;
 	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||
 	    phy->cw_max & (phy->cw_max + 1))
-		return "CWmin and CWmax are one less than a power of two, up to 65535, CWmin not above CWmax";
+		return DCF_BAD_CW;
 	if (!phy->basic_rates || phy->basic_rates >> DCF_RATES)
-		return "the basic rate set is empty or has a rate that does not exist";
+		return DCF_BAD_BASIC_RATES;
 	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES)
-		return "no such reception model or EIFS rule";
+		return DCF_BAD_RULE;
 	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
-		return "the carrier sense threshold is above 0 and not above the reception threshold";
+		return DCF_BAD_CARRIER_SENSE;
 	if (c->reception == DCF_CAPTURE && c->capture_ratio_milli < 1000)
-		return "the capture ratio is at least 1";
+		return DCF_BAD_CAPTURE_RATIO;
 	if (c->reception == DCF_SINR && !c->noise_aw)
-		return "SINR needs noise";
+		return DCF_NO_NOISE;
 	if (c->snap < DCF_HDR_LEN)
-		return "the trace keeps at least the 24 bytes of a header";
-	return NULL;
+		return DCF_BAD_SNAP;
+	return DCF_SOUND;
 }
 
-const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
+void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
 {
-	const char *why = refuse(config);
 	u16 i;
 	u32 a;
 
-	if (why)
-		return why;
 	lay_out(dcf, config->stations);
 	dcf->config = *config;
 	dcf->ops = ops;
@@ -105,7 +102,6 @@ const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const str
 		dcf_random(&s->random); /* seeds that differ in few bits part here */
 		s->random = dcf_random(&s->random);
 	}
-	return NULL;
 }
 
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous)
@@ -186,6 +182,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
 	medium_retune(dcf, s, frame->freq);
+	frame->holders = 1;
 	s->queued++;
 	if (s->tail)
 		s->tail->next = frame;
@@ -233,6 +230,7 @@ void dcf_run(struct dcf *dcf, u64 until)
 			break;
 		}
 	}
+	dcf->now = dcf_max(dcf->now, until); /* what comes between two events comes now, not at the last */
 }
 
 /*
@@ -302,6 +300,19 @@ u64 dcf_next(const struct dcf *dcf)
 	return next_from(dcf, 0, DCF_NEVER);
 }
 
+/* Up to now, what is counted when it begins, and what when it ends. */
+static void close_counters(struct dcf *dcf, struct dcf_station *s)
+{
+	const struct transmission *tx = &s->tx[s->slot];
+
+	if (s->busy)
+		s->counters.busy_ns += dcf->now - dcf_max(s->busy_since, dcf->started);
+	if (s->nav_end > dcf->now)
+		s->counters.nav_ns -= s->nav_end - dcf->now;
+	if (s->sending && tx->id >= dcf->first_counted)
+		s->counters.tx_ns -= tx->end - dcf->now;
+}
+
 void dcf_flush(struct dcf *dcf)
 {
 	u16 i, slot;
@@ -309,14 +320,17 @@ void dcf_flush(struct dcf *dcf)
 	for (i = 0; i < dcf->config.stations; i++) {
 		struct dcf_station *s = &dcf->station[i];
 
+		if (dcf->measuring)
+			close_counters(dcf, s);
 		for (slot = 0; slot < 2; slot++)
-			if (s->tx[slot].give_back && timeline_has(dcf, i, EV_GONE_0 + slot))
-				dcf->ops->done(dcf->edge, i, s->tx[slot].frame, DCF_GROUP);
+			if (s->tx[slot].frame)
+				exchange_release(dcf, i, s->tx[slot].frame);
 		while (s->head) {
 			struct dcf_frame *f = s->head;
 
 			s->head = f->next;
-			dcf->ops->done(dcf->edge, i, f, DCF_REFUSED);
+			f->why = DCF_REFUSED;
+			exchange_release(dcf, i, f);
 		}
 		s->tail = NULL;
 		s->queued = 0;
@@ -338,7 +352,8 @@ void dcf_start(struct dcf *dcf, u64 now)
 	u16 i;
 
 	dcf_run(dcf, now);
-	dcf->now = dcf->started = now;
+	dcf->started = now;
+	dcf->first_counted = dcf->transmissions + 1;
 	for (i = 0; i < dcf->config.stations; i++) {
 		struct dcf_station *s = &dcf->station[i];
 
@@ -355,19 +370,10 @@ void dcf_stop(struct dcf *dcf, u64 now, u32 lost_records)
 	u16 i;
 
 	dcf_run(dcf, now);
-	dcf->now = now;
 	if (!dcf->measuring)
 		return;
-	for (i = 0; i < dcf->config.stations; i++) {
-		struct dcf_station *s = &dcf->station[i];
-
-		if (s->busy)
-			s->counters.busy_ns += now - dcf_max(s->busy_since, dcf->started);
-		if (s->nav_end > now)
-			s->counters.nav_ns -= s->nav_end - now;
-		if (s->sending && s->tx[s->slot].counted)
-			s->counters.tx_ns -= s->tx[s->slot].end - now;
-	}
+	for (i = 0; i < dcf->config.stations; i++)
+		close_counters(dcf, &dcf->station[i]);
 	trace_mark(dcf, true, lost_records);
 	dcf->measuring = false;
 }

@@ -75,6 +75,21 @@ struct dcf_config {
 	u64 seed;
 };
 
+/* What is wrong with a configuration. */
+enum dcf_refusal {
+	DCF_SOUND,
+	DCF_BAD_STATIONS,
+	DCF_BAD_SLOT,
+	DCF_BAD_EXTENSION,
+	DCF_BAD_CW,
+	DCF_BAD_BASIC_RATES,
+	DCF_BAD_RULE,
+	DCF_BAD_CARRIER_SENSE,
+	DCF_BAD_CAPTURE_RATIO,
+	DCF_NO_NOISE,
+	DCF_BAD_SNAP
+};
+
 /* How one pair of stations hears: attowatts, thousandths of a dBm, nanoseconds. 0 aw: not at all. */
 struct dcf_link {
 	u64 power_aw;
@@ -110,6 +125,8 @@ struct dcf_frame {
 	u8 tries; /* data transmissions */
 	u8 at_stage, stage_tries;
 	u8 used[DCF_STAGES]; /* attempts in each stage */
+	u8 holders; /* the queue, and each of its transmissions that has not passed everyone yet */
+	u8 why; /* enum dcf_reason: it has ended, and is done with when nothing holds it */
 };
 
 struct dcf;
@@ -117,7 +134,7 @@ struct dcf;
 struct dcf_ops {
 	/* @frame arrived well at station @to, with this power. */
 	void (*deliver)(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm);
-	/* @station is done with @frame: it belongs to the caller again. */
+	/* @station is done with @frame, and no signal of it is on its way any more: it belongs to the caller again. */
 	void (*done)(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why);
 	/* A trace record: @head of @head_len bytes, then @body, then zeros up to a multiple of 8. */
 	void (*record)(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
@@ -132,14 +149,18 @@ struct dcf_counters {
 	u64 busy_ns, nav_ns, tx_ns;
 };
 
+/* Before anything else is asked about a configuration. */
+enum dcf_refusal dcf_check(const struct dcf_config *config);
 /* The memory that one air needs. */
 size_t dcf_size(u16 stations);
-/* 0, or why not: a text for people. @memory holds dcf_size() bytes, zeroed. */
-const char *dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
+/* @dcf: so many bytes, zeroed. @config is sound. */
+void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
 
 /* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
-/* An address is the station's until it has been taken away as often as added: hwsim does both for each scan. */
+/* The address of the station's own, in place of the one that it had. */
+bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
+/* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */
 bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);

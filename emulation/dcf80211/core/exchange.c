@@ -134,6 +134,12 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 	}
 }
 
+void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f)
+{
+	if (!--f->holders)
+		dcf->ops->done(dcf->edge, station, f, f->why);
+}
+
 static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)
 {
 	struct dcf_frame *f = s->head;
@@ -147,10 +153,8 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	s->cw = dcf->config.phy.cw_min;
 	access_backoff(dcf, s); /* post-backoff (10.3.4.3) */
 	trace_end(dcf, s, f, why);
-	if (why == DCF_GROUP && timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
-		s->tx[s->slot].give_back = true; /* its bytes are still on their way */
-	else
-		dcf->ops->done(dcf->edge, s->index, f, why);
+	f->why = why;
+	exchange_release(dcf, s->index, f);
 	access_update(dcf, s);
 }
 

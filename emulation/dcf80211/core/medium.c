@@ -200,7 +200,7 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 {
 	bool addressed = tx->receiver == s->index, frame = is_frame(dcf, &nb->link);
 
-	if (!dcf->measuring || !tx->counted || (!addressed && !frame))
+	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
 	if (!frame) /* it could not have been received alone either */
 		outcome = DCF_BELOW_THRESHOLD;
@@ -257,13 +257,23 @@ void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)
 	walk(dcf, from, slot, tx->start, &tx->heard, EV_HEARD_0 + slot, arrive);
 }
 
+/* A transmission holds its frame from its start until it has passed everyone, whatever has become of the frame. */
+static void let_go(struct dcf *dcf, struct dcf_station *from, struct transmission *tx)
+{
+	struct dcf_frame *f = tx->frame;
+
+	tx->frame = NULL;
+	if (f)
+		exchange_release(dcf, from->index, f);
+}
+
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
 {
 	struct transmission *tx = &from->tx[slot];
 
 	walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, leave);
-	if (tx->give_back && !timeline_has(dcf, from->index, EV_GONE_0 + slot))
-		dcf->ops->done(dcf->edge, from->index, tx->frame, DCF_GROUP);
+	if (!timeline_has(dcf, from->index, EV_GONE_0 + slot))
+		let_go(dcf, from, tx);
 }
 
 struct transmission *medium_next_tx(struct dcf_station *s)
@@ -286,9 +296,9 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	tx->start = dcf->now;
 	tx->end = dcf->now + duration;
 	tx->heard = tx->gone = 0;
-	tx->counted = dcf->measuring;
-	tx->give_back = false;
 	tx->visible_at = DCF_NEVER;
+	if (tx->frame)
+		tx->frame->holders++;
 	s->sending = true;
 	if (s->rx.tx) { /* half duplex */
 		if (s->rx.arrival->outcome == DCF_OK)
@@ -315,6 +325,8 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 void medium_sent(struct dcf *dcf, struct dcf_station *s)
 {
 	s->sending = false;
+	if (!timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
+		let_go(dcf, s, &s->tx[s->slot]); /* nobody hears it */
 	update_busy(dcf, s);
 	exchange_sent(dcf, s, &s->tx[s->slot]);
 }

@@ -51,15 +51,14 @@ struct neighbour {
 
 struct transmission {
 	u64 id, start, end;
-	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for; else NULL */
+	struct dcf_frame *frame; /* the kernel's frame, or that an RTS asks for, held; else NULL */
 	const u8 *bytes;
 	u8 control[16];
 	u32 len; /* without FCS */
 	u16 from, receiver; /* DCF_NOBODY: group, or an address nobody here has */
 	u16 rate, freq;
 	u8 kind;
-	bool short_preamble, counted;
-	bool give_back; /* the frame is done with once its signal has passed everyone */
+	bool short_preamble;
 	u16 heard, gone; /* how far in the list of neighbours */
 	u64 visible_at; /* when the kernel first learns of it; DCF_NEVER */
 };
@@ -122,6 +121,8 @@ struct dcf_station {
 struct dcf_address {
 	u8 addr[DCF_ALEN];
 	u16 station; /* DCF_NOBODY: free */
+	bool used; /* at any time: what has the same hash may lie beyond */
+	bool own; /* the station's own, which nobody adds or takes away */
 	u32 uses;
 };
 
@@ -129,7 +130,8 @@ struct dcf {
 	struct dcf_config config;
 	const struct dcf_ops *ops;
 	void *edge;
-	u64 now, started, transmissions, first_counted, events;
+	u64 now, started, events;
+	u64 transmissions, first_counted; /* numbers: of the last, and of the first in this measurement */
 	bool measuring;
 	struct timeline timeline;
 	struct dcf_station *station;
@@ -181,6 +183,8 @@ void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
 void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 
 /* exchange.c */
+/* One of those that hold @f lets go of it: the last gives it back. */
+void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Why the core refuses a configuration, in words. Netlink takes a sentence only
+ * as a literal, on the kernels that this builds for.
+ */
+#include <linux/netlink.h>
+
+#include "air.h"
+
+void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
+{
+	switch (why) {
+	case DCF_BAD_STATIONS:
+		NL_SET_ERR_MSG(extack, "between 1 and 256 stations");
+		break;
+	case DCF_BAD_SLOT:
+		NL_SET_ERR_MSG(extack, "slot and SIFS are between 1 us and 1 ms");
+		break;
+	case DCF_BAD_EXTENSION:
+		NL_SET_ERR_MSG(extack, "the signal extension is at most 1 ms");
+		break;
+	case DCF_BAD_CW:
+		NL_SET_ERR_MSG(extack, "CWmin and CWmax are one less than a power of two, up to 65535, CWmin not above CWmax");
+		break;
+	case DCF_BAD_BASIC_RATES:
+		NL_SET_ERR_MSG(extack, "the basic rate set is empty or has a rate that does not exist");
+		break;
+	case DCF_BAD_RULE:
+		NL_SET_ERR_MSG(extack, "no such reception model or EIFS rule");
+		break;
+	case DCF_BAD_CARRIER_SENSE:
+		NL_SET_ERR_MSG(extack, "the carrier sense threshold is above 0 and not above the reception threshold");
+		break;
+	case DCF_BAD_CAPTURE_RATIO:
+		NL_SET_ERR_MSG(extack, "the capture ratio is at least 1");
+		break;
+	case DCF_NO_NOISE:
+		NL_SET_ERR_MSG(extack, "SINR needs noise");
+		break;
+	case DCF_BAD_SNAP:
+		NL_SET_ERR_MSG(extack, "the trace keeps at least the 24 bytes of a header");
+		break;
+	case DCF_SOUND:
+		break;
+	}
+}

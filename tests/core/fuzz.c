@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The core under sanitizers: any call at any moment, with frames that are freed
+ * as soon as they are done with. Who reads one afterwards, loses one, or has two
+ * ends for it, does not come to the end of this program.
+ *
+ *	fuzz [OPERATIONS [SEED]]
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../emulation/dcf80211/core/dcf.h"
+
+#define MOST 6
+#define ROUND 400 /* operations with one air */
+
+static u64 state, started;
+static unsigned long held, read_bytes;
+
+static u64 draw(u64 n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state * 0x2545f4914f6cdd1dULL >> 16) % n;
+}
+
+#define PICK(type, ...) (((const type[]){ __VA_ARGS__ })[draw(sizeof((const type[]){ __VA_ARGS__ }) / sizeof(type))])
+
+static void read_all(const u8 *bytes, u32 len)
+{
+	while (len--)
+		read_bytes += *bytes++;
+}
+
+static void deliver(void *edge, u16 to, const struct dcf_frame *frame, u16 rate, s32 power_mdbm)
+{
+	(void)edge, (void)to, (void)rate, (void)power_mdbm;
+	read_all(frame->bytes, frame->len);
+}
+
+static void done(void *edge, u16 station, struct dcf_frame *frame, enum dcf_reason why)
+{
+	(void)edge, (void)station;
+	assert(why < DCF_REASONS && held);
+	held--;
+	free(frame->bytes);
+	free(frame);
+}
+
+static void record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len)
+{
+	(void)edge;
+	read_all(head, head_len);
+	read_all(body, body_len);
+}
+
+static void address(u8 *addr, u64 station)
+{
+	memset(addr, 0, DCF_ALEN);
+	addr[0] = 2;
+	addr[5] = station;
+}
+
+static void send(struct dcf *dcf, u16 stations, u64 now)
+{
+	struct dcf_frame *f = calloc(1, sizeof(*f));
+	u16 from = draw(stations);
+	int i;
+
+	f->len = DCF_HDR_LEN + draw(draw(4) ? 40 : 1500);
+	f->bytes = calloc(1, f->len);
+	f->bytes[0] = 8;
+	address(f->bytes + 4, draw(stations + 1));
+	if (!draw(4))
+		f->bytes[4] = 0xff;
+	address(f->bytes + 10, from);
+	f->freq = draw(20) ? 2412 : 2437;
+	f->no_ack = !draw(8);
+	for (i = 0; i < 1 + (int)draw(DCF_STAGES); i++)
+		f->stage[i] = (struct dcf_stage){
+			.rate = PICK(u16, 10, 20, 55, 110, 60, 120, 240, 540, 540, 540),
+			.count = draw(3) + !!draw(50),
+			.rts = !draw(3), .cts_to_self = !draw(4), .short_preamble = draw(2),
+		};
+	held++;
+	dcf_enqueue(dcf, from, f, now);
+}
+
+static void link_up(struct dcf *dcf, u16 from, u16 to)
+{
+	dcf_set_link(dcf, from, to, &(struct dcf_link){
+		.power_aw = PICK(u64, 0, 5, 20, 150, 1000, 50000, 1000000000000000000ULL),
+		.delay_ns = PICK(u32, 0, 667, DCF_MAX_DELAY_NS - 1, draw(DCF_MAX_DELAY_NS)),
+	});
+}
+
+/* Nothing takes longer than the measurement, give or take what is counted ahead while it lasts. */
+static void check_times(const struct dcf *dcf, u16 stations, u64 now)
+{
+	u64 ahead = dcf_measuring(dcf) ? 40000000 : 0;
+	u16 i;
+
+	for (i = 0; i < stations; i++) {
+		const struct dcf_counters *c = dcf_counters(dcf, i);
+
+		assert(c->tx_ns <= now - started + ahead && c->nav_ns <= now - started + ahead);
+		assert(c->busy_ns <= now - started);
+	}
+}
+
+static void operate(struct dcf *dcf, u16 stations, u64 *now)
+{
+	u8 addr[DCF_ALEN];
+
+	*now += PICK(u64, 0, 1, 1000, draw(60000), draw(60000), draw(2000000));
+	address(addr, draw(stations + 1));
+	switch (draw(24)) {
+	case 0:
+		started = *now;
+		return dcf_start(dcf, *now);
+	case 1:
+		dcf_stop(dcf, *now, 0);
+		return check_times(dcf, stations, *now);
+	case 2:
+		return link_up(dcf, draw(stations), draw(stations));
+	case 3:
+	case 4:
+		dcf_run(dcf, *now);
+		dcf_set_station(dcf, draw(stations), draw(3) ? 2412 : 2437, 1 + draw(3), 1 + draw(3), 1 + draw(4), draw(2));
+		return;
+	case 5:
+		if (!draw(8))
+			dcf_flush(dcf);
+		return;
+	case 6:
+		(draw(2) ? dcf_add_address : dcf_set_address)(dcf, draw(stations), addr);
+		return;
+	case 7:
+		dcf_del_address(dcf, draw(stations), addr);
+		return;
+	case 8:
+	case 9:
+	case 10:
+	case 11:
+	case 12:
+		return send(dcf, stations, *now);
+	default:
+		*now = dcf_next(dcf) == DCF_NEVER ? *now : dcf_max(*now, dcf_next(dcf));
+		dcf_run(dcf, *now);
+	}
+}
+
+static void play(unsigned long operations)
+{
+	u16 stations = 2 + draw(MOST - 1), i, j;
+	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
+	const struct dcf_config config = {
+		.phy = {
+			.slot_ns = PICK(u32, 1000, 9000, 20000), .sifs_ns = PICK(u32, 4000, 10000, 16000, 23999),
+			.cw_min = PICK(u32, 0, 1, 15, 31), .cw_max = PICK(u32, 31, 1023),
+			.signal_extension_ns = PICK(u32, 0, 6000), .basic_rates = PICK(u32, 1, 0x11, 0xfff),
+		},
+		.stations = stations, .reception = draw(DCF_RECEPTIONS), .eifs = draw(DCF_EIFS_RULES),
+		.nav_reset = draw(2), .retry_by_stages = draw(2), .trace = draw(2), .snap = 24 + draw(100),
+		.capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100, .cs_threshold_aw = 10,
+		.noise_aw = 1, .seed = draw(~0ULL),
+	};
+	struct dcf *dcf = calloc(1, dcf_size(stations));
+	u64 now = started = 0;
+	u8 addr[DCF_ALEN];
+
+	assert(dcf_check(&config) == DCF_SOUND);
+	dcf_init(dcf, &config, &ops, NULL);
+	for (i = 0; i < stations; i++) {
+		dcf_set_station(dcf, i, 2412, 1 + draw(3), 1 + draw(3), 1 + draw(4), draw(2));
+		address(addr, i);
+		dcf_set_address(dcf, i, addr);
+		for (j = 0; j < stations; j++)
+			link_up(dcf, i, j);
+	}
+	while (operations--)
+		operate(dcf, stations, &now);
+	dcf_run(dcf, now + 1000000000000ULL);
+	check_times(dcf, stations, now + 1000000000000ULL);
+	assert(dcf_next(dcf) == DCF_NEVER);
+	assert(!held);
+	free(dcf);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long operations = argc > 1 ? strtoul(argv[1], NULL, 0) : 100000, n;
+
+	for (n = 0; n < operations; n += ROUND) {
+		state = ((argc > 2 ? strtoull(argv[2], NULL, 0) : 1) + n) * 0x9e3779b97f4a7c15ULL | 1;
+		draw(2);
+		play(ROUND);
+	}
+	return printf("%lu operations\n", n) < 0;
+}

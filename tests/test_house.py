@@ -156,3 +156,28 @@ def test_no_file_is_in_a_circle() -> None:
     for name, to in arrows.items():  # a package's own module is loaded before those in it, and knows nothing of them
         to -= {package for package in packages if name.startswith(package + ".")}
     assert circle(arrows) == []
+
+
+def drawn() -> set[str]:
+    """The folders of CONTRIBUTING.md's drawing."""
+    block = (CHECKOUT / "CONTRIBUTING.md").read_text().split("```\n")[1]
+    above: list[str] = []
+    found = set()
+    for line in block.splitlines():
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 2
+        above[depth:] = [name.rstrip("/")]
+        if name.endswith("/"):
+            found.add("/".join(above))
+    return found
+
+
+def test_contributing_draws_the_tree_that_there_is() -> None:
+    """All folders with files of the project; those of the tests one by one are not worth a line."""
+    listed = subprocess.run(["git", "ls-files"], cwd=CHECKOUT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    folders = {str(parent) for file in listed.stdout.splitlines() for parent in Path(file).parents[:-1]}
+    there = {folder for folder in folders if not folder.startswith((".", "LICENSES", "tests/"))}
+    alike = {folder for folder in there if folder.startswith("emulation/check/template/")}
+    assert drawn() == (there - alike) | {"tests/plugins"}

@@ -208,6 +208,16 @@ def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> 
     assert list(here.iterdir()) == []
 
 
+def test_a_result_without_runs_is_not_identical_to_anything(here: Path) -> None:
+    from analysis.result import Host, Result
+    from emulation.specification import Specification
+
+    specification, host = Specification().model_dump(mode="json"), Host(lane="virtual", kernel="")
+    result = Result(experiment="none", specification=specification, runs=[], host=host)
+    (here / "result.json").write_text(result.model_dump_json())
+    assert_refused(dcflab(here, "replay", "."), "result.json has no runs")
+
+
 def test_a_run_folder_is_empty_and_a_folder(here: Path) -> None:
     (here / "file").touch()
     (here / "full").mkdir()

@@ -47,7 +47,7 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
         for task in tasks:
             check_programs(plan(task.specification))
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
-        lab = provide(folders=tasks[0].specification.kernel.modules if tasks else (), lane=lane)
+        lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
         outcomes = play_with_progress(lab, tasks, Path(again))
         runs = [
             outcome.run.model_copy(update={"changes": run.changes})
@@ -73,6 +73,8 @@ def read(folder: Path) -> Result:
 
 def tasks_of(before: Result, folder: Path) -> list[Task]:
     """What was run. Raises Misuse."""
+    if not before.runs:
+        raise Misuse(f"{folder}/result.json has no runs: there is nothing to be played again")
     try:
         common = flatten(Specification.model_validate(before.specification))
         return [Task(unflatten({**common, **run.changes}), run.variant, run.case) for run in before.runs]

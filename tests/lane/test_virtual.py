@@ -152,6 +152,29 @@ def test_an_interrupt_ends_the_run(bench, number):
     assert [path.name for path in bench.folder.glob(".lane-*")] == []
 
 
+def test_an_interrupt_while_the_kernel_is_being_started_leaves_none(bench):
+    """It comes when the kernel's process is there and nobody has heard of it yet."""
+    (bench.folder / "script.py").write_text(WAIT)
+    program = f"""
+import os, signal
+from pathlib import Path
+from emulation.lanes.virtual import LaneError, boot, run
+prepare = boot.prepare
+def interrupted(cpu, parent):
+    os.kill(parent, signal.SIGINT)
+    prepare(cpu, parent)
+boot.prepare = interrupted
+try:
+    run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
+        ["script", {str(bench.folder / "script.py")!r}])
+except LaneError as error:
+    print(error.reason.name)
+print(Path(f"/proc/self/task/{{os.getpid()}}/children").read_text().split())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["INTERRUPTED", "[]"], done.stderr
+
+
 def test_nothing_outlives_a_killed_program(bench):
     with background(bench, SPIN) as (host, kernel):
         host.kill()

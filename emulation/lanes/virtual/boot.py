@@ -22,6 +22,7 @@ from emulation.lane import syscalls
 from emulation.lanes import CHECKOUT, LaneError, Reason
 
 START_NS = 1_000_000_000  # of the lane's clocks, at boot
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends a run from outside
 
 
 def write_boot(
@@ -72,6 +73,7 @@ def quoted(path: str) -> str:
 
 def prepare(cpu: int, parent: int) -> None:
     """In the child, before it becomes the kernel."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     syscalls.die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:  # it died before that took effect
         os._exit(1)

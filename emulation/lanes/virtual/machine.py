@@ -54,6 +54,8 @@ class Machine:
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to be ended
+            stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
             self.process = subprocess.Popen(
                 boot.command_line(kernel, private, seed, memory_mb, guest_ends[3].fileno(), arguments),
                 stdin=keys,
@@ -66,6 +68,7 @@ class Machine:
                 start_new_session=True,
             )
             try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for end in guest_ends:
                     end.close()
                 ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}

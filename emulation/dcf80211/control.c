@@ -171,7 +171,7 @@ static int do_links(struct sk_buff *skb, struct genl_info *info)
 	}
 	end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 1 W");
+		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 10 W");
 	return ok ? 0 : -EINVAL;
 }
 

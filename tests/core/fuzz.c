@@ -91,7 +91,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 static void link_up(struct dcf *dcf, u16 from, u16 to)
 {
 	dcf_set_link(dcf, from, to, &(struct dcf_link){
-		.power_aw = PICK(u64, 0, 5, 20, 150, 1000, 50000, 1000000000000000000ULL),
+		.power_aw = PICK(u64, 0, 5, 20, 150, 1000, 50000, DCF_MAX_POWER_AW),
 		.delay_ns = PICK(u32, 0, 667, DCF_MAX_DELAY_NS - 1, draw(DCF_MAX_DELAY_NS)),
 	});
 }

@@ -31,6 +31,8 @@
 #define DCF_MAX_STATIONS 256
 /* A signal takes less than this, so two transmissions of a station never arrive at once. */
 #define DCF_MAX_DELAY_NS (32 * US)
+/* 10 W: one signal. All of them together are counted in more than 64 bits. */
+#define DCF_MAX_POWER_AW 10000000000000000000ULL
 
 enum dcf_outcome { DCF_OK, DCF_COLLISION, DCF_OWN_TX, DCF_NOISE, DCF_BELOW_THRESHOLD, DCF_OUTCOMES };
 

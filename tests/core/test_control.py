@@ -22,7 +22,7 @@ def often(*sound: int, wild: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
 
 
 phys = st.builds(
-    Phy, often(1000, 9000, 20_000, 10**6, wild=u32), often(1000, 10_000, 10**6, wild=u32),
+    Phy, often(1000, 9000, 20_000, 10**6, wild=u32), often(4000, 10_000, 23_999, wild=u32),
     often(0, 1, 31, wild=u32), often(31, 1023, 65535, wild=u32), often(0, 6000, 10**6, wild=u32),
     often(1, 0b10001, 0xFFF, wild=u32),
 )  # fmt: skip
@@ -89,6 +89,16 @@ def test_the_core_takes_what_a_specification_may_ask_for() -> None:
     assert air.lib.dcf_set_link(air.memory, 0, 1, Link(strongest, STRONGEST_DBM * 1000, 0))
     assert not air.lib.dcf_set_link(air.memory, 0, 1, Link(strongest + 1, STRONGEST_DBM * 1000, 0))
     assert round(1000 * 10 ** (HIGHEST_CAPTURE_DB / 10)) < 2**32
+
+
+def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() -> None:
+    """Else a station owes two answers at once, or none of them and waits; or sends over what is still on its way."""
+    air = Core([[0] * N] * N)
+    lengths, shortest = range(14, 200), 24 * US
+    assert shortest == min(air.lib.dcf_airtime_ns(dsss(), rate, n, True) for rate in RATES for n in lengths)
+    for sifs, sound in ((3999, False), (4000, True), (shortest - 1, True), (shortest, False), (10**6, False)):
+        air.config.phy = dsss(sifs_ns=sifs)
+        assert (air.lib.dcf_check(air.config) == 0) == sound
 
 
 @given(st.integers(0, 2**16 - 1))

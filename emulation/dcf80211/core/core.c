@@ -54,8 +54,10 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 
 	if (!c->stations || c->stations > DCF_MAX_STATIONS)
 		return DCF_BAD_STATIONS;
-	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000 || phy->sifs_ns < 1000 || phy->sifs_ns > 1000000)
+	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000)
 		return DCF_BAD_SLOT;
+	if (phy->sifs_ns < DCF_MIN_SIFS_NS || phy->sifs_ns > DCF_MAX_SIFS_NS)
+		return DCF_BAD_SIFS;
 	if (phy->signal_extension_ns > 1000000)
 		return DCF_BAD_EXTENSION;
 	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||

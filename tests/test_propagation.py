@@ -112,6 +112,7 @@ def test_powers_are_rounded_to_thousandths_and_masked_below_the_floor():
         lambda: TwoRayGround(height_m=-1),
         lambda: LogDistance(exponent=0),
         lambda: Disc(radius_m=math.inf),
+        lambda: Disc(tx_power_dbm=40.1),
         lambda: SnrMatrix(((0, 1),)),
         lambda: SnrMatrix(()),
         lambda: SnrMatrix(((0, math.nan), (0, 0))),
@@ -120,6 +121,7 @@ def test_powers_are_rounded_to_thousandths_and_masked_below_the_floor():
         lambda: Ranges(math.nan, 550),
         lambda: Thresholds(-80, -70),
         lambda: Thresholds(-80, -90, -1),
+        lambda: Thresholds(-80, -90, 67),
         lambda: Disc().thresholds(Ranges()),
         lambda: SnrMatrix(((0,),)).thresholds(Ranges()),
     ],
@@ -127,6 +129,13 @@ def test_powers_are_rounded_to_thousandths_and_masked_below_the_floor():
 def test_parameters_out_of_their_domain_are_refused(wrong):
     with pytest.raises(ValueError, match=r"must|leave"):
         wrong()
+
+
+def test_more_than_the_air_takes_is_refused() -> None:
+    """A model of one's own may promise anything."""
+    assert propagation.power_mdbm(np.full((2, 2), 40.0), -100).max() == 40_000
+    with pytest.raises(ValueError, match="41 dBm arrive; the air takes 40 dBm"):
+        propagation.power_mdbm(np.full((2, 2), 41.0), -100)
 
 
 def test_the_documentations_example_is_a_model(monkeypatch):

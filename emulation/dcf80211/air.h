@@ -35,7 +35,7 @@ struct radio {
 	bool named;
 };
 
-/* A message that waits for a free buffer in hwsim's receive queue. */
+/* A message on its way into a free buffer of hwsim's receive queue. */
 struct backlog {
 	struct list_head list;
 	u32 len;
@@ -61,12 +61,13 @@ struct air {
 		bool used; /* something was given back: hwsim must be told */
 	} queue[QUEUES];
 	struct list_head backlog;
+	u32 waiting; /* in it */
 
 	struct dentry *debugfs;
 	struct rchan *trace;
 	u32 lost_records;
 
-	u64 refused_frames, unknown_radios, frames, timers, late_ns_max;
+	u64 lost_messages, refused_frames, unknown_radios, frames, timers, late_ns_max;
 };
 
 /* air.c */

@@ -171,7 +171,7 @@ static int do_links(struct sk_buff *skb, struct genl_info *info)
 	}
 	end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 1 W");
+		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 10 W");
 	return ok ? 0 : -EINVAL;
 }
 
@@ -276,7 +276,8 @@ static int do_status(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u64_64bit(skb, A_FRAMES, air->frames, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_EVENTS, dcf_events(air->dcf), A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_TIMERS, air->timers, A_PAD) ?:
-	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late_ns_max, A_PAD);
+	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late_ns_max, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_LOST_MESSAGES, air->lost_messages, A_PAD);
 	end(air, flags);
 	if (err) {
 		nlmsg_free(skb);

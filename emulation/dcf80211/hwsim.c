@@ -11,12 +11,15 @@
 #include "air.h"
 #include "wire/message.h"
 
-/* Large enough for a FRAME message of DCF_MAX_LEN bytes. */
-#define MAX_MESSAGE (MESSAGE_HEADER + DCF_MAX_LEN + 128)
+/* A TX_INFO message fits, or a FRAME besides its frame. */
+#define MESSAGE_ROOM (MESSAGE_HEADER + 128)
+/* So many messages may wait before deliveries are lost, and hwsim's frames left where they are. */
+#define MOST_WAITING 4096
 
 /* A frame of hwsim's, as the core holds it. */
 struct held {
 	struct dcf_frame frame;
+	struct backlog *report; /* made with it: its end can always be told, else hwsim would keep it */
 	u64 cookie;
 	u32 flags;
 	struct tx_rate rates[DCF_STAGES];
@@ -39,103 +42,97 @@ static u8 *put_u32(u8 *at, int type, u32 value)
 	return put_attr(at, type, &value, sizeof(value));
 }
 
-/* A buffer to write a message to hwsim into: its own, or one of ours when it has none free. */
-static u8 *message_begin(struct air *air, int cmd, u16 *head, struct backlog **wait)
+/* Room for a message of so many bytes; NULL: there is no memory. */
+static struct backlog *message_new(u32 room)
 {
-	struct genlmsghdr *genl;
-	u8 *msg = NULL;
-	u32 size;
-
-	*wait = NULL;
-	if (list_empty(&air->backlog)) /* else order would be lost */
-		msg = vdev_take(air, QUEUE_RX, head, &size);
-	if (!msg) {
-		*wait = kmalloc(sizeof(**wait) + MAX_MESSAGE, GFP_ATOMIC);
-		if (!*wait)
-			return NULL;
-		msg = (*wait)->bytes;
-	}
-	memset(msg, 0, MESSAGE_HEADER);
-	genl = nlmsg_data((struct nlmsghdr *)msg);
-	genl->cmd = cmd;
-	genl->version = 1;
-	return msg;
+	return kmalloc(sizeof(struct backlog) + room, GFP_ATOMIC);
 }
 
-static void message_end(struct air *air, u8 *msg, u8 *end, u16 head, struct backlog *wait)
+static u8 *message_begin(struct backlog *message, int cmd)
 {
-	u32 len = end - msg;
+	struct genlmsghdr *genl = nlmsg_data((struct nlmsghdr *)message->bytes);
 
-	((struct nlmsghdr *)msg)->nlmsg_len = len;
-	if (!wait) {
-		vdev_give(air, QUEUE_RX, head, len);
-		return;
-	}
-	wait->len = len;
-	list_add_tail(&wait->list, &air->backlog);
+	memset(message->bytes, 0, MESSAGE_HEADER);
+	genl->cmd = cmd;
+	genl->version = 1;
+	return message->bytes + MESSAGE_HEADER;
+}
+
+static void message_end(struct air *air, struct backlog *message, const u8 *end)
+{
+	message->len = end - message->bytes;
+	((struct nlmsghdr *)message->bytes)->nlmsg_len = message->len;
+	list_add_tail(&message->list, &air->backlog);
+	air->waiting++;
+	hwsim_give(air);
+}
+
+static void message_free(struct air *air, struct backlog *message)
+{
+	list_del(&message->list);
+	air->waiting--;
+	kfree(message);
 }
 
 void hwsim_give(struct air *air)
 {
-	struct backlog *wait, *next;
+	struct backlog *message, *next;
 	u16 head;
 	u32 size;
-	u8 *msg;
+	u8 *at;
 
-	list_for_each_entry_safe(wait, next, &air->backlog, list) {
-		msg = vdev_take(air, QUEUE_RX, &head, &size);
-		if (!msg)
+	list_for_each_entry_safe(message, next, &air->backlog, list) {
+		at = vdev_take(air, QUEUE_RX, &head, &size);
+		if (!at)
 			return;
-		memcpy(msg, wait->bytes, min(wait->len, size));
-		vdev_give(air, QUEUE_RX, head, min(wait->len, size));
-		list_del(&wait->list);
-		kfree(wait);
+		if (message->len <= size) {
+			memcpy(at, message->bytes, message->len);
+			size = message->len;
+		} else {
+			size = 0;
+			air->lost_messages++;
+		}
+		vdev_give(air, QUEUE_RX, head, size);
+		message_free(air, message);
 	}
 }
 
 void hwsim_forget(struct air *air)
 {
-	struct backlog *wait, *next;
+	struct backlog *message, *next;
 
-	list_for_each_entry_safe(wait, next, &air->backlog, list) {
-		list_del(&wait->list);
-		kfree(wait);
-	}
+	list_for_each_entry_safe(message, next, &air->backlog, list)
+		message_free(air, message);
 }
 
 static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
 	struct air *air = edge;
-	struct backlog *wait;
-	u8 *msg, *at;
-	u16 head = 0;
+	struct backlog *message = air->waiting < MOST_WAITING ? message_new(MESSAGE_ROOM + f->len) : NULL;
+	u8 *at;
 
-	msg = message_begin(air, CMD_FRAME, &head, &wait);
-	if (!msg)
-		return; /* no memory: as if noise had taken it, and hwsim would have had none either */
-	at = put_attr(msg + MESSAGE_HEADER, ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
+	if (!message) {
+		air->lost_messages++;
+		return;
+	}
+	at = put_attr(message_begin(message, CMD_FRAME), ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
 	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
 	at = put_u32(at, ATTR_FREQ, f->freq);
-	message_end(air, msg, at, head, wait);
+	message_end(air, message, at);
 }
 
-static void report(struct air *air, const u8 *transmitter, u64 cookie, u32 flags, const struct tx_rate *rates)
+static void report(struct air *air, struct backlog *message, const u8 *transmitter, u64 cookie, u32 flags,
+		   const struct tx_rate *rates)
 {
-	struct backlog *wait;
-	u8 *msg, *at;
-	u16 head = 0;
+	u8 *at = put_attr(message_begin(message, CMD_TX_INFO), ATTR_TRANSMITTER, transmitter, ETH_ALEN);
 
-	msg = message_begin(air, CMD_TX_INFO, &head, &wait);
-	if (!msg)
-		return;
-	at = put_attr(msg + MESSAGE_HEADER, ATTR_TRANSMITTER, transmitter, ETH_ALEN);
 	at = put_u32(at, ATTR_FLAGS, flags);
 	at = put_u32(at, ATTR_SIGNAL, 0);
 	at = put_attr(at, ATTR_TX_INFO, rates, DCF_STAGES * sizeof(*rates));
 	at = put_attr(at, ATTR_COOKIE, &cookie, sizeof(cookie));
-	message_end(air, msg, at, head, wait);
+	message_end(air, message, at);
 }
 
 static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
@@ -149,7 +146,8 @@ static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason w
 		if (!f->used[i])
 			h->rates[i].idx = -1;
 	}
-	report(air, air->radio[station].addr, h->cookie, h->flags | (why == DCF_ACKED ? FLAG_ACKED : 0), h->rates);
+	report(air, h->report, air->radio[station].addr, h->cookie, h->flags | (why == DCF_ACKED ? FLAG_ACKED : 0),
+	       h->rates);
 	kfree(h);
 }
 
@@ -168,22 +166,31 @@ static int find_radio(const struct air *air, const u8 *addr)
 static void take_frame(struct air *air, const struct message *m, u64 now)
 {
 	int station = find_radio(air, m->transmitter);
+	struct backlog *message = message_new(MESSAGE_ROOM);
 	struct held *h = NULL;
 
-	if (station >= 0 && m->stage[0].rate && m->len >= DCF_HDR_LEN && m->len <= DCF_MAX_LEN)
-		h = kzalloc(sizeof(*h) + m->len, GFP_ATOMIC);
-	if (!h) {
-		if (station < 0)
-			air->unknown_radios++;
-		else if (!air->refused_frames++)
+	if (!message) {
+		air->lost_messages++;
+		return;
+	}
+	if (station < 0) {
+		air->unknown_radios++;
+	} else if (!m->stage[0].rate || m->len < DCF_HDR_LEN || m->len > DCF_MAX_LEN) {
+		if (!air->refused_frames++)
 			pr_err(DCF80211_NAME ": refused a frame of station %d: only the legacy rates of 802.11a/b/g are modelled; fix the rates (iw dev DEV set bitrates legacy-2.4 ...) or disable HT\n",
 			       station);
-		report(air, m->transmitter, m->cookie, m->flags, m->rates); /* it must not stay in hwsim's queue */
+	} else {
+		h = kzalloc(sizeof(*h) + m->len, GFP_ATOMIC);
+		air->lost_messages += !h;
+	}
+	if (!h) {
+		report(air, message, m->transmitter, m->cookie, m->flags, m->rates); /* it must not stay in hwsim's queue */
 		return;
 	}
 	memcpy(h->bytes, m->frame, m->len);
 	memcpy(h->rates, m->rates, sizeof(h->rates));
 	memcpy(h->frame.stage, m->stage, sizeof(h->frame.stage));
+	h->report = message;
 	h->cookie = m->cookie;
 	h->flags = m->flags;
 	h->frame.bytes = h->bytes;
@@ -226,7 +233,7 @@ void hwsim_take(struct air *air, u64 now)
 	u32 size;
 	u16 head;
 
-	while ((buffer = vdev_take(air, QUEUE_TX, &head, &size))) {
+	while (air->waiting < MOST_WAITING && (buffer = vdev_take(air, QUEUE_TX, &head, &size))) {
 		take_message(air, buffer, size, now);
 		vdev_give(air, QUEUE_TX, head, 0);
 	}

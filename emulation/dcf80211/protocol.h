@@ -76,6 +76,7 @@ enum {
 	A_BUSY_NS,
 	A_NAV_NS,
 	A_TX_NS,
+	A_LOST_MESSAGES,
 	ATTRS
 };
 

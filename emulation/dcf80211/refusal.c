@@ -14,7 +14,10 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 		NL_SET_ERR_MSG(extack, "between 1 and 256 stations");
 		break;
 	case DCF_BAD_SLOT:
-		NL_SET_ERR_MSG(extack, "slot and SIFS are between 1 us and 1 ms");
+		NL_SET_ERR_MSG(extack, "a slot is between 1 us and 1 ms");
+		break;
+	case DCF_BAD_SIFS:
+		NL_SET_ERR_MSG(extack, "a SIFS is from 4 us on, and below the 24 us of the shortest frame");
 		break;
 	case DCF_BAD_EXTENSION:
 		NL_SET_ERR_MSG(extack, "the signal extension is at most 1 ms");

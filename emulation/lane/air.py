@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
-STATUS = ("lost_records", "refused_frames", "unknown_radios", "frames", "events", "timers", "late_ns_max")
+STATUS = (
+    "lost_records",
+    "refused_frames",
+    "unknown_radios",
+    "frames",
+    "events",
+    "timers",
+    "late_ns_max",
+    "lost_messages",
+)
 
 
 def attowatts(mdbm: int) -> int:

@@ -78,3 +78,4 @@ class Attribute:
     BUSY_NS = 48
     NAV_NS = 49
     TX_NS = 50
+    LOST_MESSAGES = 51

@@ -9,7 +9,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, model_validator
 
-from emulation.specification.propagation import MODELS, Propagation, Ranges, Thresholds, TwoRayGround
+from emulation.specification.propagation import (
+    FAINTEST_DBM,
+    HIGHEST_CAPTURE_DB,
+    MODELS,
+    Propagation,
+    Ranges,
+    Thresholds,
+    TwoRayGround,
+)
 from emulation.specification.words import Section, word_and_pairs
 
 
@@ -44,10 +52,12 @@ class Medium(Section):
     )
     thresholds: Thresholds | None = Field(None, description="receive_dbm,sense_dbm,capture_db; instead of ranges")
     noise_dbm: float = Field(
-        -94.0, ge=-200, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
+        -94.0, ge=FAINTEST_DBM, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
     )
     reception: Literal["capture", "sinr"] = Field("capture", description="ns-2's rule, or bit errors by rate and SINR")
-    capture_db: float = Field(10.0, ge=0, le=100, description="a frame survives what is this much weaker")
+    capture_db: float = Field(
+        10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="a frame survives what is this much weaker"
+    )
     eifs: Literal["off", "frame", "energy"] | None = Field(
         None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
     )

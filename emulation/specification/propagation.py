@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an unknown parameter is an error
 
 SPEED_OF_LIGHT = 299_792_458.0  # m/s
-STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts: -140 dBm are 10 of them
+STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts, from 10 of them to DCF_MAX_POWER_AW
+HIGHEST_CAPTURE_DB = 66  # and in thousandths, 32 bits of them
 NS2_POWER_DBM = 10 * math.log10(0.28183815e3)  # ns-2's Pt_ of 0.28183815 W
 
 
@@ -71,8 +72,8 @@ class Thresholds:
                 f"thresholds of {self.receive_dbm:g} dBm to receive, {self.sense_dbm:g} dBm to sense: the first must "
                 f"not be below the second, and both must be from {FAINTEST_DBM} to {STRONGEST_DBM} dBm"
             )
-        if self.capture_db is not None and not 0 <= self.capture_db <= 100:
-            raise ValueError("the capture ratio must be between 0 and 100 dB")
+        if self.capture_db is not None and not 0 <= self.capture_db <= HIGHEST_CAPTURE_DB:
+            raise ValueError(f"the capture ratio must be between 0 and {HIGHEST_CAPTURE_DB} dB")
 
 
 @dataclass(frozen=True)
@@ -272,4 +273,6 @@ def mdbm(power_dbm: float) -> int:
 def power_mdbm(power_dbm: Floats, floor_dbm: float) -> np.ma.MaskedArray[Any, Any]:
     """Powers [transmitter][receiver] as the air takes them; masked, None in a list, below the floor and to oneself."""
     silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
+    if (strongest := np.where(silent, -np.inf, power_dbm).max(initial=-np.inf)) > STRONGEST_DBM:
+        raise ValueError(f"{strongest:g} dBm arrive; the air takes {STRONGEST_DBM} dBm (10 W) at most")
     return np.ma.array(np.rint(np.where(silent, 0, power_dbm) * 1000).astype(np.int64), mask=silent)

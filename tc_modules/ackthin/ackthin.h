@@ -73,9 +73,12 @@ static inline u64 ackthin_due(const struct ackthin_config *c, const struct ackth
 
 	if (due == now)
 		return 0;
+	if (granularity)
+		due = DIV64_U64_ROUND_UP(due, granularity) * granularity;
+	/* No later than that, whatever the granularity. */
 	if (ackthin_is_daa(c) && due > f->since + ACKTHIN_LONGEST)
 		due = f->since + ACKTHIN_LONGEST;
-	return granularity ? DIV64_U64_ROUND_UP(due, granularity) * granularity : due;
+	return due;
 }
 
 /* Of how many advancing ACKs one goes. */

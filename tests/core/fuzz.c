@@ -91,7 +91,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 static void link_up(struct dcf *dcf, u16 from, u16 to)
 {
 	dcf_set_link(dcf, from, to, &(struct dcf_link){
-		.power_aw = PICK(u64, 0, 5, 20, 150, 1000, 50000, 1000000000000000000ULL),
+		.power_aw = PICK(u64, 0, 5, 20, 150, 1000, 50000, DCF_MAX_POWER_AW),
 		.delay_ns = PICK(u32, 0, 667, DCF_MAX_DELAY_NS - 1, draw(DCF_MAX_DELAY_NS)),
 	});
 }
@@ -158,7 +158,7 @@ static void play(unsigned long operations)
 	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
 	const struct dcf_config config = {
 		.phy = {
-			.slot_ns = PICK(u32, 1000, 9000, 20000), .sifs_ns = PICK(u32, 4000, 10000, 16000, 23999),
+			.slot_ns = PICK(u32, 1000, 9000, 20000), .sifs_ns = PICK(u32, DCF_MIN_SIFS_NS, 10000, 16000, DCF_MAX_SIFS_NS),
 			.cw_min = PICK(u32, 0, 1, 15, 31), .cw_max = PICK(u32, 31, 1023),
 			.signal_extension_ns = PICK(u32, 0, 6000), .basic_rates = PICK(u32, 1, 0x11, 0xfff),
 		},

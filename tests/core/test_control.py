@@ -7,6 +7,9 @@ from dcf import NEVER, US, Config, Core, Errors, Link, Phy, dsss, library, tcp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emulation.lane.air import attowatts
+from emulation.specification.propagation import FAINTEST_DBM, HIGHEST_CAPTURE_DB, STRONGEST_DBM
+
 N = 3
 u8, u16, u32, u64 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32, 64))
 s32 = st.integers(-(2**31), 2**31 - 1)
@@ -19,7 +22,7 @@ def often(*sound: int, wild: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
 
 
 phys = st.builds(
-    Phy, often(1000, 9000, 20_000, 10**6, wild=u32), often(1000, 10_000, 10**6, wild=u32),
+    Phy, often(1000, 9000, 20_000, 10**6, wild=u32), often(4000, 10_000, 23_999, wild=u32),
     often(0, 1, 31, wild=u32), often(31, 1023, 65535, wild=u32), often(0, 6000, 10**6, wild=u32),
     often(1, 0b10001, 0xFFF, wild=u32),
 )  # fmt: skip
@@ -34,7 +37,7 @@ configurations = st.fixed_dictionaries(
 stations = st.tuples(u16, u16, u8, u8, u16, st.booleans()) | st.tuples(
     st.integers(0, N), st.sampled_from([0, 2412, 5180]), u8, u8, st.integers(0, 151), st.booleans()
 )
-links = st.tuples(st.integers(0, N), st.integers(0, N), often(0, 10, 1000, 10**18, wild=u64), s32,
+links = st.tuples(st.integers(0, N), st.integers(0, N), often(0, 10, 1000, 10**19, wild=u64), s32,
                   often(0, 667, 31_999, 32_000, wild=u32))  # fmt: skip
 tables = st.tuples(often(*RATES, wild=u16), s32, often(1, 250, 100_000, wild=u32), often(0, 1, 256, wild=u32),
                    st.lists(often(0, 1, 2**40 - 1, wild=u64), max_size=4))  # fmt: skip
@@ -78,6 +81,24 @@ def test_control_never_stops_the_core(configuration, steps):  # type: ignore[no-
     assert len(air.finished) == sent
     assert not air.frames
     assert air.lib.dcf_next(air.memory) == NEVER
+
+
+def test_the_core_takes_what_a_specification_may_ask_for() -> None:
+    strongest, faintest = attowatts(STRONGEST_DBM * 1000), attowatts(FAINTEST_DBM * 1000)
+    air = Core([[0] * N] * N, reception=1, noise=faintest, cs=faintest, rx=strongest)
+    assert air.lib.dcf_set_link(air.memory, 0, 1, Link(strongest, STRONGEST_DBM * 1000, 0))
+    assert not air.lib.dcf_set_link(air.memory, 0, 1, Link(strongest + 1, STRONGEST_DBM * 1000, 0))
+    assert round(1000 * 10 ** (HIGHEST_CAPTURE_DB / 10)) < 2**32
+
+
+def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() -> None:
+    """Else a station owes two answers at once, or none of them and waits; or sends over what is still on its way."""
+    air = Core([[0] * N] * N)
+    lengths, shortest = range(14, 200), 24 * US
+    assert shortest == min(air.lib.dcf_airtime_ns(dsss(), rate, n, True) for rate in RATES for n in lengths)
+    for sifs, sound in ((3999, False), (4000, True), (shortest - 1, True), (shortest, False), (10**6, False)):
+        air.config.phy = dsss(sifs_ns=sifs)
+        assert (air.lib.dcf_check(air.config) == 0) == sound
 
 
 @given(st.integers(0, 2**16 - 1))

@@ -4,6 +4,7 @@
 from collections import defaultdict
 from itertools import pairwise
 
+import pytest
 from dcf import KINDS, REASONS, US, Core, dsss, tcp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -132,6 +133,22 @@ def test_nothing_that_went_well_is_told_late(network, seed, reception, stages): 
     assert {(time, r.station) for time, r in good if r.addressed} <= told <= {(time, r.station) for time, r in good}
     ended = {(end.time, end.station) for end in air.end if end.reason == "ACKED"}
     assert ended == {(time, station) for time, station, reason, _ in air.finished if reason == "ACKED"}
+
+
+@pytest.mark.parametrize("reception", [0, 1])
+@pytest.mark.parametrize(("stations", "power"), [(4, 10**19), (21, 10**18), (3, 9_300_000_000_000_000_000)])
+def test_strong_signals_add_up(stations: int, power: int, reception: int) -> None:
+    """All but one transmit at once, more than 64 bits of attowatts: the last hears that, and waits for the end."""
+    air = Core([[power] * stations] * stations, reception=reception, cs=10**18, rx=10**18, phy=dsss(cw_min=0))
+    for i in range(stations - 1):
+        air.send(i, b"\xff" * 6, tcp(100), at=100 * US)
+    air.send(stations - 1, b"\xff" * 6, tcp(100), at=200 * US)
+    air.run(10**9)
+    first, *_, last = air.tx
+    assert [t.start for t in air.tx[:-1]] == [first.start] * (stations - 1)
+    assert (last.station, last.start >= first.end + DIFS) == (stations - 1, True)
+    heard = {r.outcome for r in air.rx if r.station == stations - 1}
+    assert heard == ({"COLLISION"} if reception == 0 else {"COLLISION", "OK"})  # without a table all SINRs do
 
 
 @given(st.binary(max_size=200))

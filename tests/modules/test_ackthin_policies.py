@@ -41,6 +41,13 @@ def test_the_heartbeat_puts_a_timer_off_to_its_next_beat(granularity: int, at: i
     assert left[-1] == (at, 1, "timer")
 
 
+@pytest.mark.parametrize("granularity", [0, 7, 400_000, 499_999, 500_000, 2_000_000])
+def test_no_heartbeat_makes_daa_hold_an_ack_longer_than_tcp_allows(granularity: int) -> None:
+    """RFC 1122, 4.2.3.2: 500 ms from the first that is held, at 2 s."""
+    options = {"policy": "daa", "mu": 1000, "timeout_us": 500_000, "granularity_us": granularity}
+    assert play(every(400 * MS, ACKS[:6]), until=1 << 62, **options)[-1] == (2_500_000, 5, "timer")
+
+
 def test_skip_begins_at_start() -> None:
     left = play(every(MS, ACKS[:14]), policy="skip", skip=2, start=5)
     assert [number for _, number, _ in left] == [0, 1, 2, 3, 6, 9, 12]

@@ -4,9 +4,9 @@
  */
 #include "state.h"
 
-static size_t align8(size_t n)
+static size_t align16(size_t n)
 {
-	return (n + 7) & ~(size_t)7;
+	return (n + 15) & ~(size_t)15;
 }
 
 static u32 address_slots(u16 stations)
@@ -21,7 +21,7 @@ static u32 address_slots(u16 stations)
 /* Lay out, or (@dcf NULL) only measure, the memory of one air. */
 static size_t lay_out(struct dcf *dcf, u16 stations)
 {
-	size_t n = stations, events = n * EVENTS, at = align8(sizeof(struct dcf));
+	size_t n = stations, events = n * EVENTS, at = align16(sizeof(struct dcf));
 	u8 *base = (u8 *)dcf;
 	u16 i;
 
@@ -29,7 +29,7 @@ static size_t lay_out(struct dcf *dcf, u16 stations)
 	do {                                                                   \
 		if (dcf)                                                       \
 			dcf->field = (void *)(base + at);                      \
-		at += align8((count) * sizeof(*((struct dcf *)NULL)->field));  \
+		at += align16((count) * sizeof(*((struct dcf *)NULL)->field));  \
 	} while (0)
 	PLACE(station, n);
 	PLACE(link, n * n);
@@ -54,8 +54,10 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 
 	if (!c->stations || c->stations > DCF_MAX_STATIONS)
 		return DCF_BAD_STATIONS;
-	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000 || phy->sifs_ns < 1000 || phy->sifs_ns > 1000000)
+	if (phy->slot_ns < 1000 || phy->slot_ns > 1000000)
 		return DCF_BAD_SLOT;
+	if (phy->sifs_ns < DCF_MIN_SIFS_NS || phy->sifs_ns > DCF_MAX_SIFS_NS)
+		return DCF_BAD_SIFS;
 	if (phy->signal_extension_ns > 1000000)
 		return DCF_BAD_EXTENSION;
 	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||
@@ -125,7 +127,7 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 	u16 n = dcf->config.stations;
 
 	if (from >= n || to >= n || from == to || link->delay_ns >= DCF_MAX_DELAY_NS ||
-	    link->power_aw > 1000000000000000000ULL) /* 1 W */
+	    link->power_aw > DCF_MAX_POWER_AW)
 		return false;
 	dcf->link[from * n + to] = *link;
 	dcf->station[from].neighbours_stale = true;
@@ -337,7 +339,8 @@ void dcf_flush(struct dcf *dcf)
 		s->phase = CONTENDING;
 		s->sending = s->busy = s->eifs = s->backoff = s->owes = false;
 		s->sensed = 0;
-		s->energy_aw = s->nav_end = 0;
+		s->energy_aw = 0;
+		s->nav_end = 0;
 		s->rx.tx = NULL;
 		s->cw = dcf->config.phy.cw_min;
 		memset(s->tx, 0, sizeof(s->tx));

@@ -31,6 +31,13 @@
 #define DCF_MAX_STATIONS 256
 /* A signal takes less than this, so two transmissions of a station never arrive at once. */
 #define DCF_MAX_DELAY_NS (32 * US)
+/* One that has passed all is over before the next but one: its place is free for that. */
+#define DCF_MIN_SIFS_NS (4 * US)
+_Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a station has room for two transmissions");
+/* Shorter than any frame, so that nothing is heard in between: a station waits for one SIFS at a time. */
+#define DCF_MAX_SIFS_NS (DCF_MIN_AIRTIME_NS - 1)
+/* 10 W: one signal. All of them together are counted in more than 64 bits. */
+#define DCF_MAX_POWER_AW 10000000000000000000ULL
 
 enum dcf_outcome { DCF_OK, DCF_COLLISION, DCF_OWN_TX, DCF_NOISE, DCF_BELOW_THRESHOLD, DCF_OUTCOMES };
 
@@ -80,6 +87,7 @@ enum dcf_refusal {
 	DCF_SOUND,
 	DCF_BAD_STATIONS,
 	DCF_BAD_SLOT,
+	DCF_BAD_SIFS,
 	DCF_BAD_EXTENSION,
 	DCF_BAD_CW,
 	DCF_BAD_BASIC_RATES,

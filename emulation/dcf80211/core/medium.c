@@ -57,13 +57,20 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
+/* What arrives besides a signal of so much power, and @noise_aw; where that does not fit, as much as does. */
+static u64 besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
+{
+	__uint128_t rest = s->energy_aw - power_aw + noise_aw;
+
+	return rest > ~0ULL ? ~0ULL : rest;
+}
+
 /* Bits of the locked frame since the last change, at the SINR that they had. */
 static void close_chunk(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
 	u64 plcp_end = rx->start + dcf_plcp_ns(rx->tx->rate, rx->tx->short_preamble);
-	u64 interference = s->energy_aw - rx->link.power_aw;
-	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, dcf->config.noise_aw + interference);
+	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, besides(s, rx->link.power_aw, dcf->config.noise_aw));
 	u64 from = rx->chunk_start, edge;
 
 	/* The preamble and header go at the lowest rate of the frame's modulation. */
@@ -98,7 +105,7 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	};
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
-		rx->worst_aw = s->energy_aw - nb->link.power_aw;
+		rx->worst_aw = besides(s, nb->link.power_aw, 0);
 		if (rx->worst_aw)
 			spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
 	}
@@ -130,13 +137,13 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 
 	if (!rx->tx) {
 		lock(dcf, s, tx, nb, arrival);
-		if (!captures(dcf, nb->link.power_aw, s->energy_aw - nb->link.power_aw))
+		if (!captures(dcf, nb->link.power_aw, besides(s, nb->link.power_aw, 0)))
 			spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
 		return;
 	}
 	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if (rx->arrival->outcome == DCF_OK) {
-		if (captures(dcf, rx->link.power_aw, s->energy_aw - rx->link.power_aw))
+		if (captures(dcf, rx->link.power_aw, besides(s, rx->link.power_aw, 0)))
 			return;
 		spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	}

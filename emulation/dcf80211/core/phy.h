@@ -17,6 +17,9 @@
 #define ACK_LEN 14
 #define FCS_LEN 4
 
+/* No frame is shorter: an OFDM preamble and one symbol. */
+#define DCF_MIN_AIRTIME_NS (24 * US)
+
 /* What a PHY fixes once for all stations of one air. */
 struct dcf_phy {
 	u32 slot_ns, sifs_ns;

@@ -88,7 +88,8 @@ struct dcf_station {
 	u8 slot; /* of the latest transmission */
 	bool sending, busy; /* busy: physical carrier sense, own transmission included */
 	u16 sensed; /* arrivals above the carrier sense threshold */
-	u64 energy_aw, idle_since, busy_since;
+	__uint128_t energy_aw; /* of all that arrives: that of 256 stations does not fit 64 bits */
+	u64 idle_since, busy_since;
 	u16 latest_other; /* whose signal came last: names the culprit of a collision */
 	u8 latest_kind;
 	struct reception rx;

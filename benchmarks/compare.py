@@ -79,19 +79,29 @@ def ns3(program: Path) -> float:
     return timed(run)
 
 
-def build(folder: Path) -> tuple[Path, Path]:
-    """The ns-3 peer and the core's benchmark."""
-    peer, core = folder / "string-ns3", folder / "core"
+def build_peer(folder: Path) -> Path:
+    """The same string in ns-3."""
+    peer = folder / "string-ns3"
     output("g++", "-O2", "-o", peer, HERE / "peers/string.cc", *(f"-lns3-{name}" for name in NS3))
+    return peer
+
+
+def build_core(folder: Path) -> Path:
+    """The core alone, playing a saturated string."""
+    core = folder / "core"
     output("gcc", "-O2", f"-I{AIR}/core", "-o", core, HERE / "core.c", *AIR.glob("core/*.c"), *AIR.glob("wire/*.c"))
-    return peer, core
+    return core
+
+
+def events_per_s(core: Path, stations: int, air_s: int) -> float:
+    return float(json.loads(output(core, stations, air_s))["events_per_s"])
 
 
 def measure(repeats: int) -> dict[str, object]:
     lab = provide()
     with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as name:
         folder = Path(name)
-        peer, core = build(folder)
+        peer, core = build_peer(folder), build_core(folder)
         times: defaultdict[str, list[float]] = defaultdict(list)
         hops: list[int] = []
         for _ in range(repeats):
@@ -103,7 +113,7 @@ def measure(repeats: int) -> dict[str, object]:
             times["ns-2"].append(counted)
             times["ns-2, trace not counted"].append(run)
             times["ns-3"].append(ns3(peer))
-        events = {n: json.loads(output(core, n, 60))["events_per_s"] for n in (5, 25, 100)}
+        events = {n: events_per_s(core, n, 60) for n in (5, 25, 100)}
     median = {name: statistics.median(values) for name, values in times.items()}
     per_run = sum(hops) / len(hops) * len(STRATEGIES)
     return {

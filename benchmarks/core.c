@@ -59,8 +59,9 @@ int main(int argc, char **argv)
 	double wall;
 
 	dcf = calloc(1, dcf_size(n));
-	if (dcf_init(dcf, &config, &ops, NULL))
+	if (dcf_check(&config))
 		return 1;
+	dcf_init(dcf, &config, &ops, NULL);
 	for (i = 0; i < n; i++) {
 		u8 addr[6] = { 2, 0, 0, 0, 0, i };
 

@@ -2,6 +2,7 @@
 """Nodes, interfaces and links in the lane; without the air, when all radios hear each other perfectly."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -202,3 +203,11 @@ with net:
     print(mine["state"], mine["congestion"], mine["bytes_acked"], a.connections(7001))
 """)
     assert line == "1 reno 1 []"
+
+
+def test_the_readmes_script(bench):
+    """As it stands there: the routes that it prints, and bytes that arrived."""
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    lines = bench.script(text.split("```python\n")[1].split("```")[0])
+    assert "10.0.0.3 via 10.0.0.2" in "\n".join(lines)
+    assert int(lines[-1]) > 100_000

@@ -52,7 +52,7 @@ struct record {
 	__be32 daddr;
 };
 
-static DEFINE_SPINLOCK(lock); /* one order of records for all CPUs */
+static DEFINE_RAW_SPINLOCK(lock); /* one order of records for all CPUs; tracepoints may not sleep, also under PREEMPT_RT */
 static struct rchan *channel;
 static struct dentry *folder;
 static u64 lost;
@@ -87,10 +87,10 @@ static void write_record(const struct sock *sk, enum event what, u8 ca_state)
 	};
 	unsigned long flags;
 
-	spin_lock_irqsave(&lock, flags);
+	raw_spin_lock_irqsave(&lock, flags);
 	r.time_ns = ktime_get_ns();
 	__relay_write(channel, &r, sizeof(r));
-	spin_unlock_irqrestore(&lock, flags);
+	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
 static void on_segment(void *data, struct sock *sk, struct sk_buff *skb)

@@ -19,6 +19,7 @@ from emulation.cli.main import defines
 from emulation.play.lab import Lab
 from emulation.play.replay import changed
 from emulation.play.run import Outcome, Task, play, play_all
+from emulation.play.traces import check_whole
 from emulation.setup import Prepared, prepare
 from emulation.specification import specify
 
@@ -102,6 +103,14 @@ def test_tasks_run_where_they_are_sent(prepared: Prepared, tmp_path: Path) -> No
     found = play_all(lab, [TASK], tmp_path, side_by_side=lambda calls, heard, jobs: [call(Here()) for call in calls])
     assert [outcome.run.variant for outcome in found] == ["none"]
     assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize("lost", ["lost_records", "lost_messages"])
+def test_what_a_lane_lost_is_said(lost: str) -> None:
+    air = {"lost_records": 0, "lost_messages": 0}
+    check_whole({"air": air})
+    with pytest.raises(lanes.LaneError, match=r"lost 7|7 frames were lost"):
+        check_whole({"air": {**air, lost: 7}})
 
 
 def dcflab(here: Path, *arguments: object) -> str:

@@ -2,7 +2,8 @@
 /*
  * The air: one core, one lock, one hrtimer. The timer is set for the time at
  * which the core next has something to tell (dcf_next()), or for now when hwsim
- * has kicked a queue; nothing else ever runs.
+ * has kicked a queue; nothing else ever runs. Under PREEMPT_RT, where a lock
+ * sleeps, the timer is a soft one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -10,25 +11,30 @@
 
 #include "air.h"
 
+/* When there was no memory: so soon it is asked for again. */
+#define STARVED_NS (1000 * US)
+
 void air_arm(struct air *air)
 {
 	u64 next = dcf_next(air->dcf);
 
 	if (!air->running)
 		return;
+	if (air->starved)
+		next = min(next, air_now() + STARVED_NS);
 	air->armed = next;
 	if (next != DCF_NEVER)
-		hrtimer_start(&air->timer, ns_to_ktime(next), HRTIMER_MODE_ABS_HARD);
+		hrtimer_start(&air->timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
 	/* A kick in between has set the timer for now: that must not be lost. */
 	if (READ_ONCE(air->kicked))
-		hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS_HARD);
+		hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS);
 }
 
 /* From hwsim's notify: its lock is held and interrupts are off. */
 void air_kick(struct air *air)
 {
 	WRITE_ONCE(air->kicked, 1);
-	hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS_HARD);
+	hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS);
 }
 
 static enum hrtimer_restart air_timer(struct hrtimer *timer)
@@ -63,7 +69,7 @@ struct air *air_create(const struct dcf_config *config)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&air->lock);
 	INIT_LIST_HEAD(&air->backlog);
-	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->timer.function = air_timer;
 	air->armed = DCF_NEVER;
 	air->stations = config->stations;

@@ -62,6 +62,8 @@ struct air {
 	} queue[QUEUES];
 	struct list_head backlog;
 	u32 waiting; /* in it */
+	struct backlog *report; /* of the next frame that is taken */
+	bool starved; /* there was no memory for it: frames may wait in their ring */
 
 	struct dentry *debugfs;
 	struct rchan *trace;

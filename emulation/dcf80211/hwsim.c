@@ -19,7 +19,7 @@
 /* A frame of hwsim's, as the core holds it. */
 struct held {
 	struct dcf_frame frame;
-	struct backlog *report; /* made with it: its end can always be told, else hwsim would keep it */
+	struct backlog *report; /* made before it was taken: its end can always be told, else hwsim would keep it */
 	u64 cookie;
 	u32 flags;
 	struct tx_rate rates[DCF_STAGES];
@@ -64,6 +64,8 @@ static void message_end(struct air *air, struct backlog *message, const u8 *end)
 	((struct nlmsghdr *)message->bytes)->nlmsg_len = message->len;
 	list_add_tail(&message->list, &air->backlog);
 	air->waiting++;
+	/* Who gives a buffer after we have looked for one sees that something waits: virtqueue_kick_prepare() has the other. */
+	smp_mb();
 	hwsim_give(air);
 }
 
@@ -103,6 +105,8 @@ void hwsim_forget(struct air *air)
 
 	list_for_each_entry_safe(message, next, &air->backlog, list)
 		message_free(air, message);
+	kfree(air->report);
+	air->report = NULL;
 }
 
 static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
@@ -166,13 +170,10 @@ static int find_radio(const struct air *air, const u8 *addr)
 static void take_frame(struct air *air, const struct message *m, u64 now)
 {
 	int station = find_radio(air, m->transmitter);
-	struct backlog *message = message_new(MESSAGE_ROOM);
+	struct backlog *message = air->report;
 	struct held *h = NULL;
 
-	if (!message) {
-		air->lost_messages++;
-		return;
-	}
+	air->report = NULL;
 	if (station < 0) {
 		air->unknown_radios++;
 	} else if (!m->stage[0].rate || m->len < DCF_HDR_LEN || m->len > DCF_MAX_LEN) {
@@ -227,13 +228,22 @@ static void take_message(struct air *air, const void *buffer, u32 size, u64 now)
 	}
 }
 
+/* Whether the end of one more frame can be told: one that could not is not taken. */
+static bool can_report(struct air *air)
+{
+	if (!air->report)
+		air->report = message_new(MESSAGE_ROOM);
+	air->starved = !air->report;
+	return air->report;
+}
+
 void hwsim_take(struct air *air, u64 now)
 {
 	void *buffer;
 	u32 size;
 	u16 head;
 
-	while (air->waiting < MOST_WAITING && (buffer = vdev_take(air, QUEUE_TX, &head, &size))) {
+	while (air->waiting < MOST_WAITING && can_report(air) && (buffer = vdev_take(air, QUEUE_TX, &head, &size))) {
 		take_message(air, buffer, size, now);
 		vdev_give(air, QUEUE_TX, head, 0);
 	}

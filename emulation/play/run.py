@@ -103,6 +103,7 @@ def play(
     )  # fmt: skip
     lane_over()
     lane = json.loads((where / "lane.json").read_text())
+    traces.check_whole(lane)
     trace_sha256, flight = traces.keep(where, plan, lane) if plan["air"]["trace"] else (None, None)
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=time.monotonic() - began,

@@ -21,13 +21,19 @@ RAW, TRACE, TCP_TRACE = "air.trace", "air.pcapng", "tcp.trace"
 TCP_TAP = "tcp_tap"
 
 
+def check_whole(lane: Mapping[str, Any]) -> None:
+    """Raises LaneError if something was lost on the way that nothing else would tell of."""
+    if lost := lane["air"]["lost_records"]:
+        raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
+    if lost := lane["air"]["lost_messages"]:
+        raise LaneError(Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for want of memory or room")
+
+
 def keep(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:
     """Turn the lane's trace into pcapng, which takes its place: its SHA-256, and the segments in flight."""
     from analysis import flight, hops, pcapng, trace
     from analysis.medium import radios
 
-    if lost := lane["air"]["lost_records"]:
-        raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
     raw, stations = where / RAW, radios(plan)
     records = trace.read(raw)
     sha256 = pcapng.write(records, stations, where / TRACE)

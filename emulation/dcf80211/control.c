@@ -87,6 +87,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.cs_threshold_aw = nla_get_u64(a[A_CS_THRESHOLD_AW]),
 		.noise_aw = nla_get_u64(a[A_NOISE_AW]),
 		.seed = nla_get_u64(a[A_SEED]),
+		.rules = nla_get_u32(a[A_RULES]),
 	};
 	why = dcf_check(&config);
 	if (why != DCF_SOUND) {

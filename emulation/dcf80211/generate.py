@@ -133,7 +133,7 @@ def module(spec: dict[str, Any]) -> str:
     """protocol.py."""
     return PYTHON.format(
         name=spec["name"],
-        tables="\n".join(table(definition) for definition in spec["definitions"] if definition["type"] == "enum"),
+        tables="\n".join(table(definition) for definition in spec["definitions"] if "entries" in definition),
         commands=numbers(spec["commands"]),
         attributes=numbers([attribute["name"] for attribute in spec["attributes"]]),
     )

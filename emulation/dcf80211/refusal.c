@@ -29,7 +29,7 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 		NL_SET_ERR_MSG(extack, "the basic rate set is empty or has a rate that does not exist");
 		break;
 	case DCF_BAD_RULE:
-		NL_SET_ERR_MSG(extack, "no such reception model or EIFS rule");
+		NL_SET_ERR_MSG(extack, "no such reception model, EIFS rule, or rule of ns-2");
 		break;
 	case DCF_BAD_CARRIER_SENSE:
 		NL_SET_ERR_MSG(extack, "the carrier sense threshold is above 0 and not above the reception threshold");

@@ -13,7 +13,7 @@ import struct
 
 from emulation.lane import syscalls
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
-from emulation.lane.protocol import EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, Command
+from emulation.lane.protocol import EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, RULES, Command
 from emulation.lane.protocol import Attribute as A
 from emulation.lane.rtnetlink import hardware_address
 
@@ -125,6 +125,7 @@ class Air:
             (A.RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
+            (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):
             radio = hardware_address(station["address"])  # hwsim names a radio by its PERM_ADDR

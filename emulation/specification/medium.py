@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, field_validator, model_validator
 
+from emulation.lane.protocol import RULES
 from emulation.specification.propagation import (
     FAINTEST_DBM,
     HIGHEST_CAPTURE_DB,
@@ -18,7 +19,7 @@ from emulation.specification.propagation import (
     Thresholds,
     TwoRayGround,
 )
-from emulation.specification.words import Section, word_and_pairs
+from emulation.specification.words import Section, Words, word_and_pairs
 
 
 def _propagation(value: object) -> object:
@@ -61,6 +62,16 @@ class Medium(Section):
     eifs: Literal["off", "frame", "energy"] | None = Field(
         None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
     )
+
+    nav_reset: bool = Field(True, description="forget the NAV of an RTS that nothing followed; ns-2 does not")
+    rules: Words = Field((), description=f"ways of ns-2, each for itself: {', '.join(RULES)}")
+
+    @field_validator("rules")
+    @classmethod
+    def _known(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [rule for rule in rules if rule not in RULES]:
+            raise ValueError(f"there is no rule {unknown[0]!r}; there are: {', '.join(RULES)}")
+        return tuple(rule for rule in RULES if rule in rules)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -11,12 +11,12 @@ import ctypes as c
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from emulation.lane.protocol import KINDS, OUTCOMES, REASONS
+from emulation.lane.protocol import KINDS, OUTCOMES, REASONS, RULES
 
 NEVER = 2**64 - 1
 POISON = 0xDB
@@ -35,8 +35,8 @@ class Config(c.Structure):
     _fields_ = [
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
         ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("snap", c.c_uint16),
-        ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64),
-        ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
+        ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64),
+        ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip
 
 
@@ -201,7 +201,7 @@ class Core:
     def __init__(self, power: list[list[int]], delay: list[list[int]] | None = None, *, phy: Phy | None = None,
                  reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
                  rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
-                 short: int = 7, long: int = 4, queue: int = 50) -> None:  # fmt: skip
+                 short: int = 7, long: int = 4, queue: int = 50, rules: Collection[str] = ()) -> None:  # fmt: skip
         self.lib, n = library(), len(power)
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
@@ -217,7 +217,8 @@ class Core:
         self.finished: list[tuple[int, int, str, list[int]]] = []
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
-        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap, int(ratio * 1000),
+        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap,
+                             sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
         if refusal := self.lib.dcf_check(self.config):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emulation.lane.air import attowatts
+from emulation.lane.protocol import RULES
 from emulation.specification.propagation import FAINTEST_DBM, HIGHEST_CAPTURE_DB, STRONGEST_DBM
 
 N = 3
@@ -31,7 +32,7 @@ configurations = st.fixed_dictionaries(
         "phy": phys, "reception": often(0, 1, wild=u8), "eifs": often(0, 1, 2, wild=u8), "nav_reset": st.booleans(),
         "stages": st.booleans(), "seed": u64, "rx": often(100, 10**18, wild=u64), "cs": often(1, 10, wild=u64),
         "noise": often(1, 1000, wild=u64), "ratio": often(1, 10, 0, wild=st.integers(0, 4_294_967)),
-        "snap": often(24, 128, wild=u16),
+        "snap": often(24, 128, wild=u16), "rules": st.sets(st.sampled_from(RULES)),
     }
 )  # fmt: skip
 stations = st.tuples(u16, u16, u8, u8, u16, st.booleans()) | st.tuples(
@@ -103,5 +104,5 @@ def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() ->
 
 @given(st.integers(0, 2**16 - 1))
 def test_only_so_many_stations(stations: int) -> None:
-    config = Config(dsss(), stations, 0, 1, True, False, True, 128, 10_000, 100, 10, 1, 1)
+    config = Config(dsss(), stations, 0, 1, True, False, True, 128, 0, 10_000, 100, 10, 1, 1)
     assert bool(library().dcf_check(config)) == (not 1 <= stations <= 256)

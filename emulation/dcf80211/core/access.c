@@ -80,6 +80,7 @@ void access_request(struct dcf *dcf, struct dcf_station *s)
 
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end)
 {
+	timeline_cancel(dcf, s->index, EV_NAV_RESET);
 	if (dcf->measuring)
 		s->counters.nav_ns += end - dcf_max(s->nav_end, dcf->now);
 	s->nav_end = end;

@@ -65,7 +65,7 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 		return DCF_BAD_CW;
 	if (!phy->basic_rates || phy->basic_rates >> DCF_RATES)
 		return DCF_BAD_BASIC_RATES;
-	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES)
+	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES || c->rules >> DCF_RULES)
 		return DCF_BAD_RULE;
 	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
 		return DCF_BAD_CARRIER_SENSE;

@@ -68,6 +68,12 @@ enum dcf_eifs {
 	DCF_EIFS_RULES
 };
 
+/* Where ns-2 does other than the standard, a bit each in dcf_config.rules. docs/medium.md has them in full. */
+enum dcf_rule {
+	DCF_NAV_ON_CAPTURE, /* a signal that was captured away sets the NAV, up to EIFS after its end */
+	DCF_RULES
+};
+
 struct dcf_config {
 	struct dcf_phy phy;
 	u16 stations;
@@ -77,6 +83,7 @@ struct dcf_config {
 	bool retry_by_stages; /* the kernel's rate stages instead of the two limits */
 	bool trace;
 	u16 snap; /* bytes of a frame that go into the trace */
+	u32 rules; /* bits, by enum dcf_rule */
 	u32 capture_ratio_milli; /* linear, times 1000 */
 	u64 rx_threshold_aw, cs_threshold_aw, noise_aw;
 	u64 seed;

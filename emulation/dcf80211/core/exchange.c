@@ -259,7 +259,6 @@ static void update_nav(struct dcf *dcf, struct dcf_station *s, const struct tran
 
 	if (end <= s->nav_end || end == dcf->now)
 		return;
-	timeline_cancel(dcf, s->index, EV_NAV_RESET);
 	access_set_nav(dcf, s, end);
 	if (tx->kind == DCF_RTS && dcf->config.nav_reset)
 		watch_rts(dcf, s, tx);

@@ -125,6 +125,15 @@ static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
+/* A signal was captured away. ns-2 would not have it unsettle carrier sense, and sets the NAV. */
+static void captured(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct neighbour *nb)
+{
+	u64 end = tx->end + nb->link.delay_ns + dcf_eifs_ns(&dcf->config.phy);
+
+	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE) && end > s->nav_end)
+		access_set_nav(dcf, s, end);
+}
+
 /*
  * ns-2's rule: the receiver follows the first signal that it senses. A later
  * one spoils it unless the first is capture_ratio above it, and is itself lost
@@ -144,7 +153,7 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if (rx->arrival->outcome == DCF_OK) {
 		if (captures(dcf, rx->link.power_aw, besides(s, rx->link.power_aw, 0)))
-			return;
+			return captured(dcf, s, tx, nb);
 		spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	}
 	if (tx->end + nb->link.delay_ns > rx->tx->end + rx->link.delay_ns)

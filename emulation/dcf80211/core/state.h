@@ -142,6 +142,11 @@ struct dcf {
 	struct dcf_errors errors[DCF_RATES];
 };
 
+static inline bool dcf_rule(const struct dcf *dcf, enum dcf_rule rule)
+{
+	return dcf->config.rules >> rule & 1;
+}
+
 /* timeline.c */
 void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
 void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind);

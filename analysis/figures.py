@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from analysis import statistics
 from analysis.flight import Flight
 from analysis.result import Run
 from analysis.table import by_case, value
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
+from analysis.trace import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +30,7 @@ PHASES = {
     Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
 }  # fmt: skip
 LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker and its size
-LINE: dict[str, Any] = {"baseline": None, "linewidth": 1}  # stairs that do not come from the axis, nor return to it
+LINE: dict[str, Any] = {"linewidth": 1}
 BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
 Names = Mapping[str, str]
 Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
@@ -128,8 +131,8 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
         time_s = flow.time_ns / 1e9
         _draw_window(window, flow, name, colour)
         _mark_losses(window, flow, row, colour)
-        rtt.stairs([us / 1000 or float("nan") for us in flow.srtt_us], time_s, color=colour, **LINE)
-        flight.stairs(flow.in_flight, time_s, color=colour, **LINE)
+        _stairs(rtt, time_s, np.where(flow.srtt_us > 0, flow.srtt_us / 1000, np.nan), color=colour, **LINE)
+        _stairs(flight, time_s, flow.in_flight, color=colour, **LINE)
         for phase, (_, shade) in PHASES.items():
             spans = [(begin, end - begin) for begin, end in flow.spans(phase)]
             band.broken_barh(spans, (-row - 0.4, 0.8), color=shade, linewidth=0)
@@ -148,9 +151,15 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
 def _draw_window(axes: "Axes", flow: TcpFlow, name: str, colour: Any) -> None:
     """A flow's congestion window, and dashed its slow-start threshold once it has one."""
     time_s = flow.time_ns / 1e9
-    threshold = [float("nan") if value == NO_SSTHRESH else value for value in flow.ssthresh]
-    axes.stairs(flow.cwnd, time_s, color=colour, **LINE, label=name)
-    axes.stairs(threshold, time_s, color=colour, **LINE | {"linewidth": 0.7}, linestyle="--", alpha=0.7)
+    threshold = np.where(flow.ssthresh == NO_SSTHRESH, np.nan, flow.ssthresh)
+    _stairs(axes, time_s, flow.cwnd, color=colour, **LINE, label=name)
+    _stairs(axes, time_s, threshold, color=colour, **LINE | {"linewidth": 0.7}, linestyle="--", alpha=0.7)
+
+
+def _stairs(axes: "Axes", edges: Array, values: Array, **how: Any) -> None:
+    """Values that each hold from their edge to the next; as a line, because matplotlib's own `stairs` is a patch, of
+    whose every corner the bounds are sought as of a curve's, which takes longer than all the rest of a figure."""
+    axes.plot(edges, np.append(values, values[-1:]), drawstyle="steps-post", **how)
 
 
 def _mark_losses(axes: "Axes", flow: TcpFlow, row: int, colour: Any) -> None:
@@ -212,4 +221,4 @@ def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> 
 
 def _save(figure: "Figure", path: Path) -> None:
     """Without date and version, so that one result gives one file."""
-    figure.savefig(path, metadata={"Software": None})
+    figure.savefig(path, metadata={"Software": None}, pil_kwargs={"compress_level": 3})

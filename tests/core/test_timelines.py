@@ -6,7 +6,10 @@ SIFS 10, slot 20, DIFS 50, EIFS 10 + 304 + 50 = 364. A backoff is read from the 
 about it: the test then says which multiples of a slot are possible and holds everything else to the microsecond.
 """
 
-from dcf import US, Core, Tx, dsss, mutual, tcp
+import ctypes as c
+
+import pytest
+from dcf import US, Core, Errors, Phy, Tx, dsss, mutual, tcp
 
 DATA, TACK = tcp(1460), tcp(0)
 RTS_US, CTS_US, ACK_US, DATA_US, TACK_US = 352, 304, 304, 6336, 496
@@ -149,6 +152,48 @@ def test_eifs_after_an_errored_frame_and_difs_after_a_good_one() -> None:
     good.send(2, b"\xff" * 6, TACK, at=1100 * US)
     good.run(5000 * US)
     assert slots(next(t for t in good.tx if t.station == 2).start / US, 1000 + TACK_US + DIFS) in range(32)
+
+
+@pytest.mark.parametrize(
+    ("phy", "freq", "rate", "eifs"),
+    [
+        (dsss(basic_rates=0b10), 2412, 20, 10 + 304 + 50),
+        (dsss(slot_ns=9 * US, basic_rates=0b10101 << 4, signal_extension_ns=6 * US), 2412, 540, 10 + 304 + 28),
+        (dsss(slot_ns=9 * US, basic_rates=0b10100 << 4, sifs_ns=16 * US), 5180, 540, 16 + 44 + 34),
+    ],
+    ids=["HR/DSSS", "ERP", "OFDM"],
+)
+def test_eifs_has_the_lowest_mandatory_rate(phy: Phy, freq: int, rate: int, eifs: int) -> None:
+    """10.3.2.3.7: an ACK at the lowest rate that the PHY must know, 1 Mb/s at 2.4 GHz and 6 Mb/s at 5 GHz, whatever
+    the basic rates are."""
+    air = Core(mutual(4, {(0, 2): NEAR, (2, 3): NEAR, (1, 2): NEAR}), phy=phy)
+    assert air.lib.dcf_set_station(air.memory, 2, freq, 7, 4, 50, False)
+    for station in (0, 3):
+        air.send(station, b"\xff" * 6, TACK, at=1000 * US, rate=rate, freq=freq)
+    air.send(2, b"\xff" * 6, TACK, at=1010 * US, rate=rate, freq=freq)
+    air.run(5000 * US)
+    spoilt, mine = air.tx[0], next(t for t in air.tx if t.station == 2)
+    waited = mine.start - spoilt.end - eifs * US
+    assert waited % phy.slot_ns == 0
+    assert waited // phy.slot_ns in range(phy.cw_min + 1)
+
+
+@pytest.mark.parametrize(("rate", "extension", "harmless"), [(540, 6, 6), (540, 0, 0), (20, 6, 0)])
+def test_the_signal_extension_has_no_bits(rate: int, extension: int, harmless: int) -> None:
+    """10.3.8: the last 6 us of an ERP-OFDM frame are silence. What overlaps nothing else there spoils no bit of it."""
+    for before_end, outcome in ((harmless + 10, "COLLISION"), (harmless, "OK")):
+        air = Core(
+            mutual(3, {(0, 1): 100_000, (1, 2): 100_000}), phy=dsss(signal_extension_ns=extension * US), reception=1
+        )
+        for each in {10, 60, rate}:  # no errors above 10 dB, and below hardly a bit that is right
+            steps = (c.c_uint64 * 256)(2**40 - 1, 0)
+            assert air.lib.dcf_set_errors(air.memory, each, Errors(0, 10_000, 2, steps))
+        air.send(0, b"\xff" * 6, DATA, at=1000 * US, rate=rate)
+        air.run(1000 * US)
+        end = air.tx[0].end
+        air.send(2, b"\xff" * 6, TACK, at=end - before_end * US, rate=rate)
+        air.run(10_000 * US)
+        assert [r.outcome for r in air.rx if r.id == 1] == [outcome]
 
 
 def test_energy_alone_means_eifs_only_by_ns2s_rule() -> None:

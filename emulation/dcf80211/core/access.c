@@ -13,7 +13,7 @@
 static u64 base_of(const struct dcf *dcf, const struct dcf_station *s)
 {
 	u64 difs = dcf_difs_ns(&dcf->config.phy);
-	u64 base = s->idle_since + (s->eifs ? dcf_eifs_ns(&dcf->config.phy) : difs);
+	u64 base = s->idle_since + (s->eifs ? dcf_eifs_ns(&dcf->config.phy, s->freq) : difs);
 
 	base = dcf_max(base, s->nav_end + difs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
 	return s->backoff ? dcf_max(base, s->invoked) : base;

@@ -70,16 +70,18 @@ static void close_chunk(struct dcf *dcf, struct dcf_station *s)
 {
 	struct reception *rx = &s->rx;
 	u64 plcp_end = rx->start + dcf_plcp_ns(rx->tx->rate, rx->tx->short_preamble);
+	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, rx->tx->rate);
+	u64 until = dcf_min(dcf->now, silent);
 	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, besides(s, rx->link.power_aw, dcf->config.noise_aw));
 	u64 from = rx->chunk_start, edge;
 
 	/* The preamble and header go at the lowest rate of the frame's modulation. */
-	for (; from < dcf->now; from = edge) {
+	for (; from < until; from = edge) {
 		bool plcp = from < plcp_end;
 		u16 rate = !plcp ? rx->tx->rate : dcf_rate_is_ofdm(rx->tx->rate) ? 60 : 10;
 		u64 bits_q8;
 
-		edge = plcp ? dcf_min(dcf->now, plcp_end) : dcf->now;
+		edge = plcp ? dcf_min(until, plcp_end) : until;
 		bits_q8 = (edge - from) * rate * 256 / 10000;
 		rx->spent_q40 += dcf_lambda_q40(&dcf->errors[dcf_rate_index(rate)], sinr) * bits_q8 >> 8;
 	}
@@ -128,7 +130,7 @@ static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 /* A signal was captured away. ns-2 would not have it unsettle carrier sense, and sets the NAV. */
 static void captured(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct neighbour *nb)
 {
-	u64 end = tx->end + nb->link.delay_ns + dcf_eifs_ns(&dcf->config.phy);
+	u64 end = tx->end + nb->link.delay_ns + dcf_eifs_ns(&dcf->config.phy, s->freq);
 
 	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE) && end > s->nav_end)
 		access_set_nav(dcf, s, end);

@@ -6,6 +6,11 @@ bool dcf_rate_is_ofdm(u16 rate)
 	return dcf_rate_index(rate) >= 4;
 }
 
+u32 dcf_silence_ns(const struct dcf_phy *phy, u16 rate)
+{
+	return dcf_rate_is_ofdm(rate) ? phy->signal_extension_ns : 0;
+}
+
 u32 dcf_plcp_ns(u16 rate, bool short_preamble)
 {
 	if (dcf_rate_is_ofdm(rate))
@@ -24,20 +29,9 @@ u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_prea
 		/* SERVICE 16 bits, tail 6 bits; a symbol of 4 us carries rate * 4 us (17.4.3) */
 		u32 bits = 16 + 8 * len + 6, per_symbol = rate * 4 / 10;
 
-		return plcp + (bits + per_symbol - 1) / per_symbol * 4 * US + phy->signal_extension_ns;
+		return plcp + (bits + per_symbol - 1) / per_symbol * 4 * US + dcf_silence_ns(phy, rate);
 	}
 	return plcp + (80 * len + rate - 1) / rate * US;
-}
-
-u16 dcf_lowest_basic_rate(const struct dcf_phy *phy)
-{
-	u16 lowest = 0xffff;
-	int i;
-
-	for (i = 0; i < DCF_RATES; i++)
-		if (phy->basic_rates & (1U << i) && dcf_rates[i] < lowest)
-			lowest = dcf_rates[i];
-	return lowest;
 }
 
 u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate)

@@ -24,12 +24,14 @@
 struct dcf_phy {
 	u32 slot_ns, sifs_ns;
 	u32 cw_min, cw_max;
-	/* 6 us after each OFDM frame in the 2.4 GHz band (18.3.2.4) */
+	/* 6 us of silence at the end of each OFDM frame in the 2.4 GHz band (10.3.8, 18.5.3) */
 	u32 signal_extension_ns;
 	u32 basic_rates; /* bit i: dcf_rates[i] is in the basic rate set */
 };
 
 bool dcf_rate_is_ofdm(u16 rate);
+/* How much of the end of a frame is silent. */
+u32 dcf_silence_ns(const struct dcf_phy *phy, u16 rate);
 /* The PLCP preamble and header, sent before the MPDU (RXSTART comes at its end). */
 u32 dcf_plcp_ns(u16 rate, bool short_preamble);
 /* TXTIME of an MPDU of @len bytes, FCS included, or 0 for a rate there is not. */
@@ -39,18 +41,16 @@ u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_prea
  * basic rate of its modulation not above it, else a mandatory one (10.7.6.5.2).
  */
 u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate);
-u16 dcf_lowest_basic_rate(const struct dcf_phy *phy);
 
 static inline u32 dcf_difs_ns(const struct dcf_phy *phy)
 {
 	return phy->sifs_ns + 2 * phy->slot_ns; /* 10.3.2.3.5 */
 }
 
-/* EIFS = SIFS + an ACK at the lowest basic rate + DIFS (10.3.2.3.7). */
-static inline u32 dcf_eifs_ns(const struct dcf_phy *phy)
+/* EIFS = SIFS + an ACK at the lowest rate that the PHY must know + DIFS (10.3.2.3.7). @freq is in MHz. */
+static inline u32 dcf_eifs_ns(const struct dcf_phy *phy, u32 freq)
 {
-	return phy->sifs_ns + dcf_difs_ns(phy) +
-	       dcf_airtime_ns(phy, dcf_lowest_basic_rate(phy), ACK_LEN, false);
+	return phy->sifs_ns + dcf_airtime_ns(phy, rate_lowest(freq), ACK_LEN, false) + dcf_difs_ns(phy);
 }
 
 /* Duration/ID counts whole microseconds (9.2.4.2). */

@@ -23,3 +23,8 @@ u8 rate_to_hwsim(u16 rate, u32 freq)
 
 	return is_5_ghz(freq) && i >= CCK_RATES ? i - CCK_RATES : i;
 }
+
+u16 rate_lowest(u32 freq)
+{
+	return rate_from_hwsim(0, freq);
+}

@@ -36,4 +36,7 @@ static inline int dcf_rate_index(u16 rate)
 u16 rate_from_hwsim(s8 idx, u32 freq);
 u8 rate_to_hwsim(u16 rate, u32 freq);
 
+/* The lowest of the band, which each of its stations must know: 1 Mb/s at 2.4 GHz, 6 Mb/s at 5 GHz. */
+u16 rate_lowest(u32 freq);
+
 #endif

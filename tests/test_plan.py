@@ -134,11 +134,14 @@ def test_no_path_is_refused_unless_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("rate", "slot", "cw_min", "extension"),
-    [(1, 20000, 31, 0), (2, 20000, 31, 0), (11, 20000, 31, 0), (54, 9000, 15, 6000)],
-)
-def test_the_rate_decides_the_phy(rate, slot, cw_min, extension):
-    made_plan = made(rate=rate)
+    ("rate", "link", "slot", "cw_min", "extension"),
+    [
+        (1, "adhoc", 20000, 31, 0), (2, "adhoc", 20000, 31, 0), (11, "mesh", 20000, 31, 0),
+        (54, "adhoc", 20000, 15, 6000), (54, "mesh", 9000, 15, 6000),
+    ],
+)  # fmt: skip
+def test_the_rate_decides_the_phy_and_the_link_its_slot(rate, link, slot, cw_min, extension):
+    made_plan = made(rate=rate, link=link)
     air = made_plan["air"]
     assert (air["slot_ns"], air["cw_min"], air["signal_extension_ns"]) == (slot, cw_min, extension)
     assert parts_of(made_plan)[0]["rates"] == [rate * 10]

@@ -13,7 +13,7 @@ from typing import Any
 
 from emulation.lane import recorders
 from emulation.lane.plugins import extend
-from emulation.plan.air import heard, plan_air, reached
+from emulation.plan.air import basic_rates, heard, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
 from emulation.plan.motion import plan_motion
@@ -36,8 +36,8 @@ def plan(specification: Specification) -> dict[str, Any]:
     except ValueError as error:
         raise PlanError(f"motion: {error}") from error
     standing = heard(specification, list(network.nodes), [node.position for node in network.nodes.values()])
-    air = plan_air(specification, standing)
-    links = plan_links(specification, network, air["basic_rates"])
+    links = plan_links(specification, network, basic_rates(specification.radio))
+    air = plan_air(specification, links, standing)
     nodes = plan_nodes(specification, network, links)
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)

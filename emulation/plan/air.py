@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emulation.lane import links
 from emulation.plan.error_rates import error_table
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification, propagation
-from emulation.specification.radio import DSSS, HR, RATES
+from emulation.specification.radio import DSSS, HR, RATES, Radio
 
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
@@ -21,7 +22,7 @@ Positions = Sequence[tuple[float, float, float]]
 
 
 class Phy(NamedTuple):
-    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 18.5.4 (ERP, with the short slot)."""
+    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 18.5.4 (ERP)."""
 
     slot_ns: int
     cw_min: int
@@ -30,8 +31,9 @@ class Phy(NamedTuple):
 
 
 SIFS_NS, CW_MAX = 10_000, 1023
-DSSS_PHY = HR_PHY = Phy(20_000, 31, 0, (1.0,))
-ERP_PHY = Phy(9_000, 15, 6_000, (6.0, 12.0, 24.0))
+LONG_SLOT_NS = 20_000
+DSSS_PHY = HR_PHY = Phy(LONG_SLOT_NS, 31, 0, (1.0,))
+ERP_PHY = Phy(9_000, 15, 6_000, (6.0, 12.0, 24.0))  # the slot is the short one
 
 
 def phy_of(rate: float) -> Phy:
@@ -42,6 +44,22 @@ def phy_of(rate: float) -> Phy:
 def units(rate: float) -> int:
     """Mb/s in units of 100 kb/s."""
     return round(rate * 10)
+
+
+def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
+    """The slot on these links: the short one if all of them use it, as one air has one slot.
+
+    They do where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know ERP's rates,
+    as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else by itself.
+    """
+    return phy.slot_ns if all(_is_mesh(link["kind"]) for link in planned) else LONG_SLOT_NS
+
+
+def _is_mesh(kind: str) -> bool:
+    try:
+        return links.find(kind).type == "mesh"
+    except ValueError:  # a class of a script's own, made from none that the plan knows
+        return False
 
 
 class Heard(NamedTuple):
@@ -77,18 +95,23 @@ def reached(specification: Specification, power_mdbm: np.ma.MaskedArray[Any, Any
     return np.asarray(one_way & one_way.T)
 
 
-def plan_air(specification: Specification, heard: Heard) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `air`."""
+def basic_rates(radio: Radio) -> list[int]:
+    """In units of 100 kb/s."""
+    return sorted(units(rate) for rate in set(radio.basic_rates or phy_of(radio.rate).basic_rates))
+
+
+def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard) -> dict[str, Any]:
+    """docs/interfaces.md, section 1, `air`, for these `links`."""
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of(radio.rate), medium.effective_thresholds()
     assert thresholds.capture_db is not None
     return {
-        "slot_ns": phy.slot_ns,
+        "slot_ns": slot_ns(phy, planned),
         "sifs_ns": SIFS_NS,
         "cw_min": phy.cw_min,
         "cw_max": CW_MAX,
         "signal_extension_ns": phy.signal_extension_ns,
-        "basic_rates": sorted(units(rate) for rate in set(radio.basic_rates or phy.basic_rates)),
+        "basic_rates": basic_rates(radio),
         "reception": medium.reception,
         "capture_db": thresholds.capture_db,
         "rx_threshold_mdbm": propagation.mdbm(thresholds.receive_dbm),

@@ -55,6 +55,27 @@ with net:
     assert lines == ["[True, True, True] [63]", "2437 True"]
 
 
+@pytest.mark.parametrize("link", ["adhoc", "mesh"])
+def test_the_slot_is_the_kernels(bench, link):
+    """ERP's is short where mac80211 uses the short one: nl80211 says so of each station of the BSS."""
+    lines = bench.script(
+        f"""
+from emulation.lane.interfaces.radio import DUMP, GET_STATION, IFINDEX, STATION_INFO, parse
+from emulation.net import Net
+BSS_PARAMETERS, SHORT_SLOT = 15, 3  # enum nl80211_sta_info, enum nl80211_sta_bss_param
+net = Net(rate=54, link="{link}")
+a, b = (net.addStation(f"sta{{i}}", position=(100.0 * i, 0, 0)) for i in (1, 2))
+with net:
+    net.start()
+    found = a.radio.nl80211.command("nl80211", GET_STATION, [(IFINDEX, a.radio.index)], DUMP)
+    short = [SHORT_SLOT in parse(parse(station[STATION_INFO])[BSS_PARAMETERS]) for station in found]
+    print(short, net.plan["air"]["slot_ns"])
+""",
+        air=False,
+    )
+    assert lines == {"adhoc": ["[False] 20000"], "mesh": ["[True] 9000"]}[link]
+
+
 def test_settings_are_read_back_with_their_defaults(bench):
     """Every setting that differs from the kernel's default is in the result."""
     (line,) = bench.script(

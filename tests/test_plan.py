@@ -134,17 +134,21 @@ def test_no_path_is_refused_unless_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("rate", "link", "slot", "cw_min", "extension"),
+    ("rate", "freq", "link", "slot", "sifs", "cw_min", "extension"),
     [
-        (1, "adhoc", 20000, 31, 0), (2, "adhoc", 20000, 31, 0), (11, "mesh", 20000, 31, 0),
-        (54, "adhoc", 20000, 15, 6000), (54, "mesh", 9000, 15, 6000),
+        *((rate, 2412, link, 20000, 10000, 31, 0) for rate, link in ((1, "adhoc"), (2, "adhoc"), (11, "mesh"))),
+        (54, 2412, "adhoc", 20000, 10000, 15, 6000), (54, 2412, "mesh", 9000, 10000, 15, 6000),
+        *((rate, freq, "adhoc", 9000, 16000, 15, 0) for rate, freq in ((54, 5180), (6, 5825))),
     ],
 )  # fmt: skip
-def test_the_rate_decides_the_phy_and_the_link_its_slot(rate, link, slot, cw_min, extension):
-    made_plan = made(rate=rate, link=link)
+def test_rate_band_and_link_decide_the_phy(rate, freq, link, slot, sifs, cw_min, extension):
+    """At 5 GHz it is 802.11a's, IEEE 802.11-2016, table 17-21: DIFS is 34 us there."""
+    made_plan = made(rate=rate, freq=freq, link=link)
     air = made_plan["air"]
-    assert (air["slot_ns"], air["cw_min"], air["signal_extension_ns"]) == (slot, cw_min, extension)
+    found = air["slot_ns"], air["sifs_ns"], air["cw_min"], air["signal_extension_ns"]
+    assert found == (slot, sifs, cw_min, extension)
     assert parts_of(made_plan)[0]["rates"] == [rate * 10]
+    assert parts_of(made_plan)[0]["regulatory"] == (None if freq == 2412 else 0)
 
 
 def test_rts_modes_are_thresholds():
@@ -274,8 +278,17 @@ def test_links_have_settings_of_their_own_and_the_rest_share_one():
         ("mesh", 2437, 100), ("adhoc", 2412, 100)
     ]  # fmt: skip
     assert [part["link"] for part in parts_of(made_plan)] == ["link2", "link1", "link1", "link2"]
-    with pytest.raises(PlanError, match="there is no setting colour; there are: ssid, freq, beacon_tu"):
-        plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"colour": 1}),)), {}))
+    for own, said in (
+        ({"colour": 1}, "there is no setting colour; there are: ssid, freq, beacon_tu"),
+        ({"freq": 5180}, "link adhoc: rate: at 5180 MHz there is no 2 Mb/s"),
+        ({"freq": 5300}, "link adhoc: freq: 5300 MHz is not possible"),
+        ({"beacon_tu": 1}, "link adhoc: beacon_tu: must be at least 10, not 1"),
+    ):
+        with pytest.raises(PlanError, match=said):
+            plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=own),)), {}))
+    two_bands = Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"freq": 5180}),))
+    with pytest.raises(PlanError, match="link adhoc: at 5180 MHz it has another PHY than the network at 2412 MHz"):
+        plan(specify(two_bands, {"rate": 6}))
 
 
 def test_an_unknown_kind_is_answered_with_those_there_are():

@@ -62,6 +62,13 @@ def said(topology, **options):
         ({"propagation": "disc", "ranges": {}}, "a disc has one range, its radius_m: leave the ranges out"),
         ({"basic_rates": "1,6"}, "basic_rates: stations at 2 Mb/s know only 1, 2, 5.5, 11"),
         ({"freq": 2413}, None),
+        ({"freq": 2472}, None),  # the kernel would refuse to open it
+        ({"freq": 5180}, "rate: at 5180 MHz there is no 2 Mb/s; there are: 6, 9, 12, 18, 24, 36, 48, 54"),
+        ({"freq": 2484, "rate": 6}, "rate: at 2484 MHz there is no 6 Mb/s; there are: 1, 2, 5.5, 11"),
+        (
+            {"freq": 5180, "rate": 6, "basic_rates": "1,6"},
+            "basic_rates: stations at 6 Mb/s know only 6, 9, 12, 18, 24, 36, 48, 54",
+        ),
         ({"topology": "mesh"}, None),
     ],
 )

@@ -13,7 +13,7 @@ from emulation.lane import links
 from emulation.plan.error_rates import error_table
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification, propagation
-from emulation.specification.radio import DSSS, HR, RATES, Radio
+from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
 
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
@@ -22,23 +22,27 @@ Positions = Sequence[tuple[float, float, float]]
 
 
 class Phy(NamedTuple):
-    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 18.5.4 (ERP)."""
+    """A PHY's constants: IEEE 802.11-2016, 15.3.3 (DSSS), 16.3.3 (HR/DSSS), 17.4.4 (OFDM, 20 MHz), 18.5.4 (ERP)."""
 
     slot_ns: int
+    sifs_ns: int
     cw_min: int
     signal_extension_ns: int
     basic_rates: tuple[float, ...]
 
 
-SIFS_NS, CW_MAX = 10_000, 1023
+CW_MAX = 1023
 LONG_SLOT_NS = 20_000
-DSSS_PHY = HR_PHY = Phy(LONG_SLOT_NS, 31, 0, (1.0,))
-ERP_PHY = Phy(9_000, 15, 6_000, (6.0, 12.0, 24.0))  # the slot is the short one
+DSSS_PHY = HR_PHY = Phy(LONG_SLOT_NS, 10_000, 31, 0, (1.0,))
+OFDM_PHY = Phy(9_000, 16_000, 15, 0, (6.0, 12.0, 24.0))
+ERP_PHY = Phy(9_000, 10_000, 15, 6_000, (6.0, 12.0, 24.0))  # the slot is the short one
 
 
-def phy_of(rate: float) -> Phy:
-    """The PHY that a network at this data rate (Mb/s) uses."""
-    return DSSS_PHY if rate in DSSS else HR_PHY if rate in HR else ERP_PHY
+def phy_of(radio: Radio) -> Phy:
+    """The PHY that a network of such radios uses."""
+    if radio.freq in CHANNELS_5GHZ:
+        return OFDM_PHY
+    return DSSS_PHY if radio.rate in DSSS else HR_PHY if radio.rate in HR else ERP_PHY
 
 
 def units(rate: float) -> int:
@@ -49,10 +53,11 @@ def units(rate: float) -> int:
 def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
     """The slot on these links: the short one if all of them use it, as one air has one slot.
 
-    They do where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know ERP's rates,
-    as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else by itself.
+    They do at 5 GHz, and where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know
+    ERP's rates, as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else
+    by itself.
     """
-    return phy.slot_ns if all(_is_mesh(link["kind"]) for link in planned) else LONG_SLOT_NS
+    return phy.slot_ns if phy is OFDM_PHY or all(_is_mesh(link["kind"]) for link in planned) else LONG_SLOT_NS
 
 
 def _is_mesh(kind: str) -> bool:
@@ -97,17 +102,17 @@ def reached(specification: Specification, power_mdbm: np.ma.MaskedArray[Any, Any
 
 def basic_rates(radio: Radio) -> list[int]:
     """In units of 100 kb/s."""
-    return sorted(units(rate) for rate in set(radio.basic_rates or phy_of(radio.rate).basic_rates))
+    return sorted(units(rate) for rate in set(radio.basic_rates or phy_of(radio).basic_rates))
 
 
 def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard) -> dict[str, Any]:
     """docs/interfaces.md, section 1, `air`, for these `links`."""
     radio, medium = specification.radio, specification.medium
-    phy, thresholds = phy_of(radio.rate), medium.effective_thresholds()
+    phy, thresholds = phy_of(radio), medium.effective_thresholds()
     assert thresholds.capture_db is not None
     return {
         "slot_ns": slot_ns(phy, planned),
-        "sifs_ns": SIFS_NS,
+        "sifs_ns": phy.sifs_ns,
         "cw_min": phy.cw_min,
         "cw_max": CW_MAX,
         "signal_extension_ns": phy.signal_extension_ns,

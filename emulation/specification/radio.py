@@ -11,7 +11,10 @@ from emulation.specification.words import Section, one_of, split
 
 DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 RATES = HR + OFDM  # Mb/s
-CHANNELS = (*range(2412, 2473, 5), 2484)  # MHz
+# MHz. Everybody may begin a network on the first; on the others in hwsim's own regulatory domain.
+CHANNELS_1_TO_11, CHANNEL_14 = tuple(range(2412, 2463, 5)), 2484
+CHANNELS_5GHZ = (*range(5180, 5241, 20), *range(5745, 5826, 20))
+CHANNELS = (*CHANNELS_1_TO_11, CHANNEL_14, *CHANNELS_5GHZ)
 
 Rate = Annotated[float, one_of(RATES, "Mb/s")]
 
@@ -26,7 +29,10 @@ class Radio(Section):
     basic_rates: Annotated[tuple[Rate, ...], BeforeValidator(split)] | None = Field(
         None, min_length=1, description="rates of control frames; by default 1 for DSSS, and 6, 12, 24 for OFDM"
     )
-    freq: Annotated[int, one_of(CHANNELS, "MHz")] = Field(2412, description="channel, by its centre frequency in MHz")
+    freq: Annotated[int, one_of(CHANNELS, "MHz")] = Field(
+        2412, description="channel, by its centre frequency in MHz: 2412, 2417 to 2462, 2484, 5180, 5200 to 5240, "
+        "5745, 5765 to 5825; at 5 GHz with OFDM's rates only, 6 Mb/s and more"
+    )  # fmt: skip
     rts: Literal["full", "partial", "none"] = Field("none", description="RTS/CTS before all, long, or no frames")
     short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")
     long_retry: int = Field(4, ge=1, le=255, description="attempts at a frame after its RTS")
@@ -37,6 +43,14 @@ class Radio(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.rate in DSSS + HR and self.basic_rates and not set(self.basic_rates) <= set(HR):
-            raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s know only {', '.join(f'{r:g}' for r in HR)}")
+        there = OFDM if self.freq in CHANNELS_5GHZ else HR if self.freq == CHANNEL_14 else RATES
+        if self.rate not in there:
+            raise ValueError(f"rate: at {self.freq} MHz there is no {self.rate:g} Mb/s; there are: {_said(there)}")
+        known = HR if self.rate in HR else there
+        if not set(self.basic_rates or ()) <= set(known):
+            raise ValueError(f"basic_rates: stations at {self.rate:g} Mb/s know only {_said(known)}")
         return self
+
+
+def _said(rates: tuple[float, ...]) -> str:
+    return ", ".join(f"{rate:g}" for rate in rates)

@@ -149,6 +149,7 @@ def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], obj
     [
         {"rts": "full"}, {"rts": "partial"}, {"rts": "none"}, {"rts": "none", "ack": "delayed", "flows": 3},
         {"rts": "full", "rate": 11}, {"rts": "partial", "rate": 54, "spacing": 200},
+        {"rts": "full", "rate": 54, "freq": 5180, "seconds": 5},
         {"rts": "none", "reception": "sinr"}, {"topology": "mesh", "size": "3x3", "rts": "partial"},
         {"rts": "none", "rate": 11, "rate_control": "minstrel", "spacing": 100, "stations": 3},
     ],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emulation.lane.netlink import Value
 
 NEW_RADIO = 4  # enum hwsim_commands
-DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 16, 17, 22  # enum hwsim_attrs
+CUSTOM_REGULATORY, DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 12, 16, 17, 22  # enum hwsim_attrs
 
 # include/uapi/linux/nl80211.h
 GET_WIPHY, SET_WIPHY, GET_INTERFACE, SET_INTERFACE, GET_STATION = 1, 2, 5, 6, 17
@@ -71,6 +71,8 @@ class Interface(node.Interface):
         """Make a radio with the interface's permanent address, and give the interface its name."""
         mac = hardware_address(self.plan["address"])
         new: list[tuple[int, Value]] = [(DESTROY_ON_CLOSE, b""), (RADIO_NAME, self.name.encode())]
+        if (regulatory := self.plan["regulatory"]) is not None:
+            new.append((CUSTOM_REGULATORY, regulatory))
         owner.command("MAC80211_HWSIM", NEW_RADIO, [*new, (PERMANENT_ADDRESS, mac)], what=f"radio {self.name}")
         made = next(i for i in owner.command("nl80211", GET_INTERFACE, flags=DUMP) if i[MAC] == mac)
         self.wiphy, self.index = number(made[WIPHY]), number(made[IFINDEX])

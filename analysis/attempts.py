@@ -13,8 +13,8 @@ from analysis.arrivals import Received
 from analysis.capture import Capture
 from analysis.columns import around, begins, ends
 from analysis.medium import Medium, plcp_ns
-from analysis.trace import Array, Kind, Outcome
-from analysis.transmissions import Sent, is_response
+from analysis.trace import Array, Kind, Outcome, is_response
+from analysis.transmissions import Sent
 
 RETRY = 0x08  # in the second octet of Frame Control (9.2.4.1)
 

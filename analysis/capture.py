@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read the pcapng files of `analysis.pcapng` back into numpy columns.
+"""Read the pcapng files of `analysis.pcapng` back into numpy columns, as one.
 
 One pass follows the chain of blocks; then all packets are looked at together. Only files of our own layout are read
 (a packet's radiotap is 28 bytes, and its first options are epb_flags and epb_packetid): any other pcapng is refused
@@ -7,9 +7,10 @@ with a text that says where it differs. Scapy and tshark read these files too, a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Capture:
-    """All packets of a file, as columns in file order.
+    """All packets of a run's files, as columns in order of time and then interface.
 
     `time_ns` is the start of the transmission or arrival; `frame` the offset in `data` of the 802.11 header, followed
     by `caplen` captured bytes, FCS included where `has_fcs`; `length` the MPDU's full length, FCS included; `rate` in
@@ -65,7 +66,7 @@ class Capture:
 
     def queued_ns(self, packets: Array) -> Array:
         """When the kernel handed over the frames that were first sent as `packets` (rows): from the comment
-        `queued N ns before`; -1 where there is none."""
+        `queued N ms before`; -1 where there is none."""
         words = self.data.view("<u4")
         size = self.options[packets] // 4
         has = words[size] & 0xFFFF == pcapng.OPT_COMMENT
@@ -76,15 +77,44 @@ class Capture:
         for at, length in zip(starts.tolist(), lengths.tolist(), strict=True):
             comment = text[at : at + length] if text else self.data[at : at + length].tobytes()
             _, mark, rest = comment.partition(b"queued ")
-            number = rest.split(b" ", 1)[0]
-            found.append(int(number) if mark and number.isdigit() else -1)
+            ms, _, ns = rest.split(b" ", 1)[0].partition(b".")
+            found.append(int(ms + ns) if mark and ms.isdigit() and ns.isdigit() and len(ns) == 6 else -1)
         waited = np.array(found, np.int64)
         queued[has] = np.where(waited >= 0, self.time_ns[packets[has]] - waited, -1)
         return queued
 
 
-def read(path: Path) -> Capture:
-    """Read a pcapng file that dcflab wrote. Raises CaptureError, or OSError."""
+def read(air: Path) -> Capture:
+    """Read a run's `air.pcapng`, and what the stations received, which is in `stations.pcapng` beside it (or in the
+    same file, if somebody merged the two). Raises CaptureError, or OSError."""
+    shown = _read(air)
+    beside = air.with_name(pcapng.STATIONS)
+    if shown.interface.any():
+        return shown
+    try:
+        return _merge(shown, _read(beside))
+    except FileNotFoundError:
+        raise CaptureError(
+            f"{air}: there is no {beside.name} beside it, which has what each station received"
+        ) from None
+
+
+def _merge(air: Capture, stations: Capture) -> Capture:
+    """Both as one. Raises CaptureError if they are not of one run."""
+    if (air.interfaces, air.start_ns, air.stop_ns) != (stations.interfaces, stations.start_ns, stations.stop_ns):
+        raise CaptureError(f"{pcapng.AIR} and {pcapng.STATIONS} are not of one run")
+    stations = replace(
+        stations, frame=stations.frame + air.data.size, options=stations.options + air.data.size
+    )  # their bytes come after the air's
+    columns = [f.name for f in fields(Capture) if f.name not in ("data", "interfaces", "start_ns", "stop_ns")]
+    both = {name: np.concatenate([getattr(air, name), getattr(stations, name)]) for name in columns}
+    order = np.lexsort((both["interface"], both["time_ns"]))
+    ordered: dict[str, Any] = {name: column[order] for name, column in both.items()}
+    return replace(air, data=np.concatenate([air.data, stations.data]), **ordered)
+
+
+def _read(path: Path) -> Capture:
+    """One file."""
     data = np.fromfile(path, np.uint8)
     if data.size < 28 or data.size % 4 or int(data[:4].view("<u4")[0]) != pcapng.SECTION:
         raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")

@@ -16,8 +16,7 @@ from analysis import exchanges
 from analysis.columns import begins, ends
 from analysis.dissect import Frames, Tcp, classify
 from analysis.observe import Observation
-from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace
-from analysis.transmissions import is_response
+from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace, is_response
 
 NEVER = np.iinfo(np.int64).max
 SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)

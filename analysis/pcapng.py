@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air's trace as pcapng: written from `analysis.trace` columns, and read back fast.
+"""The air's trace as two pcapngs, written from `analysis.trace` columns: `air.pcapng`, which shows every transmission
+once, and `stations.pcapng`, which shows what each station received, spoilt frames with the bad-FCS flag.
 
-Interface 0, `air`, shows every transmission once; interface k shows what station k received, spoilt frames with the
-bad-FCS flag (docs/interfaces.md, section 5; docs/file-formats.md has the layout to the byte). A file has some hundred
-thousand packets of few shapes, so all packets of one shape are made at once, as a table of 32-bit words, and
-scattered to where they belong. The bytes depend on the trace alone.
+Both have the same interfaces: 0 is `air`, k is station k (docs/interfaces.md, section 5; docs/file-formats.md has the
+layout to the byte). They have some hundred thousand packets of few shapes, so all packets of one shape are made at
+once, as a table of 32-bit words, and scattered to where they belong. The bytes depend on the trace alone.
 
 Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 """
@@ -17,7 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.trace import FLAG_SHORT_PREAMBLE, GIVEN_UP, Array, Kind, Outcome, Trace, runs
+from analysis.remarks import remarks
+from analysis.trace import FLAG_SHORT_PREAMBLE, Array, Outcome, Trace, runs
+
+AIR, STATIONS = "air.pcapng", "stations.pcapng"
 
 LINKTYPE_RADIOTAP = 127
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
@@ -35,11 +38,9 @@ HEAD_WORDS = 14  # of a packet: block header and radiotap
 TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block length follow
 _CHUNK = 1 << 14
 
-KIND_NAMES = {kind: kind.name for kind in Kind} | {Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "TCP ACK"}
 
-
-def write(trace: Trace, stations: Sequence[Mapping[str, Any]], path: Path) -> str:
-    """Write `trace` to `path` and return the file's SHA-256, in hex.
+def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str]:
+    """Write `trace` to `air.pcapng` and `stations.pcapng` in `folder`, and return their SHA-256, in hex.
 
     `stations` are the plan's, in their order: `name`, `address`, `ip` of each are used. Raises OSError, and
     ValueError if the trace tells of more stations than there are.
@@ -49,21 +50,31 @@ def write(trace: Trace, stations: Sequence[Mapping[str, Any]], path: Path) -> st
     head = _block(SECTION, np.array([0x1A2B3C4D, 1, 0xFFFFFFFF, 0xFFFFFFFF], "<u4").tobytes(), [(4, b"dcflab")])
     head += _interface({"name": "air"}) + b"".join(_interface(station) for station in stations)
     tail = b"".join(_statistics(number, trace) for number in range(len(stations) + 1))
-    packets = _packets(trace, [station["name"] for station in stations])
+    return tuple(  # type: ignore[return-value]
+        _save(folder / name, (head, packets.data, tail))
+        for name, packets in zip(
+            (AIR, STATIONS), _packets(trace, [station["name"] for station in stations]), strict=True
+        )
+    )
+
+
+def _save(path: Path, parts: Sequence[bytes | memoryview]) -> str:
     digest = hashlib.sha256()
     with open(path, "wb") as file:
-        for part in (head, packets.data, tail):
+        for part in parts:
             file.write(part)
             digest.update(part)
     return digest.hexdigest()
 
 
 def _block(kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> bytes:
-    for code, value in options:
-        body += code.to_bytes(2, "little") + len(value).to_bytes(2, "little") + value + bytes(-len(value) % 4)
-    body += bytes(4)  # end of options
+    body += b"".join(_option(code, value) for code, value in options) + bytes(4)  # end of options
     length = (len(body) + 12).to_bytes(4, "little")
     return kind.to_bytes(4, "little") + length + body + length
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return code.to_bytes(2, "little") + len(value).to_bytes(2, "little") + value + bytes(-len(value) % 4)
 
 
 def _interface(station: Mapping[str, Any]) -> bytes:
@@ -86,25 +97,30 @@ def _statistics(number: int, trace: Trace) -> bytes:
     return _block(STATISTICS, number.to_bytes(4, "little") + stop, [(2, time(trace.start_ns)), (3, stop)])
 
 
-def _packets(trace: Trace, names: Sequence[str]) -> Array:
-    """All packet blocks, in order of time and then interface, as one array of words."""
+def _packets(trace: Trace, names: Sequence[str]) -> tuple[Array, Array]:
+    """All packet blocks, as words, in order of time and then interface: those on `air`, and those on the stations."""
     tx, rx = trace.tx, trace.rx
-    shown = rx["outcome"] != Outcome.BELOW_THRESHOLD
-    of = np.concatenate([np.arange(tx.size), trace.rx_tx[shown]])
-    interface = np.concatenate([np.zeros(tx.size, np.int64), rx["station"][shown].astype(np.int64) + 1])
-    time = np.concatenate([tx["start_ns"], rx["start_ns"][shown]])
-    bad = np.concatenate([np.zeros(tx.size, bool), rx["outcome"][shown] != Outcome.OK])
-    signal = np.concatenate([np.zeros(tx.size, np.int32), rx["power_mdbm"][shown]])
-    order = np.argsort((time - trace.start_ns) * (len(names) + 1) + interface, kind="stable")
-    of, interface, time, bad, signal = (column[order] for column in (of, interface, time, bad, signal))
+    shown = np.flatnonzero(rx["outcome"] != Outcome.BELOW_THRESHOLD)
+    station = rx["station"][shown].astype(np.int64)
+    shown = shown[np.argsort((rx["start_ns"][shown] - trace.start_ns) * (len(names) + 1) + station, kind="stable")]
+    texts, on_air, at_station = remarks(trace, names)
+    comments = [_option(OPT_COMMENT, text.encode()) for text in texts]
+    comment_words = np.array([len(comment) // 4 for comment in comments], np.int64)
+
+    def both(air: Array | int, stations: Array) -> Array:
+        return np.concatenate([np.broadcast_to(air, tx.size), stations])
+
+    of = both(np.arange(tx.size), trace.rx_tx[shown])
+    interface = both(0, rx["station"][shown].astype(np.int64) + 1)
+    time = both(tx["start_ns"], rx["start_ns"][shown])
+    bad = both(0, rx["outcome"][shown] != Outcome.OK) != 0
+    signal = both(0, rx["power_mdbm"][shown])
+    remark = both(on_air, at_station[shown])
 
     caplen = tx["caplen"].astype(np.int64)
     whole = caplen + 4 == tx["length"]  # then the FCS is there too
-    frame_words = (caplen + 4 * whole + 3) // 4
-    remark_words, remarks = _remarks(trace, names)
-    remark_words = np.where(interface == 0, remark_words[of], 0)
-    fixed = HEAD_WORDS + frame_words[of] + TAIL_WORDS
-    words = fixed + remark_words + 2
+    fixed = HEAD_WORDS + ((caplen + 4 * whole + 3) // 4)[of] + TAIL_WORDS
+    words = fixed + np.append(comment_words, 0)[remark] + 2
     start = np.cumsum(words) - words
     out = np.zeros(int(words.sum()), "<u4")
 
@@ -128,12 +144,13 @@ def _packets(trace: Trace, names: Sequence[str]) -> Array:
             block[:, HEAD_WORDS:-TAIL_WORDS] = frames[place[t] + members.size * bad[r]]
             runs(out, block.shape[1])[start[r]] = block
     out[start + words - 1] = words * 4
-    on_air = np.flatnonzero(interface == 0)
-    row_of_tx = np.empty(tx.size, np.int64)
-    row_of_tx[of[on_air]] = on_air
-    for size, (members, texts) in remarks.items():
-        runs(out, size)[(start + fixed)[row_of_tx[members]]] = texts
-    return out
+    for size in np.unique(comment_words).tolist():
+        alike = np.flatnonzero(comment_words == size)
+        options = np.frombuffer(b"".join(comments[number] for number in alike.tolist()), "<u4").reshape(-1, size)
+        row = np.flatnonzero(np.isin(remark, alike))
+        runs(out, size)[(start + fixed)[row]] = options[np.searchsorted(alike, remark[row])]
+    split = int(words[: tx.size].sum())
+    return out[:split], out[split:]
 
 
 def _fill_head(
@@ -193,56 +210,3 @@ def crc32(rows: Array) -> Array:
     for column in np.ascontiguousarray(rows.T):
         crc = _CRC_TABLE[(crc ^ column) & 0xFF] ^ crc >> 8
     return ~crc
-
-
-def _remarks(trace: Trace, names: Sequence[str]) -> tuple[Array, dict[int, tuple[Array, Array]]]:
-    """The comments on `air`: words each transmission's takes, and by number of words the rows of `tx` and the text."""
-    tx, rx, end = trace.tx, trace.rx, trace.end
-    texts: dict[int, str] = {}
-
-    def add(row: int, text: str) -> None:
-        texts[row] = f"{texts[row]}; {text}" if row in texts else text
-
-    lost = np.flatnonzero((rx["addressed"] != 0) & (rx["outcome"] != Outcome.OK))
-    columns = (trace.rx_tx[lost], rx["outcome"][lost], rx["other"][lost], rx["other_kind"][lost])
-    for row, outcome, other, kind in zip(*(column.tolist() for column in columns), strict=True):
-        add(row, _outcome_text(outcome, names[other] if other < len(names) else "", kind))
-    given_up = end["id"][np.isin(end["reason"], GIVEN_UP) & (end["id"] > 0)]
-    if tx.size:
-        rows = np.searchsorted(tx["id"], given_up).clip(max=tx.size - 1)
-        for row in rows[tx["id"][rows] == given_up].tolist():
-            add(row, "retry limit")
-    own = np.flatnonzero(~np.isin(tx["kind"], (Kind.CTS, Kind.ACK)) & (tx["msdu"] > 0))
-    frame = tx["station"][own].astype(np.int64) << 32 | tx["msdu"][own]
-    first = own[np.unique(frame, return_index=True)[1]]
-    first = first[tx["attempt"][first] <= 1]
-    waited = tx["start_ns"][first] - tx["queued_ns"][first]
-    for row, ns in zip(first.tolist(), waited.tolist(), strict=True):
-        add(row, f"queued {ns} ns before")
-
-    words = np.zeros(tx.size, np.int64)
-    by_size: dict[int, tuple[list[int], list[bytes]]] = {}
-    for row, text in texts.items():
-        octets = text.encode()
-        size = 1 + (len(octets) + 3) // 4
-        words[row] = size
-        rows_of, parts = by_size.setdefault(size, ([], []))
-        rows_of.append(row)
-        head = OPT_COMMENT | len(octets) << 16
-        parts.append(head.to_bytes(4, "little") + octets.ljust(4 * size - 4, b"\0"))
-    return words, {
-        size: (np.array(rows_of), np.frombuffer(b"".join(parts), "<u4").reshape(-1, size))
-        for size, (rows_of, parts) in by_size.items()
-    }
-
-
-def _outcome_text(outcome: int, other: str, kind: int) -> str:
-    match outcome:
-        case Outcome.COLLISION:
-            return f"collision with {other} {KIND_NAMES[Kind(kind)]}" if other else "collision"
-        case Outcome.OWN_TX:
-            return f"receiver was sending {KIND_NAMES[Kind(kind)]}"
-        case Outcome.NOISE:
-            return "noise"
-        case _:
-            return "below threshold"

@@ -169,9 +169,10 @@ class Run(Model):
     """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
     what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
     its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
-    `trace` is the pcapng's path in the run folder, None without one; `in_flight` is None then too. `applications` are
-    the reports of those that say other things than a flow does. `lost_records` must be 0 for the trace to be complete;
-    `late_ns_max` is how late a timer of the air fired at worst, which matters in real time only."""
+    `trace` is the path of the air's pcapng in the run folder and `views` that of the stations', None without them;
+    `in_flight` is None then too. `applications` are the reports of those that say other things than a flow does.
+    `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
+    which matters in real time only."""
 
     variant: str = ""
     case: str = ""
@@ -186,6 +187,8 @@ class Run(Model):
     queue_drops: int
     trace: str | None
     trace_sha256: str | None
+    views: str | None = None
+    views_sha256: str | None = None
     air_s: float
     wall_s: float
     flows: list[FlowResult]
@@ -274,12 +277,14 @@ def from_lane(
     tcp: Mapping[str, TcpSummary] | None = None,
     trace: str | None = None,
     trace_sha256: str | None = None,
+    views: str | None = None,
+    views_sha256: str | None = None,
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` the pcapng's path in the run
-    folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the lane,
-    or for versions that are not known.
+    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` and `views` the pcapngs' paths in
+    the run folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the
+    lane, or for versions that are not known.
     """
     _know("plan.json", plan, PLAN_VERSION)
     _know("lane.json", lane, LANE_VERSION)
@@ -307,6 +312,8 @@ def from_lane(
         queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),
         trace=trace,
         trace_sha256=trace_sha256,
+        views=views,
+        views_sha256=views_sha256,
         air_s=air_s,
         wall_s=wall_s,
         flows=flows,

@@ -21,13 +21,12 @@ from analysis import capture, dissect
 from analysis.attempts import RETRY
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
-from analysis.pcapng import RADIOTAP_LEN, RT_BAD_FCS, RT_FCS
+from analysis.pcapng import AIR, RADIOTAP_LEN, RT_BAD_FCS, RT_FCS
 from analysis.result import Collisions, Failures
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
 
-PCAPNG = "air.pcapng"
 Counters = Mapping[str, Any]
 
 
@@ -179,9 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.interface:
             print(json.dumps(live(options.interface, options.seconds), indent=None if options.json else 1))
             return 0
-        paths = sorted(options.path.rglob(PCAPNG)) if options.path.is_dir() else [options.path]
+        paths = sorted(options.path.rglob(AIR)) if options.path.is_dir() else [options.path]
         if not paths:
-            parser.error(f"there is no {PCAPNG} in {options.path}")
+            parser.error(f"there is no {AIR} in {options.path}")
         return 0 if all([_compare(path, options.json) for path in paths]) else 1
     except (capture.CaptureError, OSError) as error:
         print(f"taps: {error}", file=sys.stderr)

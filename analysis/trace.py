@@ -35,6 +35,12 @@ class Kind(IntEnum):
     OTHER = 7
 
 
+def is_response(kind: Array) -> Array:
+    """Whether a frame is a CTS or an ACK. All others are attempts of their senders."""
+    response: Array = (kind == Kind.CTS) | (kind == Kind.ACK)
+    return response
+
+
 class Outcome(IntEnum):
     """What became of an arrival."""
 

@@ -14,7 +14,7 @@ from analysis import dissect
 from analysis.capture import Capture
 from analysis.columns import around
 from analysis.medium import Medium, airtime_ns
-from analysis.trace import Array, Kind
+from analysis.trace import Array, Kind, is_response
 
 COPIES_WITHIN = 8  # transmissions: a delay is short, so what stations received of one follows it at once
 
@@ -41,12 +41,6 @@ class Sent:
         """When each was over."""
         over: Array = self.time + self.airtime
         return over
-
-
-def is_response(kind: Array) -> Array:
-    """Whether a frame is a CTS or an ACK. All others are attempts of their senders."""
-    response: Array = (kind == Kind.CTS) | (kind == Kind.ACK)
-    return response
 
 
 def transmissions(capture: Capture, medium: Medium) -> Sent:

@@ -41,7 +41,8 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
         lane = lane or lanes.find(before.host.lane)
     except ValueError as error:
         raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
-    for missing in (run.trace for run in before.runs if run.trace and not (folder / run.trace).is_file()):
+    files = [file for run in before.runs for file in (run.trace, run.views) if file]
+    for missing in (file for file in files if not (folder / file).is_file()):
         raise Misuse(f"{folder / missing}: the trace of this run is gone")
     with failures():
         for task in tasks:
@@ -56,8 +57,9 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
         after = before.model_copy(update={"runs": runs})
         found = list(differences(before.comparable(), after.comparable()))
         for run, now in zip(before.runs, runs, strict=True):
-            if run.trace and now.trace:
-                found += first_difference(folder / run.trace, Path(again) / now.trace)
+            for old, new in ((run.trace, now.trace), (run.views, now.views)):
+                if old and new:
+                    found += first_difference(folder / old, Path(again) / new)
     return Verdict(found[:SHOWN], changed(before.runs, runs))
 
 

@@ -104,11 +104,12 @@ def play(
     lane_over()
     lane = json.loads((where / "lane.json").read_text())
     traces.check_whole(lane)
-    trace_sha256, flight = traces.keep(where, plan, lane) if plan["air"]["trace"] else (None, None)
+    of_air, of_views, flight = traces.keep(where, plan, lane) if plan["air"]["trace"] else (None, None, None)
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=time.monotonic() - began,
-        trace_sha256=trace_sha256, in_flight=flight.means() if flight else None,
-        trace=f"{where.name}/{traces.TRACE}" if flight else None,
+        trace=f"{where.name}/{traces.TRACE}" if flight else None, trace_sha256=of_air,
+        views=f"{where.name}/{traces.VIEWS}" if flight else None, views_sha256=of_views,
+        in_flight=flight.means() if flight else None,
         tcp={name: flow.summary() for name, flow in traces.tcp_flows(where, plan, lane).items()},
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
@@ -124,7 +125,7 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str]) -
         same = json.loads((where / "plan.json").read_bytes()) == plan and before.made_of == made_of
     except (OSError, ValueError):  # there is none, or one of another version
         return None
-    if not same or (before.trace and not (where / traces.TRACE).is_file()):
+    if not same or (before.trace and not all((where / name).is_file() for name in (traces.TRACE, traces.VIEWS))):
         return None
     return Outcome(before, traces.flight_again(where, plan) if before.trace else None)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from analysis.flight import Flight
     from analysis.tcp_flows import Flow
 
-RAW, TRACE, TCP_TRACE = "air.trace", "air.pcapng", "tcp.trace"
+RAW, TRACE, VIEWS, TCP_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace"
 TCP_TAP = "tcp_tap"
 
 
@@ -29,16 +29,17 @@ def check_whole(lane: Mapping[str, Any]) -> None:
         raise LaneError(Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for want of memory or room")
 
 
-def keep(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, Flight]:
-    """Turn the lane's trace into pcapng, which takes its place: its SHA-256, and the segments in flight."""
+def keep(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> tuple[str, str, Flight]:
+    """Turn the lane's trace into pcapngs, which take its place: the SHA-256 of TRACE and VIEWS, and the segments in
+    flight."""
     from analysis import flight, hops, pcapng, trace
     from analysis.medium import radios
 
     raw, stations = where / RAW, radios(plan)
     records = trace.read(raw)
-    sha256 = pcapng.write(records, stations, where / TRACE)
+    sha256 = pcapng.write(records, stations, where)
     raw.unlink()
-    return sha256, flight.in_flight(hops.of_trace(records, stations))
+    return *sha256, flight.in_flight(hops.of_trace(records, stations))
 
 
 def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:

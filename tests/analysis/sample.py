@@ -15,17 +15,21 @@ from analysis.medium import radios
 
 @dataclass(repr=False)
 class Sample:
-    """A tiny air that has run, its trace, and the folder with plan.json, lane.json and air.pcapng."""
+    """A tiny air that has run, its trace, and the folder with plan.json, lane.json and both pcapngs."""
 
     air: TinyAir
     raw: bytes
     trace: trace.Trace
     folder: Path
-    sha256: str
+    sha256: tuple[str, str]
 
     @property
     def pcapng(self) -> Path:
         return self.folder / "air.pcapng"
+
+    @property
+    def views(self) -> Path:
+        return self.folder / "stations.pcapng"
 
     @property
     def capture(self) -> Capture:
@@ -37,7 +41,7 @@ def make_sample(air: TinyAir, seconds: float, folder: Path) -> Sample:
     raw = air.run(seconds)
     records = trace.parse(np.frombuffer(raw, np.uint8))
     plan = air.plan()
-    sha256 = pcapng.write(records, radios(plan), folder / "air.pcapng")
+    sha256 = pcapng.write(records, radios(plan), folder)
     stations = [
         {"name": station["name"], "counters": counters}
         for station, counters in zip(radios(plan), air.counters, strict=True)

@@ -88,8 +88,8 @@ def observed(core: Core, medium: Medium, folder: Path) -> Observation:
     stations = [
         {"name": f"sta{i + 1}", "address": address(i).hex(":"), "ip": f"10.0.0.{i + 1}/24"} for i in range(core.n)
     ]
-    pcapng.write(records, stations, folder / "core.pcapng")
-    return observe(read(folder / "core.pcapng"), medium)
+    pcapng.write(records, stations, folder)
+    return observe(read(folder / pcapng.AIR), medium)
 
 
 def own_counters(core: Core) -> list[dict[str, Any]]:

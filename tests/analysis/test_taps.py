@@ -38,6 +38,7 @@ def test_differ(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_a_capture_alone(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without plan and lane there is nothing to compare with, and it says so."""
     shutil.copy(sample.pcapng, tmp_path / "alone.pcapng")
+    shutil.copy(sample.views, tmp_path)
     assert taps.main([str(tmp_path / "alone.pcapng")]) == 0
     out = capsys.readouterr().out
     assert "no plan.json" in out and "no lane.json" in out

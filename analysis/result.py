@@ -229,14 +229,24 @@ class Host(Model):
     tools: dict[str, str] = {}
 
 
+class Script(Model):
+    """The script whose runs these are; run under several seeds, it was run several times. `shell`: with a prompt."""
+
+    path: str
+    arguments: list[str] = []
+    seeds: list[int]
+    shell: bool = False
+
+
 class Result(Model):
-    """The whole of `result.json`."""
+    """The whole of `result.json`. `script` is None but for the runs of a script."""
 
     version: Literal[2] = 2
     experiment: str
     specification: dict[str, Any]
     runs: list[Run]
     host: Host
+    script: Script | None = None
 
     def comparable(self) -> dict[str, Any]:
         """The result without wall times, host facts, and what it was made of."""

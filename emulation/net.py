@@ -4,16 +4,27 @@
     net = Net(rts="full")
     a, b = net.addStation("sta1", position=(0, 0, 0)), net.addStation("sta2", position=(200, 0, 0))
     net.addLink(a, b, cls=Adhoc, ssid="lab", freq=2412)
+    net.addFlow(a, b)
     with net:
         net.start()
         print(a.cmd("ip route"))
+        net.run(10)
 
 This file stands outside the wall: what a script asks for is specified and planned as everything is, with the packages
-of the environment, and only then is it a network as `emulation.lane.net` has it.
+of the environment, and only then is it a network as `emulation.lane.net` has it. It is checked where it is asked for,
+by the models of the command line. What a run leaves is in a subfolder of the run folder, from which the host makes what
+every run leaves (`emulation.play.script`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import topologies
@@ -22,53 +33,229 @@ from emulation.lane import links
 from emulation.lane import net as lane
 from emulation.lane.links.adhoc import Link as Adhoc
 from emulation.lane.links.mesh import Link as Mesh
+from emulation.lane.measurement import ASKED
 from emulation.lane.node import Node, Position
+from emulation.lane.plugins import extend
+from emulation.plan.air import TX_POWER, heard, stronger_db
+from emulation.plan.applications import own_flow
+from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.plan.nodes import RTS_THRESHOLDS, link_settings, own_radio
+from emulation.specification import Specification
 
 __all__ = ["Adhoc", "Mesh", "Net"]
+
+HIDDEN = ("own", "topology", "parameters")  # options that are the network itself
+RUN_NAME = re.compile(r"\w[\w.+]*(-[\w.+]+)*")
+
+
+class Station(Node):
+    """A node of a script. `position` (metres), `tx_power_dbm` and `rts` may be set at any time, also while it runs."""
+
+    def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
+        self.net, self.asked = net, asked
+        super().__init__(name, asked.position)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """What would have no effect is refused."""
+        if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
+            raise PlanError(f"{self.name} has no {name}; what can be set is position, tx_power_dbm, rts")
+        super().__setattr__(name, value)
+
+    def moved(self, position: Position) -> None:
+        self.there = position
+
+    @property
+    def position(self) -> Position:
+        """Where it is."""
+        return self.there
+
+    @position.setter
+    def position(self, position: Any) -> None:
+        if "cleanup" not in self.__dict__:  # it is being made
+            self.moved(position)
+            return
+        with refusals(self.name):
+            asked = topologies.Node(position=position, settings=self.asked.settings)
+        before = self.there
+        self.moved(asked.position)
+        with self._as_before_if_refused(lambda: self.moved(before)):
+            self.net.heard_anew(self, asked)
+
+    @property
+    def tx_power_dbm(self) -> float | None:
+        """What it sends with; None: as the propagation model has it."""
+        return self.asked.settings.get(TX_POWER)  # type: ignore[return-value]
+
+    @tx_power_dbm.setter
+    def tx_power_dbm(self, power: float) -> None:
+        self.net.heard_anew(self, self.with_setting(TX_POWER, power))
+
+    @property
+    def rts(self) -> str:
+        """RTS/CTS before all, long or no frames: full, partial, none."""
+        return str(self.asked.settings.get("rts", self.net.asked.radio.rts))
+
+    @rts.setter
+    def rts(self, rts: str) -> None:
+        asked = self.with_setting("rts", rts)
+        own_radio(self.net.asked.radio, self.name, asked.settings)
+        if self.net.started:
+            self.radio.set_rts_threshold(RTS_THRESHOLDS[rts])
+        self.asked = asked
+
+    def with_setting(self, name: str, value: Any) -> topologies.Node:
+        return topologies.Node(position=self.asked.position, settings={**self.asked.settings, name: value})
+
+    @contextlib.contextmanager
+    def _as_before_if_refused(self, undo: Any) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            undo()
+            raise
 
 
 class Net(lane.Net):
     """Build it, `start` it, use it or `run` it, `stop` it; `with net:` stops it whatever happens.
 
-    `options` are those of a specification: rate=2, rts="full", propagation="free_space", seed=7, plugins=["mine"] …
+    `options` are those of a specification: rate=2, rts="full", propagation="free-space", seed=7, plugins=["mine"] …
+    What cannot be is refused at once, with PlanError.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
-        self.options = options
+        only("Net", options, [name for name in specification.OPTIONS if name not in HIDDEN])
+        self.options = {"seed": int(os.environ.get("DCFLAB_SEED", "1")), **options}
+        with refusals("Net"):
+            self.asked = specification.of_options(self.options)
+        extend(str(Path(folder).resolve()) for folder in self.asked.kernel.plugins)
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
-        self.own: dict[str, dict[str, Any]] = {}  # settings of nodes, by name
+        self.planned: Specification | None = None
 
-    def addStation(self, name: str, position: Position = (0.0, 0.0, 0.0), **settings: Any) -> Node:
+    @classmethod
+    def of(cls, asked: Specification) -> Net:
+        """The network of a specification."""
+        options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
+        net, network = cls(**options), asked.network.standing()
+        for name, node in network.nodes.items():
+            net.nodes[name] = Station(net, name, node)
+        net.members = [(link.kind, link) for link in network.links]
+        net.flows = list(network.applications)
+        return net
+
+    def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
         """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
-        What it shall have otherwise than the others: `rts`, `rate`."""
-        self.nodes[name], self.own[name] = Node(name, position), settings
-        return self.nodes[name]
+        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`."""
+        if name in self.nodes:
+            raise PlanError(f"there is a station {name} already")
+        with refusals(str(name)):
+            asked = topologies.Node(position=position, settings=settings)
+            alone = topologies.Network(nodes={name: asked})
+        own_radio(self.asked.radio, name, settings)
+        stronger_db(self.asked, alone)
+        self.nodes[name] = made = Station(self, name, asked)
+        return made
 
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
         """Put nodes on one link: `ssid`, `freq` (MHz), `beacon_tu`. `cls` may be a class of the script's own, or the
         name of a kind. Nodes without a link share one."""
-        names, kind = tuple(node.name for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
+        names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
+        if isinstance(cls, str):
+            known(links.find, cls)
+        link_settings(self.asked.radio, kind, settings)
         self.members.append((cls, topologies.Link(nodes=names, kind=kind, settings=settings)))
 
     def addFlow(self, source: Node, destination: Node, kind: str | None = None, **settings: Any) -> None:
-        """A flow for `run`; settings as in a plan's applications: bytes, start_s, congestion …"""
-        flow = topologies.Application(source=source.name, destination=destination.name, kind=kind, settings=settings)
+        """A flow for `run`, of the kind of `traffic` or another (bulk, iperf3), with settings of its own: `tcp`,
+        `bytes`, `start_s`, `mss`, `port`, `send_buffer`, `receive_buffer`."""
+        with refusals("addFlow"):
+            flow = topologies.Application(
+                source=self.name_of(source), destination=self.name_of(destination), kind=kind, settings=settings
+            )
+        own_flow(self.asked.transport, flow)
         self.flows.append(flow)
 
-    def build(self) -> dict[str, Any]:
-        """Make the plan, unless there is one. Raises ValueError, or PlanError, which is one."""
-        if not self.plan:
-            network = topologies.Network(
-                nodes={
-                    name: topologies.Node(kind=node.kind, position=node.position, settings=self.own[name])
-                    for name, node in self.nodes.items()
-                },
+    def name_of(self, node: Any) -> str:
+        """Of a node of this network, given itself or by its name. Raises PlanError."""
+        name = getattr(node, "name", node)
+        if name not in self.nodes:
+            raise PlanError(f"there is no node {name}; there are: {', '.join(self.nodes) or 'none yet'}")
+        return str(name)
+
+    def network(self) -> topologies.Network:
+        """As it has been built so far. Raises PlanError if it makes no sense."""
+        with refusals("the network"):
+            return topologies.Network(
+                nodes={name: node.asked for name, node in self.nodes.items() if isinstance(node, Station)},
                 links=tuple(link for _, link in self.members),
                 applications=tuple(self.flows),
             )
-            made = plan.plan(specification.specify(network, self.options))
+
+    def build(self) -> dict[str, Any]:
+        """Make the plan, unless there is one of the same. Raises PlanError."""
+        if self.started:
+            return self.plan
+        with refusals("Net"):
+            asked = specification.specify(self.network(), self.options)
+        if asked != self.planned:
+            made = plan.plan(asked)
             pairs = zip(made["links"], self.members, strict=False)  # the script's come first
             self.adopt(made, {link["name"]: cls for link, (cls, _) in pairs if not isinstance(cls, str)})
+            self.planned = asked
         return self.plan
+
+    def heard_anew(self, node: Station, asked: topologies.Node) -> None:
+        """A node is otherwise than before: let the air know, if it is there. Raises PlanError, and OSError."""
+        nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
+        network = topologies.Network(nodes=nodes)
+        now = heard(self.asked, network, [one.position for one in self.nodes.values()])
+        if self.air and self.started:
+            self.air.set_powers(dict(enumerate(now.power_mdbm.tolist())), dict(enumerate(now.delay_ns.tolist())))
+        node.asked = asked
+
+    def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
+        """Run the flows for so long (by default the option `seconds`), in the lane's time; returns what happened, as
+        lane.json has it (docs/interfaces.md, 2). What it leaves is in the run folder under `name`, by default run1,
+        run2 … Raises PlanError and OSError, having left nothing."""
+        seconds = self.asked.measurement.seconds if seconds is None else seconds
+        with refusals("run"):
+            specification.of_options({"seconds": seconds})
+        if not self.started:
+            raise PlanError("run: the network has not started: net.start()")
+        with self.kept(name, seconds) as keep:
+            result = super().run(seconds, progress)
+            keep(result)
+        return result
+
+    @contextlib.contextmanager
+    def kept(self, name: str, seconds: float) -> Iterator[Any]:
+        """A subfolder for a run, as `folder`; yields what writes its end. Without an end nothing is left."""
+        assert self.planned
+        name = name or f"run{len(NAMES) + 1}"
+        where = Path(self.folder) / f"{name}-{self.planned.measurement.seed}"
+        if not RUN_NAME.fullmatch(name) or len(name) > 40:
+            raise PlanError(f"run: {name!r} is no name for a run: letters, digits, and . + - between them, at most 40")
+        if where.exists():
+            raise PlanError(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
+        measurement = self.planned.measurement.model_copy(update={"seconds": seconds})
+        asked = self.planned.model_copy(update={"measurement": measurement})
+
+        def keep(result: dict[str, Any], **otherwise: Any) -> None:
+            (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
+            done = {"version": 2, "ok": True, "error": None, **result}
+            (where / "lane.json").write_text(json.dumps(done, indent=1))
+            NAMES.append(name)
+
+        folder, self.folder = self.folder, str(where)
+        try:
+            where.mkdir()
+            (where / ASKED).write_text(json.dumps({"name": name, "specification": asked.model_dump(mode="json")}))
+            yield keep
+        finally:
+            self.folder = folder
+            if not (where / "lane.json").exists():
+                shutil.rmtree(where, ignore_errors=True)
+
+
+NAMES: list[str] = []  # of the runs of this lane

@@ -17,9 +17,11 @@ NAME = r"[\w.-]{1,9}"  # as its interface's, NAME-wlan0, has at most fifteen cha
 
 
 def _position(value: Any) -> Any:
+    """Three numbers, also as they are written in Mininet-WiFi: "10,20,0"."""
     try:
+        value = tuple(map(float, value.split(","))) if isinstance(value, str) else value
         fits = len(value) == 3 and all(abs(number) <= FARTHEST for number in value)
-    except TypeError:
+    except (TypeError, ValueError):
         fits = False
     if not fits:
         raise ValueError(f"a position is three numbers, in metres, none beyond {FARTHEST:g}")
@@ -41,7 +43,8 @@ class Model(BaseModel):
 
 
 class Node(Model):
-    """A node: of what kind, where (metres), and what it has otherwise than the others: `rts` and `rate` of a radio."""
+    """A node: of what kind, where (metres), and what it has otherwise than the others: `rts`, `rate`
+    and `tx_power_dbm` of a radio."""
 
     kind: str = "station"
     position: Position = (0.0, 0.0, 0.0)
@@ -59,7 +62,7 @@ class Link(Model):
 class Application(Model):
     """What runs between two nodes. Without a kind, and where `settings` say nothing, it is as the specification has it.
 
-    `settings` are keys of the plan's `applications` (docs/interfaces.md, section 1): `start_s`, `bytes`, `port` ...
+    `settings`: `tcp`, `bytes`, `mss`, `send_buffer`, `receive_buffer`, `start_s`, `port`, and what its kind has.
     """
 
     source: str

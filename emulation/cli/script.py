@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run SCRIPT.py ARGUMENTS`: the script runs inside a lane, as root of its kernel."""
+"""`run SCRIPT.py ARGUMENTS`: it runs inside a lane, as root of its kernel; its runs leave what all runs leave."""
 
 from __future__ import annotations
 
@@ -8,25 +8,45 @@ from pathlib import Path
 
 import click
 
-from emulation.cli.command import Command, lane, out, seeds
+from analysis.result import Script
+from emulation.cli.command import Command, as_json, figures, lane, out, say_speed, seeds
 from emulation.lanes import Lane, Listener
 from emulation.play.errors import Misuse
-from emulation.play.session import failures, new_folder, provide
+from emulation.play.session import new_folder, provide
 
 
 def command(path: str) -> click.Command:
     """The command of a script."""
 
-    def callback(seeds: list[int], out: Path | None, lane: Lane, arguments: tuple[str, ...]) -> None:
+    def callback(
+        seeds: list[int], out: Path | None, as_json: bool, figures: bool, lane: Lane, arguments: tuple[str, ...]
+    ) -> None:
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
-        folder, lab = new_folder(out, Path(path).stem), provide(lane=lane)
-        with failures():
-            status = lane.run(
-                lab.kernel, lab.modules, folder, ["script", str(Path(path).resolve()), *arguments], seed=seeds[0],
-                listener=Listener(line=click.echo),
-            ).status  # fmt: skip
-        sys.exit(status)
+        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds)
+        play(script, out, as_json, figures, lane, Listener(line=lambda line: click.echo(line, err=as_json)))
 
-    params = [seeds(), out(), lane(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    params = [
+        seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
+        figures(), lane(),
+        click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
+    ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
+
+
+def play(script: Script, out: Path | None, as_json: bool, figures: bool, lane: Lane, listener: Listener) -> None:
+    """Play a script, show what its runs found, say where it is, and exit as the script did."""
+    from emulation.cli.topology import show
+    from emulation.play.script import name_of, play_script
+
+    folder, lab = new_folder(out, name_of(script)), provide(lane=lane)
+    found = play_script(lab, script, folder, listener)
+    if found.result:
+        show(name_of(script), found.outcomes, folder, figures, as_json)
+    if found.result and not as_json:
+        say_speed(found.outcomes, found.wall_s, folder)
+    elif folder.exists() and not as_json:
+        click.echo(f"{folder}/")
+    if found.error:
+        raise found.error
+    sys.exit(found.status)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import topologies
 from emulation.cli.command import Command, of_runs, say_speed
 from emulation.cli.options import options_of, specification_of
 from emulation.lanes import Lane
-from emulation.play.run import Task
+from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, new_folder, play_with_progress, provide
 
 
@@ -30,24 +31,33 @@ def command(name: str) -> click.Command:
         began = time.monotonic()
         outcomes = play_with_progress(lab, tasks, folder, jobs)
         wall_s = time.monotonic() - began
-        result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        if figures and outcomes[0].flight:
-            from analysis.figures import in_flight
-
-            in_flight(folder / "in-flight.png", {outcomes[0].run.variant: outcomes[0].flight})
-        if as_json:
-            click.echo((folder / "result.json").read_text(), nl=False)
-            return
-        from rich.console import Console
-
-        from analysis.table import run_table, study_tables
-
-        console = Console()
-        if len(outcomes) == 1:
-            console.print(run_table(f"{title}, seed {seeds[0]}", outcomes[0].run))
-        else:
-            console.print(*study_tables(f"{title}, {len(seeds)} seeds, mean ± 95 % confidence", result.runs))
-        say_speed(outcomes, wall_s, folder)
+        finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        show(title, outcomes, folder, figures, as_json)
+        if not as_json:
+            say_speed(outcomes, wall_s, folder)
 
     params = [*options_of(name), *of_runs()]
     return Command(name, params=params, callback=callback, help=topologies.find(name).summary)
+
+
+def show(title: str, outcomes: Sequence[Outcome], folder: Path, figures: bool, as_json: bool) -> None:
+    """Draw the figures of runs that are no study's, and print their table, or result.json."""
+    runs = [outcome.run for outcome in outcomes]
+    flights = {outcome.run.variant: outcome.flight for outcome in reversed(outcomes) if outcome.flight}
+    if figures and flights:
+        from analysis.figures import in_flight
+
+        in_flight(folder / "in-flight.png", dict(reversed(flights.items())))
+    if as_json:
+        click.echo((folder / "result.json").read_text(), nl=False)
+        return
+    from rich.console import Console
+
+    from analysis.table import run_table, study_tables
+
+    if len(runs) == 1:
+        Console().print(run_table(f"{title}, seed {runs[0].seed}", runs[0]))
+    else:
+        seeds = len({run.seed for run in runs})
+        of = f", {seeds} seeds, mean ± 95 % confidence" if seeds > 1 else f", seed {runs[0].seed}"
+        Console().print(*study_tables(title + of, runs))

@@ -19,12 +19,18 @@ SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at 
 def settle() -> None:
     """Let a network begin in a state that nothing done before in this lane can move: at a whole moment, by which all
     that went before is over, and at the beginning of the seed's random numbers. Without effect in real time."""
+    if let_all_end():
+        with open("/dev/urandom") as file:
+            fcntl.ioctl(file, BEGIN_RANDOM)
+
+
+def let_all_end() -> bool:
+    """Let what is on its way come to its end: wait for a settled moment. Without effect in real time; says which."""
     with open(CLOCK) as file:
         if file.read() != "time-travel-clock\n":
-            return
+            return False
     wait_for_whole(SETTLED_NS)
-    with open("/dev/urandom") as file:
-        fcntl.ioctl(file, BEGIN_RANDOM)
+    return True
 
 
 def wait_for_whole(step_ns: int = STEP_NS) -> None:

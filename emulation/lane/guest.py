@@ -112,7 +112,7 @@ def script(path: str, *arguments: str) -> int:
 
     site.main()
     sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there takes no one's place
     runpy.run_path(path, run_name="__main__")
     return 0
 
@@ -160,7 +160,8 @@ def program(boot: dict[str, Any]) -> int:
     modes[3] &= ~termios.ECHO  # the user's own terminal does that
     termios.tcsetattr(console, termios.TCSANOW, modes)
     modules = {name: module_file(name, path) for name, path in boot["modules"].items()}
-    os.environ.update(TMPDIR="/run", DCFLAB_AIR=modules.get(AIR_MODULE, ""), DCFLAB_RUN=RUN)
+    air = modules.get(AIR_MODULE, "")
+    os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
     os.chdir(boot["directory"])
     for name, path in modules.items():
         if name != AIR_MODULE:
@@ -189,8 +190,14 @@ def status_of(run: Callable[[], int]) -> int:
     except BaseException as error:
         import traceback
 
+        from emulation.lane.errors import Misuse
+
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename != __file__ and "runpy" not in frame.filename]
+        if isinstance(error, Misuse):
+            places = [f"{os.path.basename(f.filename)}, line {f.lineno}: " for f in own if f.filename == sys.argv[0]]
+            report(error=places[-1] + str(error) if places else str(error), misuse=True)
+            return 2
         print(*traceback.format_list(own), *traceback.format_exception_only(error), sep="", file=sys.stderr)
         said = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
         report(error=said, errno=getattr(error, "errno", None))
@@ -204,6 +211,7 @@ def main() -> None:
         boot = json.load(file)
     mount_all(boot)
     sys.path[0] = CHECKOUT
+    sys.modules["emulation.lane.guest"] = sys.modules["__main__"]  # who imports it finds this one, not another
     time.sleep(SHARP_S)
     reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
     report(boot="done")

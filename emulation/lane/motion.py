@@ -35,7 +35,7 @@ class Motion:
         """Take a step, and wait for the next. Raises NetlinkError where the air refuses."""
         step = self.steps[number]
         for name, position in step["positions"].items():
-            self.net.nodes[name].position = tuple(position)
+            self.net.nodes[name].moved(tuple(position))
         if self.net.air:
             self.net.air.set_powers(rows(step["power_mdbm"]), rows(step["delay_ns"]))
         self.wait(number + 1)

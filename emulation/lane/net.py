@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 
-from emulation.lane import interfaces, links, recorders, routing
-from emulation.lane.clock import settle, wait_for_whole
+from emulation.lane import interfaces, links, routing
+from emulation.lane.clock import let_all_end, settle
+from emulation.lane.measurement import Measurement
 from emulation.lane.node import Node, set_file
 from traffic.applications import Applications
 from traffic.loop import Loop
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from emulation.lane.routing import Routing
 
     Progress = Callable[[float, float], None]
+
+
+def unheard(done: float, air_s: float) -> None:
+    """Progress that nobody wants to hear of."""
+
 
 PARAMETERS = "/sys/module/{}/parameters/{}"
 
@@ -60,6 +65,7 @@ class Net:
         self.nodes: dict[str, Node] = {}
         self.links: dict[str, Link] = {}
         self.settings: list[dict[str, object]] = []
+        self.started, self.runs = False, 0  # runs since it started
         self.air: Air | None = None
         self.routing: Routing | None = None
         self.cleanup = contextlib.ExitStack()
@@ -119,6 +125,7 @@ class Net:
         """Make nodes, interfaces and links; when this returns, all have met. Raises OSError, having cleaned up."""
         plan = self.build()
         self.settings.clear()
+        self.runs = 0
         settle()
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
@@ -138,6 +145,8 @@ class Net:
             assert self.routing
             stack.callback(self.routing.stop)
             self.routing.start(self)
+            stack.callback(setattr, self, "started", False)
+            self.started = True
             self.cleanup = stack.pop_all()
 
     def open_interfaces(self, stack: contextlib.ExitStack) -> None:
@@ -161,43 +170,30 @@ class Net:
             link.meet(interface)
             interface.started()
 
-    def run(self, seconds: float, progress: Progress = lambda done, air_s: None) -> dict[str, Any]:
+    def run(self, seconds: float, progress: Progress = unheard) -> dict[str, Any]:
         """Run the plan's applications for so long, in the lane's time, and say what happened, as lane.json has it.
 
         `progress` hears the fraction done and the air time in seconds, 100 times. Raises OSError.
         """
-        plan, air = self.build(), self.air
-        recording = [recorders.find(each["kind"])(each, self) for each in plan["recorders"]]
-        recording = [recorder for recorder in recording if recorder.there()]
-        with contextlib.ExitStack() as stack:
-            loop = stack.enter_context(Loop())
-            traffic = Applications(plan["applications"], self.nodes, loop, self.folder, seconds)
-            stack.enter_context(traffic)
-            recorded = stack.enter_context(contextlib.ExitStack())
-            for recorder in recording:
-                recorder.start(loop)
-                recorded.callback(recorder.stop)
+        plan = self.build()
+        if self.runs:
+            let_all_end()  # of what the run before has left on its way
+        self.runs += 1
+        with (
+            Loop() as loop,
+            Applications(plan["applications"], self.nodes, loop, self.folder, seconds) as traffic,
+            Measurement(self, loop) as measurement,
+        ):
             traffic.prepare()
-            wait_for_whole()
-            started_ns = air.start() if air else time.monotonic_ns()
+            measurement.start()
             if plan["motion"]:
                 from emulation.lane.motion import Motion
 
                 Motion(self).start(loop)
             traffic.run(progress)
-            stopped_ns = air.stop() if air else time.monotonic_ns()
+            measurement.stop()
             results = traffic.finish()
-            recorded.close()
-        settings = [*self.settings, *(setting for node in self.nodes.values() for setting in node.settings)]
-        return {
-            "air_s": (stopped_ns - started_ns) / 1e9,
-            "started_ns": started_ns,
-            "stopped_ns": stopped_ns,
-            "settings": [setting for setting in settings if setting["value"] != setting["default"]],
-            "applications": results,
-            "recorders": {recorder.plan["kind"]: recorder.report() for recorder in recording},
-            "air": air.report() if air else None,
-        }
+        return measurement.result(results)
 
     def stop(self) -> None:
         """Take everything away again; safe to call at any time, and more than once."""

@@ -31,6 +31,8 @@ class Node:
     """A network namespace with interfaces; to traffic it is a host. `with node:` puts this thread into it (does not
     nest)."""
 
+    route: Route  # from `open` to `close`
+
     def __init__(self, name: str, position: Position = (0.0, 0.0, 0.0), kind: str = "station") -> None:
         self.name, self.position, self.kind = name, position, kind
         self.plan: dict[str, Any] = {}  # this node's part of it, before `open`
@@ -59,10 +61,14 @@ class Node:
                 return interface
         raise LookupError(f"{self.name} has no radio")
 
+    def moved(self, position: Position) -> None:
+        """It is there now; the air has been told, or will be."""
+        self.position = position
+
     def open(self) -> None:
         """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
         self.settings.clear()
-        self.position = tuple(self.plan["position"])
+        self.moved(tuple(self.plan["position"]))
         with contextlib.ExitStack() as stack:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))

@@ -32,6 +32,7 @@ class Reason(enum.Enum):
     DISK_FULL = "the disk is full"
     INTERRUPTED = "interrupted"
     PROGRAM = "the program in the lane failed"
+    MISUSE = "what the program in the lane asked for cannot be"
 
 
 class LaneError(Exception):

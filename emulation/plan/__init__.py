@@ -35,7 +35,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         network = specification.made()
     except ValueError as error:
         raise PlanError(f"motion: {error}") from error
-    standing = heard(specification, list(network.nodes), [node.position for node in network.nodes.values()])
+    standing = heard(specification, network)
     links = plan_links(specification, network, basic_rates(specification.radio))
     air = plan_air(specification, links, standing)
     nodes = plan_nodes(specification, network, links)

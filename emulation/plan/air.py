@@ -14,8 +14,11 @@ from emulation.plan.error_rates import error_table
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification, propagation
 from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
+from topologies import Network
 
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
+TX_POWER = "tx_power_dbm"  # of a node
+LEAST, MOST = propagation.FAINTEST_DBM, propagation.STRONGEST_DBM
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
 
 Positions = Sequence[tuple[float, float, float]]
@@ -74,13 +77,17 @@ class Heard(NamedTuple):
     delay_ns: NDArray[np.int64]
 
 
-def heard(specification: Specification, names: Sequence[str], positions: Positions) -> Heard:
-    """What arrives between radios that stand so (metres). Raises PlanError where the model or the air cannot."""
-    medium = specification.medium
+def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
+    """What arrives between the radios of a network, or when they stand so (metres). Raises PlanError where the model or
+    the air cannot."""
+    medium, names = specification.medium, list(network.nodes)
+    if positions is None:
+        positions = [node.position for node in network.nodes.values()]
     distance = propagation.distances(list(positions))
     floor_dbm = min(medium.noise_dbm - FLOOR_DB, medium.effective_thresholds().sense_dbm)
+    stronger = stronger_db(specification, network)[:, None]
     try:
-        power = propagation.power_mdbm(medium.propagation.received_dbm(distance), floor_dbm)
+        power = propagation.power_mdbm(medium.propagation.received_dbm(distance) + stronger, floor_dbm)
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
@@ -91,6 +98,19 @@ def heard(specification: Specification, names: Sequence[str], positions: Positio
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"
         )
     return Heard(power, delay)
+
+
+def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
+    """By how much each node sends stronger than the model has it. Raises PlanError."""
+    model = specification.medium.propagation
+    usual = getattr(model, "tx_power_dbm", None)
+    own = {name: node.settings[TX_POWER] for name, node in network.nodes.items() if TX_POWER in node.settings}
+    for name, power in own.items():
+        if usual is None:
+            raise PlanError(f"{name}: {TX_POWER}: propagation {model.name} knows no transmit power")
+        if isinstance(power, bool) or not isinstance(power, int | float) or not LEAST <= power <= MOST:
+            raise PlanError(f"{name}: {TX_POWER}: must be from {LEAST:g} to {MOST:g}, not {power!r}")
+    return np.array([own.get(name, usual) - usual if usual is not None else 0.0 for name in network.nodes])
 
 
 def reached(specification: Specification, power_mdbm: np.ma.MaskedArray[Any, Any]) -> NDArray[np.bool_]:

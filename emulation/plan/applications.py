@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from emulation.plan.errors import PlanError, known
+from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
+from emulation.specification.transport import Flow, Transport
 from topologies import Application, Network
 from traffic import applications, tcp
 
@@ -22,33 +23,49 @@ def plan_applications(specification: Specification, network: Network) -> tuple[l
     """docs/interfaces.md, section 1, `applications`; and the TCP of each. Raises PlanError."""
     given = specification.transport.tcp
     names = list(given) if len(given) > 1 else list(given) * len(network.applications)
-    planned = [
-        _application(specification, number, application, tcp.find(name).congestion)
-        for number, (application, name) in enumerate(zip(network.applications, names, strict=True), 1)
-    ]
-    return planned, names
+    planned, theirs, taken = [], [], dict[tuple[str, int], str]()
+    for number, (application, usual) in enumerate(zip(network.applications, names, strict=True), 1):
+        transport = specification.transport.model_copy(update={"tcp": (usual,)})
+        one, tcp_name = _application(transport, number, application)
+        planned.append(one)
+        theirs.append(tcp_name)
+        if (other := taken.setdefault((one["destination"], one["port"]), one["name"])) != one["name"]:
+            raise PlanError(f"{other} and {one['name']} both go to port {one['port']} of {one['destination']}")
+    return planned, theirs
 
 
-def _application(
-    specification: Specification, number: int, application: Application, congestion: str
-) -> dict[str, Any]:
-    transport = specification.transport
+def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
+    """An application of the plan, and its TCP."""
     kind = application.kind or transport.traffic
-    known(applications.find, kind)
+    flow, own = own_flow(transport, application)
     return {
         "name": f"flow{number}",
         "kind": kind,
         "source": application.source,
         "destination": application.destination,
-        "port": FIRST_PORT + number - 1,
-        "congestion": congestion,
-        "mss": transport.mss,
-        "send_buffer": transport.send_buffer,
-        "receive_buffer": transport.receive_buffer,
-        "start_s": 0.0,
-        "bytes": transport.bytes,
-        **application.settings,
-    }
+        "port": flow.port or FIRST_PORT + number - 1,
+        "congestion": tcp.find(flow.tcp).congestion,
+        "mss": flow.mss,
+        "send_buffer": flow.send_buffer,
+        "receive_buffer": flow.receive_buffer,
+        "start_s": flow.start_s,
+        "bytes": flow.bytes,
+        **own,
+    }, flow.tcp
+
+
+def own_flow(transport: Transport, application: Application) -> tuple[Flow, dict[str, Any]]:
+    """A flow: as all are, but for what it has otherwise; and the settings that only its kind has. Raises PlanError."""
+    what = f"flow {application.source} -> {application.destination}"
+    kinds = known(applications.find, application.kind or transport.traffic).settings
+    settings = {"tcp" if name == "congestion" else name: value for name, value in application.settings.items()}
+    only(what, settings, (*Flow.model_fields, *kinds))
+    own = {name: settings.pop(name) for name in kinds if name in settings}
+    for name, value in own.items():
+        if not isinstance(value, float | int if isinstance(kinds[name], float) else type(kinds[name])):
+            raise PlanError(f"{what}: {name}: must be of the kind of {kinds[name]!r}, not {value!r}")
+    with refusals(what):
+        return Flow.model_validate({**Flow.usual(transport), **settings}), {**kinds, **own}
 
 
 def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[str], dict[str, str]]:

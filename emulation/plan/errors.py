@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What cannot be planned."""
 
-from collections.abc import Callable
-from typing import TypeVar
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, TypeVar
+
+from emulation.lane.errors import Misuse
+from emulation.specification import explain
 
 Found = TypeVar("Found")
 
 
-class PlanError(ValueError):
+class PlanError(Misuse):
     """What was asked for cannot be done; the text says why, and what can."""
 
 
@@ -17,3 +23,18 @@ def known(find: Callable[[str], Found], kind: str) -> Found:
         return find(kind)
     except ValueError as error:
         raise PlanError(str(error)) from None
+
+
+@contextlib.contextmanager
+def refusals(what: str) -> Iterator[None]:
+    """What a model refuses, as PlanError: a line each, which begins with whose it is."""
+    try:
+        yield
+    except ValueError as error:
+        raise PlanError("; ".join(f"{what}: {line}" for line in explain(error))) from None
+
+
+def only(what: str, settings: Mapping[str, Any], there: Collection[str]) -> None:
+    """Raises PlanError, with the settings there are, for one that there is not."""
+    if strange := next((name for name in settings if name not in there), None):
+        raise PlanError(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")

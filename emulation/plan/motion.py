@@ -33,7 +33,7 @@ def plan_motion(specification: Specification, network: Network, standing: Heard)
     moving = {name: way for name, way in network.motion.items() if way}
     if not moving:
         return []
-    names, seconds = list(network.nodes), specification.measurement.seconds
+    seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
         raise PlanError(f"motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}")
     positions = {name: node.position for name, node in network.nodes.items()}
@@ -44,7 +44,7 @@ def plan_motion(specification: Specification, network: Network, standing: Heard)
         if not there:
             continue
         positions |= there
-        now = heard(specification, names, list(positions.values()))
+        now = heard(specification, network, list(positions.values()))
         changed = _changed(before, now)
         steps.append(
             {

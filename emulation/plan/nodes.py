@@ -6,22 +6,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from emulation.lane import links
-from emulation.plan.air import phy_of, units
-from emulation.plan.errors import PlanError, known
-from emulation.specification import Specification, explain
+from emulation.plan.air import TX_POWER, phy_of, units
+from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.specification import Specification
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
-from topologies import Network, Node
+from topologies import Network
 
 PARTIAL_RTS = (
     400  # bytes; mac80211 compares the frame's length with its FCS: a TCP ACK's is up to 118, a DATA's from 612
 )
 RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
-OWN_SETTINGS = ("rate", "rts")  # of a node
+OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
+LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
 
 # A router that takes and gives no advice; and no IPv6, whose solicitations would take airtime.
 ROUTER = {
@@ -54,28 +53,37 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
     if joined != set(network.nodes):
         known(links.find, chosen.link)
         wanted.append((chosen.link, {}))
-    for kind, settings in wanted:
-        if strange := next((name for name in settings if name not in LINK_SETTINGS), None):
-            raise PlanError(f"link {kind}: there is no setting {strange}; there are: {', '.join(LINK_SETTINGS)}")
-        own = _changed(radio, f"link {kind}", {name: settings[name] for name in settings if name != "ssid"})
-        if phy_of(own) != phy_of(radio):
-            raise PlanError(f"link {kind}: at {own.freq} MHz it has another PHY than the network at {radio.freq} MHz")
+    own = [link_settings(radio, kind, settings) for kind, settings in wanted]
     return [
         {"name": f"link{number}", "kind": kind, **usual, **settings, "basic_rates": basic_rates}
-        for number, (kind, settings) in enumerate(wanted, 1)
+        for number, ((kind, _), settings) in enumerate(zip(wanted, own, strict=True), 1)
     ]
+
+
+def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a link has otherwise than the others, checked. Raises PlanError."""
+    what = f"link {kind}"
+    only(what, settings, LINK_SETTINGS)
+    ssid = settings.get("ssid", "dcflab")
+    if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
+        raise PlanError(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")
+    own = _changed(radio, what, {name: value for name, value in settings.items() if name != "ssid"})
+    if phy_of(own) != phy_of(radio):
+        raise PlanError(f"{what}: at {own.freq} MHz it has another PHY than the network at {radio.freq} MHz")
+    return {name: ssid if name == "ssid" else getattr(own, name) for name in settings}
 
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
     link_of = {name: link for link, own in zip(links, network.links, strict=False) for name in own.nodes}
+    last, radio = links[-1], specification.radio
     return [
         {
             "name": name,
             "kind": node.kind,
             "position": [float(value) for value in node.position],
             "sysctl": dict(ROUTER),
-            "interfaces": [_radio(_own(specification.radio, name, node), name, i, link_of.get(name, links[-1]))],
+            "interfaces": [_radio(own_radio(radio, name, node.settings), name, i, link_of.get(name, last))],
             "routing": {},
         }
         for i, (name, node) in enumerate(network.nodes.items())
@@ -97,11 +105,10 @@ def _radio(radio: Radio, name: str, index: int, link: dict[str, Any]) -> dict[st
     }
 
 
-def _own(radio: Radio, name: str, node: Node) -> Radio:
-    """A node's radio: the network's, but for what the node says otherwise."""
-    if strange := next((setting for setting in node.settings if setting not in OWN_SETTINGS), None):
-        raise PlanError(f"{name}: a node has no setting {strange} of its own; there are: {', '.join(OWN_SETTINGS)}")
-    own = _changed(radio, name, node.settings)
+def own_radio(radio: Radio, name: str, settings: Mapping[str, Any]) -> Radio:
+    """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
+    only(name, settings, (*OF_RADIO, TX_POWER))
+    own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})
     if phy_of(own) != phy_of(radio):
         raise PlanError(f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s")
     return own
@@ -109,10 +116,8 @@ def _own(radio: Radio, name: str, node: Node) -> Radio:
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:
     """The network's radio but for what is set otherwise. Raises PlanError."""
-    try:
+    with refusals(whose):
         return Radio.model_validate({**dict(radio), **settings})
-    except ValidationError as error:
-        raise PlanError("; ".join(f"{whose}: {line}" for line in explain(error))) from error
 
 
 def _rates(radio: Radio) -> list[float]:

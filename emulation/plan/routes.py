@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
+from emulation.plan.air import stronger_db
 from emulation.plan.errors import PlanError, known
 from emulation.plan.nodes import address, ip
 from emulation.specification import Specification, propagation
@@ -48,7 +49,7 @@ def _no_path(
     """Where the way breaks off: between those whom `at` reaches and the others, where most arrives."""
     names, model = list(network.nodes), specification.medium.propagation
     distance = propagation.distances([node.position for node in network.nodes.values()])
-    power = model.received_dbm(distance)
+    power = model.received_dbm(distance) + stronger_db(specification, network)[:, None]
     power = np.minimum(power, power.T)
     within = _within(at, reached)
     a, b = max(np.argwhere(within[:, None] & ~within[None, :]), key=lambda pair: (power[*pair], -distance[*pair]))

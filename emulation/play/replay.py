@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from analysis import result
-from analysis.result import Result, Run
+from analysis.result import Result, Run, Script
 from emulation import lanes
-from emulation.lanes import Lane
+from emulation.lanes import Lane, Listener
 from emulation.plan import plan
 from emulation.play.errors import Misuse
 from emulation.play.run import Task
+from emulation.play.script import KEPT, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
 from emulation.specification import Specification, explain, flatten, unflatten
 
@@ -37,6 +38,7 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
     """
     before = read(folder)
     tasks = tasks_of(before, folder)
+    script = script_of(before, folder)
     try:
         lane = lane or lanes.find(before.host.lane)
     except ValueError as error:
@@ -49,7 +51,15 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
             check_programs(plan(task.specification))
     with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
         lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
-        outcomes = play_with_progress(lab, tasks, Path(again))
+        if script:
+            played = play_script(lab, script, Path(again), Listener(line=lambda line: None))
+            if played.error:
+                raise played.error
+            outcomes = played.outcomes
+        else:
+            outcomes = play_with_progress(lab, tasks, Path(again))
+        if len(outcomes) != len(before.runs):
+            return Verdict([f"{len(before.runs)} runs before, {len(outcomes)} now"], [])
         runs = [
             outcome.run.model_copy(update={"changes": run.changes})
             for run, outcome in zip(before.runs, outcomes, strict=True)
@@ -71,6 +81,19 @@ def read(folder: Path) -> Result:
         raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
     except ValueError as error:
         raise Misuse(f"{folder}/result.json is not a result of this version of dcflab: {explain(error)[0]}") from None
+
+
+def script_of(before: Result, folder: Path) -> Script | None:
+    """The script whose runs these are: where it was, if it is still the same; else the copy of it. Raises Misuse."""
+    if before.script is None:
+        return None
+    copy, original = folder / KEPT, Path(before.script.path)
+    if not copy.is_file():
+        raise Misuse(f"{copy}: the script of these runs is gone")
+    if before.script.shell:
+        raise Misuse(f"{folder}: these runs are of a prompt, where somebody typed: there is nothing to be played again")
+    same = original.is_file() and original.read_bytes() == copy.read_bytes()
+    return before.script if same else before.script.model_copy(update={"path": str(copy.resolve())})
 
 
 def tasks_of(before: Result, folder: Path) -> list[Task]:

@@ -102,11 +102,19 @@ def play(
         plugins=[Path(own) for own in plan["plugins"]],
     )  # fmt: skip
     lane_over()
+    return take(where, plan, made_of, task, lambda: time.monotonic() - began)
+
+
+def take(
+    where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float]
+) -> Outcome:
+    """Turn what the lane has left of a run in `where` into what is kept. `wall_s` says what it took, reading included.
+    Raises LaneError if the trace is not whole."""
     lane = json.loads((where / "lane.json").read_text())
     traces.check_whole(lane)
     of_air, of_views, flight = traces.keep(where, plan, lane) if plan["air"]["trace"] else (None, None, None)
     run = from_lane(
-        plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=time.monotonic() - began,
+        plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
         trace=f"{where.name}/{traces.TRACE}" if flight else None, trace_sha256=of_air,
         views=f"{where.name}/{traces.VIEWS}" if flight else None, views_sha256=of_views,
         in_flight=flight.means() if flight else None,

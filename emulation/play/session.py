@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from analysis.result import Host, Result, Run
+from analysis.result import Host, Result, Run, Script
 from emulation import lanes
 from emulation.lanes import Lane, LaneError, Reason
 from emulation.plan import PlanError
@@ -67,6 +67,8 @@ def failures() -> Iterator[None]:
     except LaneError as error:
         if error.reason is Reason.INTERRUPTED:
             raise KeyboardInterrupt from None
+        if error.reason is Reason.MISUSE:
+            raise Misuse(error.detail) from None
         last = "".join(f"\n    {line}" for line in error.console if line.strip())
         raise Failure(f"{error}" + (f"\n  the lane's console ended with:{last}" if last else "")) from None
     except PlanError as error:
@@ -113,8 +115,9 @@ def play_with_progress(
 
 
 def finish(
-    name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], lab: Lab, folder: Path
-) -> Result:
+    name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], lab: Lab, folder: Path,
+    script: Script | None = None,
+) -> Result:  # fmt: skip
     """Write result.json: each run's `changes` are the options that it has otherwise than `base`."""
     common = flatten(base)
 
@@ -126,6 +129,7 @@ def finish(
         experiment=name, specification=base.model_dump(mode="json"),
         runs=[run.model_copy(update={"changes": changed(task)}) for task, run in zip(tasks, runs, strict=True)],
         host=Host(lane=lab.lane.name, kernel=lab.release, tools={"python": platform.python_version()}),
+        script=script,
     )  # fmt: skip
     (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")
     return result

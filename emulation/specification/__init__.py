@@ -87,6 +87,21 @@ def specify(what: str | Network, options: Mapping[str, Any]) -> Specification:
     return Specification(**sections)
 
 
+def of_options(options: Mapping[str, Any]) -> Specification:
+    """The same before there is a network: options checked by themselves. Raises ValueError, as `specify` does."""
+    ends = {"source": "sta1", "destination": "sta2"}
+    stand_in = {
+        "nodes": {"sta1": topologies.Node(), "sta2": topologies.Node()},
+        "applications": [ends] * len(Transport.model_validate({"tcp": options["tcp"]}).tcp if "tcp" in options else ()),
+    }
+    return specify(Network.model_validate(stand_in), options)
+
+
+def sections(specification: Specification) -> dict[str, Any]:
+    """Its flat options, as they are."""
+    return {name: value for section in SECTIONS for name, value in dict(getattr(specification, section)).items()}
+
+
 def flatten(specification: Specification) -> dict[str, JsonValue]:
     """The flat options that make this specification, all of them, as JSON; a topology's parameters among them."""
     nested = specification.model_dump(mode="json")

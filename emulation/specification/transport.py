@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -14,6 +14,9 @@ from emulation.specification.words import Section, Words, word_and_pairs
 from traffic import tcp
 
 QDISC = re.compile(r"\w+:[\w-]{1,15}")
+Amount = Annotated[int, Field(ge=1, le=2**50)]
+SegmentSize = Annotated[int, Field(ge=536, le=1460)]
+Buffer = Annotated[int, Field(ge=4096, le=2**27)]
 
 
 def _thinning(value: object) -> object:
@@ -45,10 +48,10 @@ class Transport(Section):
     traffic: str = Field(
         "bulk", pattern=r"^\w+$", description="bulk|iperf3: our own sender, which costs least, or iperf3"
     )
-    bytes: int | None = Field(None, ge=1, le=2**50, description="how much each flow sends; by default without end")
-    mss: int = Field(1460, ge=536, le=1460, description="maximum segment size in bytes")
-    send_buffer: int = Field(262_144, ge=4096, le=2**27, description="bytes")
-    receive_buffer: int = Field(1_048_576, ge=4096, le=2**27, description="bytes")
+    bytes: Amount | None = Field(None, description="how much each flow sends; by default without end")
+    mss: SegmentSize = Field(1460, description="maximum segment size in bytes")
+    send_buffer: Buffer = Field(262_144, description="bytes")
+    receive_buffer: Buffer = Field(1_048_576, description="bytes")
 
     @field_validator("tcp")
     @classmethod
@@ -71,3 +74,27 @@ class Transport(Section):
         if self.ackthin and self.ack != "plain":
             raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
         return self
+
+
+class Flow(Section):
+    """What one flow may have otherwise than the others. `congestion` is another word for `tcp`, the plan's."""
+
+    tcp: str
+    bytes: Amount | None
+    mss: SegmentSize
+    send_buffer: Buffer
+    receive_buffer: Buffer
+    start_s: float = Field(0.0, ge=0, le=100_000, allow_inf_nan=False)
+    port: int | None = Field(None, ge=1, le=65_535)
+
+    @classmethod
+    def usual(cls, transport: Transport) -> dict[str, Any]:
+        """As all flows are; they have one TCP."""
+        shared = cls.model_fields.keys() & Transport.model_fields.keys()
+        return {name: getattr(transport, name) for name in shared} | {"tcp": transport.tcp[0]}
+
+    @field_validator("tcp")
+    @classmethod
+    def _named(cls, name: str) -> str:
+        tcp.find(name)
+        return name

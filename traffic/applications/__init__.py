@@ -15,7 +15,7 @@ from traffic import plugins
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Self
+    from typing import Any, ClassVar, Self
 
     from traffic.host import Host
     from traffic.loop import Loop
@@ -36,6 +36,7 @@ class Application:
     """
 
     programs: tuple[str, ...] = ()  # that must be there, on the search path
+    settings: ClassVar[dict[str, Any]] = {}  # what its plan has besides what those of flows have, with defaults
 
     def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str) -> None:
         self.plan, self.source, self.destination, self.loop, self.folder = plan, source, destination, loop, folder

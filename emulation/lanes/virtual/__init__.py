@@ -42,7 +42,7 @@ def run(
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s)
     with tempfile.TemporaryDirectory(prefix=".lane-", dir=folder) as private, a_cpu() as cpu, sigterm_as_sigint():
-        write_boot(private, folder, modules, command, plugins)
+        write_boot(private, folder, modules, command, plugins, seed)
         try:
             return machine.run(kernel, private, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:

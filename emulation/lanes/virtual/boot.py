@@ -31,6 +31,7 @@ def write_boot(
     modules: Mapping[str, Path],
     command: Sequence[str],
     plugins: Sequence[Path] = (),
+    seed: int = 1,
 ) -> None:
     """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
     needed = {Path(sys.prefix), Path(sys.base_prefix), Path.cwd()}
@@ -44,6 +45,7 @@ def write_boot(
         "modules": {name: str(path.resolve()) for name, path in modules.items()},
         "plugins": [str(path.resolve()) for path in plugins],
         "command": list(command),
+        "seed": seed,
     }
     (Path(private) / "boot.json").write_text(json.dumps(boot))
 

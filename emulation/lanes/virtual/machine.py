@@ -27,6 +27,7 @@ from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.culprit import running_program
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
+POWERED_OFF = "reboot: Power down"  # which tells nobody why
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 
 
@@ -119,7 +120,8 @@ class Machine:
         self.listener.line(line)
 
     def hear_kernel(self, line: str) -> None:
-        self.said.append(line)
+        if line != POWERED_OFF:
+            self.said.append(line)
         try:
             self.log.write(line.encode() + b"\n")
         except OSError as error:
@@ -177,7 +179,7 @@ class Machine:
             reason = Reason.KILLED if self.booted else Reason.NOT_STARTED
             raise self.failure(reason, " | ".join(list(self.said)[-3:]) or f"it ended with status {code}")
         if self.error:
-            raise self.failure(Reason.PROGRAM, self.error["error"])
+            raise self.failure(Reason.MISUSE if self.error.get("misuse") else Reason.PROGRAM, self.error["error"])
         if self.exit < 0:
             raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
         return LaneResult(self.exit, time.monotonic() - self.started)

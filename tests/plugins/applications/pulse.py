@@ -6,7 +6,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 from traffic import applications
 from traffic.host import Host
@@ -16,6 +16,8 @@ SIZE = 100  # bytes
 
 class Application(applications.Application):
     """One stream of datagrams."""
+
+    settings: ClassVar = {"interval_s": 0.1}
 
     def prepare(self) -> None:
         self.sent = self.arrived = 0
@@ -31,7 +33,7 @@ class Application(applications.Application):
         """Send one, and start again after the interval."""
         self.sender.sendto(bytes(SIZE), (self.destination.IP(), self.plan["port"]))
         self.sent += 1
-        self.loop.at(time.monotonic_ns() + int(self.plan.get("interval_s", 0.1) * 1e9), self.start)
+        self.loop.at(time.monotonic_ns() + int(self.plan["interval_s"] * 1e9), self.start)
 
     def receive(self) -> None:
         self.receiver.recv(SIZE)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happens in a network from a moment to another, written down: recorders, and the air's counters.
+
+A run is such a time in which the plan's applications run; a session at the prompt is one, too.
+"""
+
+from __future__ import annotations
+
+import time
+
+from emulation.lane import recorders
+from emulation.lane.clock import wait_for_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Self
+
+    from emulation.lane.net import Net
+    from traffic.loop import Loop
+
+ASKED = "asked.json"  # what a script's run was to be: its `name` and its `specification`
+
+
+class Measurement:
+    """Recorders write from here to the end of the block; what is measured is from `start` to `stop`."""
+
+    def __init__(self, net: Net, loop: Loop) -> None:
+        self.net, self.loop = net, loop
+        made = [recorders.find(each["kind"])(each, net) for each in net.plan["recorders"]]
+        self.recorders = [recorder for recorder in made if recorder.there()]
+        self.open: list[recorders.Recorder] = []
+        self.started_ns = self.stopped_ns = 0
+
+    def __enter__(self) -> Self:
+        try:
+            for recorder in self.recorders:
+                recorder.start(self.loop)
+                self.open.append(recorder)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self.open:
+            self.open.pop().stop()
+
+    def start(self) -> None:
+        """From the next whole moment on."""
+        wait_for_whole()
+        self.started_ns = self.net.air.start() if self.net.air else time.monotonic_ns()
+
+    def stop(self) -> None:
+        self.stopped_ns = self.net.air.stop() if self.net.air else time.monotonic_ns()
+
+    def result(self, applications: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """What lane.json says (docs/interfaces.md, section 2), after the end of the block."""
+        net = self.net
+        settings = [*net.settings, *(setting for node in net.nodes.values() for setting in node.settings)]
+        return {
+            "air_s": (self.stopped_ns - self.started_ns) / 1e9,
+            "started_ns": self.started_ns,
+            "stopped_ns": self.stopped_ns,
+            "settings": [setting for setting in settings if setting["value"] != setting["default"]],
+            "applications": list(applications),
+            "recorders": {recorder.plan["kind"]: recorder.report() for recorder in self.recorders},
+            "air": net.air.report() if net.air else None,
+        }

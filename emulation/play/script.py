@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A script in a lane, and what its runs leave: what any run leaves, made from what `emulation.net` puts into the run
+folder.
+
+The script itself is kept there, too: what it does besides running its network's flows is part of its runs, so to play
+them again is to run it again. Under several seeds it is run several times, each in a lane of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from analysis.result import Result, Script
+from emulation.lane.measurement import ASKED
+from emulation.lanes import Listener
+from emulation.play.lab import Lab, digest
+from emulation.play.run import FINISHED, Outcome, Task, take
+from emulation.play.session import failures, finish
+from emulation.specification import Specification
+
+KEPT = "script.py"  # in the run folder
+CONSOLE = "console.log"
+
+
+@dataclass
+class Played:
+    """What came of a script: its exit status, its runs, and the wall time of all. `error` is what ended it before its
+    end, and is to be raised when its finished runs have been seen to."""
+
+    status: int = 0
+    tasks: list[Task] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    wall_s: float = 0.0
+    result: Result | None = None  # None: it has run nothing
+    error: BaseException | None = None
+
+
+def play_script(lab: Lab, script: Script, folder: Path, listener: Listener | None = None) -> Played:
+    """Run a script under its seeds, and write result.json. What an unfinished run has left goes; and if there was no
+    run and no file of the script's own, the folder goes."""
+    found, began = Played(), time.monotonic()
+    verb = "shell" if script.shell else "script"
+    try:
+        (folder / KEPT).write_bytes(Path(script.path).read_bytes())
+        for seed in script.seeds:
+            lane_began = time.monotonic()
+            with failures():
+                found.status = lab.lane.run(
+                    lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
+                    listener=listener,
+                ).status  # fmt: skip
+            gather(lab, folder, found, time.monotonic() - lane_began)
+            if found.status:
+                break
+    except BaseException as error:
+        found.error = error
+        gather(lab, folder, found, time.monotonic() - began)
+    found.wall_s = time.monotonic() - began
+    if found.tasks:
+        runs = [outcome.run for outcome in found.outcomes]
+        found.result = finish(name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script)
+    elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE}:
+        shutil.rmtree(folder)
+    return found
+
+
+def name_of(script: Script) -> str:
+    return Path(script.path).stem
+
+
+def gather(lab: Lab, folder: Path, found: Played, wall_s: float) -> None:
+    """Take the runs that have been added to the folder, in their order; what is left of an unfinished one is removed.
+    Of what the lane took each is given its share, by air time."""
+    new = []
+    for where in [file.parent for file in folder.glob(f"*/{ASKED}")]:
+        if not (where / "lane.json").exists():
+            shutil.rmtree(where)
+        elif not (where / FINISHED).exists():
+            lane = json.loads((where / "lane.json").read_text())
+            new.append((lane["started_ns"], where, lane["air_s"]))
+    all_s = sum(air_s for _, _, air_s in new)
+    for _, where, air_s in sorted(new):
+        asked, plan = (json.loads((where / file).read_text()) for file in (ASKED, "plan.json"))
+        task = Task(Specification.model_validate(asked["specification"]), asked["name"])
+        made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
+        share_s = wall_s * air_s / all_s if all_s else 0.0
+        with failures():
+            found.outcomes.append(take(where, plan, made_of, task, partial(float, share_s)))
+        found.tasks.append(task)

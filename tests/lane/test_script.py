@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A script's runs leave what any run leaves: traces, counters, a result, which can be played again."""
+
+import textwrap
+
+import pytest
+
+from analysis import result, taps
+from analysis.result import Script
+from emulation.lanes import Listener, Reason
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.replay import replay
+from emulation.play.script import play_script
+
+PAIR = """
+from emulation.net import Net
+net = Net(rts="full")
+a, b = (net.addStation(name, position=(x, 0, 0)) for name, x in (("a", 0), ("b", 200)))
+net.addFlow(a, b)
+"""
+TWICE = PAIR + "with net:\n    net.start()\n    net.run(2)\n    a.rts = 'none'\n    net.run(2, name='bare')\n"
+
+
+class Stage:
+    """Scripts, and where they run."""
+
+    def __init__(self, prepared, folder):
+        self.lab, self.place, self.lines = Lab(prepared.kernel.linux, prepared.modules), folder, []
+        self.folder = folder / "run"
+
+    def play(self, text, *arguments, seeds=(1,)):
+        """Run it in a new folder."""
+        self.folder.mkdir()
+        path = self.place / "mine.py"
+        path.write_text(textwrap.dedent(text))
+        script = Script(path=str(path), arguments=arguments, seeds=seeds)
+        return play_script(self.lab, script, self.folder, Listener(line=self.lines.append))
+
+
+@pytest.fixture
+def stage(prepared, tmp_path):
+    return Stage(prepared, tmp_path)
+
+
+def test_its_runs_leave_what_all_runs_leave(stage):
+    """And are played again to the byte, also when the script has been changed since: a copy is there."""
+    found = stage.play(TWICE, seeds=(1, 2))
+    assert (found.status, found.error) == (0, None)
+    read = result.read(stage.folder / "result.json")
+    assert read == found.result
+    assert [(run.variant, run.seed, run.trace) for run in read.runs] == [
+        ("run1", 1, "run1-1/air.pcapng"), ("bare", 1, "bare-1/air.pcapng"),
+        ("run1", 2, "run1-2/air.pcapng"), ("bare", 2, "bare-2/air.pcapng"),
+    ]  # fmt: skip
+    assert all(run.goodput_segments > 100 and run.flows[0].tcp and run.in_flight for run in read.runs)
+    assert (read.runs[0].stations[0].counters["tx"]["rts"] > 100) and "rts" not in read.runs[1].stations[0].counters[
+        "tx"
+    ]
+    assert taps.main([str(stage.folder)]) == 0
+    (stage.place / "mine.py").write_text("raise SystemExit(1)")
+    again = replay(stage.folder)
+    assert (again.differences, again.changed) == ([], [])
+
+
+def test_what_a_run_leaves_behind_does_not_reach_the_next(stage):
+    """Nothing of the first is still sent in the second, and its port is free."""
+    found = stage.play(TWICE.replace("'none'", "'full'"))
+    first, second = (outcome.run for outcome in found.outcomes)
+    assert second.flows[0].delivered_bytes == pytest.approx(first.flows[0].delivered_bytes, rel=0.1)
+    sent = [run.stations[1].counters["tx"]["tcp_ack"] for run in (first, second)]
+    assert sent[1] == pytest.approx(sent[0], rel=0.1)
+
+
+def test_of_a_script_that_fails_the_finished_runs_are_kept(stage):
+    """The other one leaves nothing."""
+    found = stage.play(
+        TWICE.replace("    a.rts = 'none'", "    with b: import socket; s = socket.create_server(('', 5001))")
+    )
+    assert isinstance(found.error, Failure)
+    assert str(found.error) == f"{Reason.PROGRAM.value}: Address already in use"
+    assert [run.variant for run in result.read(stage.folder / "result.json").runs] == ["run1"]
+    assert {file.name for file in stage.folder.iterdir()} == {"run1-1", "result.json", "script.py", "console.log"}
+
+
+def test_of_a_script_without_runs_nothing_is_left_but_its_files(stage):
+    found = stage.play("import os; open(os.environ['DCFLAB_RUN'] + '/mine.txt', 'w').close()")
+    assert (found.error, found.result) == (None, None)
+    assert (stage.folder / "mine.txt").exists()
+
+
+def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
+    found = stage.play(PAIR + "net.addFlow(a, b, kind='udp')\n")
+    assert isinstance(found.error, Misuse)
+    assert str(found.error) == "mine.py, line 6: there is no application 'udp'; there are: bulk, iperf3"
+    assert stage.lines == []
+    assert not stage.folder.exists()
+
+
+def test_files_beside_a_script_do_not_take_the_place_of_ours(stage):
+    (stage.place / "traffic.py").write_text("raise SystemExit('the wrong one')")
+    (stage.place / "helper.py").write_text("HELP = 'the right one'")
+    stage.play("import traffic, helper; print(traffic.__file__.count('checkout'), helper.HELP)")
+    assert stage.lines == ["1 the right one"]

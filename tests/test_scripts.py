@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a script asks for, before anything starts: in Mininet's words, and refused in a sentence where it cannot be."""
+
+import re
+
+import pytest
+
+from emulation.net import Mesh, Net
+from emulation.plan import PlanError
+
+
+@pytest.fixture
+def net():
+    made = Net(rts="full", seconds=3)
+    for number in range(3):
+        made.addStation(f"sta{number + 1}", position=(200.0 * number, 0, 0))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"rtss": "full"}, "Net: there is no setting rtss; there are: link, routing, "),
+        ({"rts": "ful"}, "Net: rts: must be 'full', 'partial' or 'none', not 'ful'"),
+        ({"rate": 3}, "Net: rate: 3 Mb/s is not possible; there are: 1, 2"),
+        ({"tcp": "newrino"}, "Net: tcp: there is no TCP 'newrino'"),
+        ({"tcp": ["newreno", "newrino"]}, "Net: tcp: there is no TCP 'newrino'"),
+        ({"propagation": {"model": "magic"}}, "Net: propagation: "),
+        ({"seconds": -1, "seed": "x"}, "Net: seconds: must be above 0, not -1; Net: seed: must be a valid integer"),
+    ],
+)
+def test_options_are_checked_at_once(options, says):
+    with pytest.raises(PlanError, match=re.escape(says)) as refused:
+        Net(**options)
+    assert "pydantic" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda net: net.addStation("sta1"), "there is a station sta1 already"),
+        (lambda net: net.addStation("a station"), "a station: nodes.a station"),
+        (lambda net: net.addStation("b", position="10,20"), "b: position: a position is three numbers, in metres"),
+        (lambda net: net.addStation("b", colour="red"), "b: there is no setting colour; there are: rate, rts"),
+        (lambda net: net.addStation("b", tx_power_dbm=99), "b: tx_power_dbm: must be from -140 to 40, not 99"),
+        (lambda net: net.addLink("sta1", sssid="x"), "link adhoc: there is no setting sssid; there are: ssid, freq"),
+        (lambda net: net.addLink("sta1", cls="meshed"), "there is no link 'meshed'; there are: adhoc, mesh"),
+        (lambda net: net.addLink("sta9", cls=Mesh), "there is no node sta9; there are: sta1, sta2, sta3"),
+        (lambda net: net.addFlow("sta1", "sta3", kind="udp"), "there is no application 'udp'; there are: bulk, iperf3"),
+        (lambda net: net.addFlow("sta1", "sta3", tcp="x"), "flow sta1 -> sta3: tcp: there is no TCP 'x'"),
+        (lambda net: net.addFlow("sta1", "sta3", byte=1), "flow sta1 -> sta3: there is no setting byte; there"),
+        (lambda net: setattr(net["sta1"], "txpower", 5), "sta1 has no txpower; what can be set is position, tx"),
+        (lambda net: setattr(net["sta1"], "position", "here"), "sta1: position: a position is three numbers"),
+        (lambda net: setattr(net["sta1"], "rts", "often"), "sta1: rts: must be 'full', 'partial' or 'none', not"),
+        (lambda net: net.run(3), "run: the network has not started: net.start()"),
+        (lambda net: net.run(-3), "run: seconds: must be above 0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_at_once(net, ask, says):
+    with pytest.raises(PlanError, match=re.escape(says)):
+        ask(net)
+
+
+def test_what_is_set_before_the_start_is_planned(net):
+    """A position in Mininet-WiFi's words, and what is changed after a first plan."""
+    net.addFlow("sta1", "sta3", congestion="sca")
+    first = net.build()
+    assert (first["applications"][0]["congestion"], first["modules"]) == ("sca", ["tcp_tap", "tcp_sca"])
+    assert net.build() is first
+    net["sta3"].position, net["sta2"].rts = "380,0,0", "none"
+    net["sta1"].tx_power_dbm = 24.4
+    again = net.build()
+    assert [node["position"][0] for node in again["nodes"]] == [0.0, 200.0, 380.0]
+    assert [node["interfaces"][0]["rts_threshold"] for node in again["nodes"]] == [0, None, 0]
+    assert again["air"]["power_mdbm"][0][1] < first["air"]["power_mdbm"][0][1] == again["air"]["power_mdbm"][1][0]
+
+
+def test_what_is_refused_later_leaves_all_as_it_was():
+    net = Net(propagation="free-space")
+    net.addStation("a")
+    b = net.addStation("b", position=(400, 0, 0))
+    with pytest.raises(PlanError, match=r"a and b hear each other over 12\.0 km"):
+        b.position = (12_000, 0, 0)
+    assert b.position == (400.0, 0.0, 0.0)
+
+
+def test_the_seed_is_that_of_the_lane_unless_the_script_has_its_own(monkeypatch):
+    monkeypatch.setenv("DCFLAB_SEED", "7")
+    assert (Net().asked.measurement.seed, Net(seed=3).asked.measurement.seed) == (7, 3)

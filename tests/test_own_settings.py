@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a node, a link or a flow may have otherwise than the others, checked by the models of all."""
+
+import re
+
+import pytest
+
+from emulation.plan import PlanError, plan
+from emulation.specification import specify
+from topologies import Application, Link, Network, Node
+
+
+def radios_of(made_plan):
+    return [node["interfaces"][0] for node in made_plan["nodes"]]
+
+
+def test_what_a_node_has_of_its_own():
+    nodes = {name: Node(position=(200.0 * i, 0, 0)) for i, name in enumerate(("a", "b", "c"))}
+    nodes["b"] = Node(position=(200.0, 0, 0), settings={"rts": "full", "rate": 1})
+    found = radios_of(plan(specify(Network(nodes=nodes), {"rts": "none"})))
+    assert [(one["rts_threshold"], one["rates"]) for one in found] == [(None, [20]), (0, [10]), (None, [20])]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"colour": "red"}, "a: there is no setting colour; there are: rate, rts, tx_power_dbm"),
+        ({"rts": "often"}, "a: rts: must be 'full', 'partial' or 'none', not 'often'"),
+        ({"tx_power_dbm": "loud"}, "a: tx_power_dbm: must be from -140 to 40, not 'loud'"),
+        ({"rate": 54}, "a: at 54 Mb/s it has another PHY than the network at 2 Mb/s"),
+    ],
+)
+def test_a_nodes_own_settings_are_checked(settings, says):
+    network = Network(nodes={"a": Node(settings=settings), "b": Node()})
+    with pytest.raises(PlanError, match=re.escape(says)):
+        plan(specify(network, {}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"sssid": "lab"}, "link adhoc: there is no setting sssid; there are: ssid, freq, beacon_tu"),
+        ({"ssid": "x" * 33}, "link adhoc: ssid: must be a name of 1 to 32 bytes"),
+        ({"freq": 2413}, "link adhoc: freq: 2413 MHz is not possible; there are: 2412, 2417"),
+        ({"beacon_tu": "often"}, "link adhoc: beacon_tu: must be a valid integer"),
+    ],
+)
+def test_a_links_own_settings_are_checked(settings, says):
+    nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("ab")}
+    with pytest.raises(PlanError, match=re.escape(says)):
+        plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=settings),)), {}))
+
+
+def flows_of_their_own(*settings, kind=None, **options):
+    nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("abc")}
+    ends = [("a", "b"), ("c", "b"), ("a", "c")]
+    flows = [
+        Application(source=a, destination=b, kind=kind, settings=s) for (a, b), s in zip(ends, settings, strict=False)
+    ]
+    return plan(specify(Network(nodes=nodes, applications=tuple(flows)), options))
+
+
+def test_a_flow_may_have_a_tcp_of_its_own():
+    """With its module, and its settings at both ends."""
+    found = flows_of_their_own({"tcp": "sca", "bytes": 1000}, {"congestion": "ss"}, {}, tcp="newreno")
+    assert [(one["congestion"], one["bytes"]) for one in found["applications"]] == [
+        ("sca", 1000), ("ss", None), ("reno", None)
+    ]  # fmt: skip
+    assert found["modules"] == ["tcp_tap", "tcp_sca"]
+    with pytest.raises(PlanError, match="cannot both be at b, which has these settings only once"):
+        flows_of_their_own({"tcp": "cubic"}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"byte": 1}, "flow a -> b: there is no setting byte; there are: tcp, bytes, mss"),
+        ({"tcp": "newrino"}, "flow a -> b: tcp: there is no TCP 'newrino'; there are: "),
+        ({"mss": 3}, "flow a -> b: mss: must be at least 536, not 3"),
+        ({"start_s": -1}, "flow a -> b: start_s: must be at least 0"),
+        ({"port": 0}, "flow a -> b: port: must be at least 1, not 0"),
+    ],
+)
+def test_a_flows_own_settings_are_checked(settings, says):
+    with pytest.raises(PlanError, match=re.escape(says)):
+        flows_of_their_own(settings)
+
+
+def test_of_flows_to_one_node_each_has_its_port():
+    with pytest.raises(PlanError, match="flow1 and flow2 both go to port 5001 of b"):
+        flows_of_their_own({}, {"port": 5001})
+
+
+def test_an_application_that_there_is_not_is_answered_with_those_there_are():
+    with pytest.raises(PlanError, match=r"there is no application 'udp'; there are: bulk, iperf3"):
+        flows_of_their_own({}, kind="udp")
+
+
+def test_a_position_may_be_written_as_in_mininet():
+    assert Node(position="10,-20.5,0").position == (10.0, -20.5, 0.0)
+    for wrong in ("10,20", "here", "1,2,3,4"):
+        with pytest.raises(ValueError, match="a position is three numbers, in metres"):
+            Node(position=wrong)
+
+
+def test_a_node_may_send_stronger_than_the_others():
+    """By as many dB at everybody; what it receives is as before."""
+    nodes = {name: Node(position=(200.0 * i, 0, 0)) for i, name in enumerate("abc")}
+    louder = nodes | {"b": Node(position=(200.0, 0, 0), settings={"tx_power_dbm": 23})}
+    usual, now = (
+        plan(specify(Network(nodes=own), {"propagation": {"model": "log-distance"}}))["air"]["power_mdbm"]
+        for own in (nodes, louder)
+    )
+    assert now[1] == [usual[1][0] + 3000, None, usual[1][2] + 3000]
+    assert [now[0], now[2]] == [usual[0], usual[2]]
+    with pytest.raises(PlanError, match="b: tx_power_dbm: propagation snr knows no transmit power"):
+        plan(specify(Network(nodes=louder), {"propagation": {"model": "snr", "snr_db": [[None] * 3] * 3}}))

@@ -14,6 +14,7 @@ from analysis.trace import Array, Kind
 
 HEADER = 24
 ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
+BATMAN = 0x4305  # its ethertype
 ROUTING_PROTOCOLS = (48, 138)  # DSR, manet
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 
@@ -75,7 +76,7 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
         kind[fc0 == octet] = control
     kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
     rows, network, ethertype = _ether_types(frames, fc0)
-    kind[rows[ethertype == 0x4305]] = Kind.ROUTING  # batman-adv
+    kind[rows[ethertype == BATMAN]] = Kind.ROUTING
     rows, network, ethertype = (column[np.isin(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
     rows, version, network, protocol, transport, segment = _packets(frames, rows, network, ethertype == 0x86DD)
     kind[rows[np.isin(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING

@@ -4,24 +4,21 @@
     python -m analysis.taps RUN_FOLDER_OR_PCAPNG [--json]     compare; exit status 1 if they differ
     python -m analysis.taps --interface mon0 --seconds 10     count live, on an interface in monitor mode
 
-`analysis.observe` derives them independently of what the module wrote, fast, with numpy. Scapy dissects whole
-packets where that is what is wanted: `frames()` yields them one by one, and `live()` sniffs them.
+`analysis.observe` derives them independently of what the module wrote, fast, with numpy. `analysis.sniff` counts with
+Scapy, by what the air remarked on each packet: slower, and a tap as a student would write it.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from analysis import capture, dissect
-from analysis.attempts import RETRY
+from analysis import capture, sniff
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
-from analysis.pcapng import AIR, RADIOTAP_LEN, RT_BAD_FCS, RT_FCS
+from analysis.pcapng import AIR
 from analysis.result import Collisions, Failures
 
 if TYPE_CHECKING:
@@ -75,89 +72,47 @@ def _flat(table: Counters, prefix: str = "") -> dict[str, int]:
     return flat
 
 
-def frames(path: Path, where: Callable[["Packet"], bool] | None = None, interface: str = "air") -> Iterator["Packet"]:
-    """Scapy packets (RadioTap and below) of one interface of the pcapng, in order, that `where` says yes to.
-
-    `time` is in seconds, `wirelen` the full length, `sniffed_on` the interface, `comments` what the air remarked."""
-    from scapy.layers.dot11 import RadioTap
-
-    file = capture.read(path)
-    names = [i.name for i in file.interfaces]
-    if interface not in names:
-        raise capture.CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
-    for row in np.flatnonzero(file.interface == names.index(interface)).tolist():
-        at = int(file.frame[row])
-        packet = RadioTap(file.data[at - RADIOTAP_LEN : at + int(file.caplen[row])].tobytes())
-        packet.time = int(file.time_ns[row]) / 1e9
-        packet.wirelen = int(file.length[row]) + RADIOTAP_LEN
-        packet.sniffed_on = interface
-        comment = file.comment(row)
-        packet.comments = [comment.encode()] if comment else None
-        if where is None or where(packet):
-            yield packet
+def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
+    """Frames, retries and bad FCSs by kind, of packets as `analysis.sniff` has them."""
+    found = {name: {"frames": 0, "retries": 0, "bad_fcs": 0} for name in NAMES}
+    for packet in seen:
+        row, bad = found[NAMES[packet.kind]], sniff.is_bad(packet)
+        row["frames"] += 1
+        row["bad_fcs"] += bad
+        row["retries"] += not bad and bool(packet.FCfield.retry)
+    return found
 
 
-def live(interface: str, seconds: float) -> dict[str, dict[str, int]]:
-    """Count what a monitor interface shows for `seconds`: frames, those with the Retry bit, those with a bad FCS.
-
-    Needs the rights to capture. Raises OSError if the interface cannot be opened."""
-    from scapy.layers.dot11 import RadioTap
-    from scapy.sendrecv import sniff
-
-    found: list[tuple[bytes, bool]] = []
-    try:
-        sniff(
-            iface=interface, store=False, timeout=seconds,
-            prn=lambda packet: found.append(unwrap(packet)) if RadioTap in packet else None,
-        )  # fmt: skip
-    except (OSError, ValueError) as error:
-        raise OSError(f"cannot capture on {interface}: {error}") from error
-    return count(found)
-
-
-def unwrap(packet: "Packet") -> tuple[bytes, bool]:
-    """The 802.11 frame under radiotap, without FCS, and whether the FCS was bad."""
-    flags = int(getattr(packet, "Flags", None) or 0)
-    octets = bytes(packet.original)[packet.len :]
-    return octets[:-4] if flags & RT_FCS else octets, bool(flags & RT_BAD_FCS)
-
-
-def count(found: Sequence[tuple[bytes, bool]]) -> dict[str, dict[str, int]]:
-    """Frames, retries and bad FCSs by kind, of 802.11 frames without FCS and whether it was bad."""
-    sizes = np.array([len(octets) for octets, _ in found], np.int64)
-    data = np.frombuffer(b"".join(octets for octets, _ in found) + b"\0", np.uint8)
-    all_frames = dissect.Frames(data, np.cumsum(sizes) - sizes, sizes)
-    kind, _ = dissect.classify(all_frames)
-    bad = np.array([b for _, b in found], bool)
-    retry = all_frames.field(1) & RETRY != 0
-    columns = {"frames": np.ones(kind.size, bool), "retries": retry & ~bad, "bad_fcs": bad}
-    return {
-        name: {what: int((column & (kind == number)).sum()) for what, column in columns.items()}
-        for number, name in enumerate(NAMES)
-    }
-
-
-def _compare(path: Path, as_json: bool) -> bool:
+def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
     plan, lane = (_json(path.with_name(name)) for name in ("plan.json", "lane.json"))
     taps = counters(path, plan)
     module = [station["counters"] for station in lane["air"]["stations"]] if lane else None
+    columns = {"taps": totals(taps)}
+    if scapy:
+        columns["scapy"] = sniff.counters(path)
+    if module:
+        columns["module"] = totals(module)
     wrong = differences(taps, module) if module else []
+    wrong += [
+        f"{name}: taps {columns['taps'][name]}, scapy {value}"
+        for name, value in columns.get("scapy", {}).items() if value != columns["taps"][name]
+    ]  # fmt: skip
     if as_json:
-        print(json.dumps({"capture": str(path), "stations": taps, "totals": totals(taps), "differences": wrong}))
+        told = {"capture": str(path), "stations": taps, "totals": columns["taps"], "differences": wrong}
+        print(json.dumps(told | ({"scapy": columns["scapy"]} if scapy else {})))
     else:
         print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
-        print("\n".join(_beside(taps, module)))
+        print("\n".join(_beside(columns)))
         print("\n".join(wrong) if wrong else "they agree" if module else "no lane.json beside it to compare with")
     return not wrong
 
 
-def _beside(taps: Sequence[Counters], module: Sequence[Counters] | None) -> Iterator[str]:
-    """The lines of a table: totals of the taps, and beside them the module's if they are there."""
-    columns = {"taps": totals(taps)} | ({"module": totals(module)} if module else {})
+def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """The lines of a table; Scapy does not count retries."""
     yield f"{'':18}" + "".join(f"{name:>10}" for name in columns)
     for quantity in columns["taps"]:
-        yield f"{quantity:18}" + "".join(f"{column[quantity]:>10}" for column in columns.values())
+        yield f"{quantity:18}" + "".join(f"{column.get(quantity, ''):>10}" for column in columns.values())
 
 
 def _json(path: Path) -> Any:
@@ -169,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m analysis.taps", description="Counters from captured frames.")
     parser.add_argument("path", nargs="?", type=Path, help="a run folder, or a pcapng file that dcflab wrote")
     parser.add_argument("--json", action="store_true", help="print JSON, one line for each capture")
+    parser.add_argument("--scapy", action="store_true", help="count with Scapy, too")
     parser.add_argument("--interface", help="count live on this interface, which is in monitor mode")
     parser.add_argument("--seconds", type=float, default=10.0, help="for how long (default 10)")
     options = parser.parse_args(arguments)
@@ -176,12 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("give a run folder or a pcapng file, or else --interface")
     try:
         if options.interface:
-            print(json.dumps(live(options.interface, options.seconds), indent=None if options.json else 1))
+            seen = sniff.frames(options.interface, seconds=options.seconds)
+            print(json.dumps(count(seen), indent=None if options.json else 1))
             return 0
         paths = sorted(options.path.rglob(AIR)) if options.path.is_dir() else [options.path]
         if not paths:
             parser.error(f"there is no {AIR} in {options.path}")
-        return 0 if all([_compare(path, options.json) for path in paths]) else 1
+        return 0 if all([_compare(path, options.json, options.scapy) for path in paths]) else 1
     except (capture.CaptureError, OSError) as error:
         print(f"taps: {error}", file=sys.stderr)
         return 1

@@ -11,13 +11,14 @@ import click
 from emulation.cli.command import Command, as_json
 
 
-def callback(run_folder: Path, as_json: bool) -> None:
-    """Count a run's trace with the Scapy taps and compare with the module's own table."""
+def callback(run_folder: Path, as_json: bool, scapy: bool) -> None:
+    """Count a run's trace with the taps and compare with the module's own table."""
     from analysis import taps
 
-    sys.exit(taps.main([str(run_folder), *(["--json"] if as_json else [])]))
+    sys.exit(taps.main([str(run_folder), *["--json"] * as_json, *["--scapy"] * scapy]))
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))
-COMMAND = Command("taps", params=[FOLDER, as_json("the counters as JSON")], callback=callback,
+SCAPY = click.Option(["--scapy"], is_flag=True, help="count with Scapy, too: a thousand packets a second")
+COMMAND = Command("taps", params=[FOLDER, SCAPY, as_json("the counters as JSON")], callback=callback,
                   help=callback.__doc__)  # fmt: skip

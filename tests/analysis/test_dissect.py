@@ -11,7 +11,7 @@ from sample import Sample
 from tiny_air import data_header, ip, ipv4, mac, tcp, udp
 
 from analysis import dissect
-from analysis.taps import frames
+from analysis.sniff import frames
 from analysis.trace import Kind
 
 A, B, GROUP = mac(0), mac(1), b"\xff" * 6

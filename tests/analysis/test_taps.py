@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The taps' command line, Scapy's side of them, and the comparison with the module."""
+"""The taps' command line, and the comparison with the module and with Scapy."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ import pytest
 from sample import Sample
 
 from analysis import taps
-from analysis.capture import CaptureError
+from analysis.sniff import frames
 from analysis.trace import Kind
 
 
@@ -58,27 +58,29 @@ def test_misuse(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert error.startswith("taps: ") and str(path) in error and error.count("\n") == 1
 
 
-def test_frames(sample: Sample) -> None:
-    """Scapy packets of one interface, those that the filter wants, with time and comment."""
-    from scapy.layers.dot11 import Dot11
+def test_counted_with_scapy(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
+    """Scapy, by the packets' attributes alone, counts what numpy does, and the module."""
+    assert taps.main([str(sample.folder), "--scapy", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    known = taps.totals(sample.air.counters)
+    assert answer["scapy"] == {name: known[name] for name in answer["scapy"]}
+    assert set(known) - set(answer["scapy"]) == {"retries, short", "retries, long"}
+    assert all(answer["scapy"][name] for name in known if name.startswith(("COL", "FAIL")))
 
-    retries = list(taps.frames(sample.pcapng, lambda p: bool(p[Dot11].FCfield.retry)))
-    t = sample.trace
-    wanted = t.tx[t.data[t.frame + 1] & 8 != 0]
-    assert [round(p.time * 1e9) for p in retries] == wanted["start_ns"].tolist()
-    assert retries[0].wirelen == wanted["length"][0] + 28
-    spoilt = list(taps.frames(sample.pcapng, lambda p: bool(p.Flags.badFCS), interface="sta2"))
-    mine = (t.rx["station"] == 1) & (t.rx["outcome"] != 0) & (t.rx["outcome"] != 4)
-    assert len(spoilt) == mine.sum() > 0
-    assert any(b"collision with" in c for p in taps.frames(sample.pcapng) for c in p.comments or [])
-    with pytest.raises(CaptureError, match="no interface sta9: it has air, sta1"):
-        next(taps.frames(sample.pcapng, interface="sta9"))
+
+def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A remark that is not true is found."""
+    shutil.copytree(sample.folder, tmp_path, dirs_exist_ok=True)
+    raw = sample.pcapng.read_bytes()
+    (tmp_path / "air.pcapng").write_bytes(raw.replace(b"given up: DATA", b"given in: DATA", 1))
+    assert taps.main([str(tmp_path), "--scapy"]) == 1
+    given_up = taps.totals(sample.air.counters)["FAIL_DATA"]
+    assert f"FAIL_DATA: taps {given_up}, scapy {given_up - 1}" in capsys.readouterr().out
 
 
 def test_live_counts(sample: Sample) -> None:
-    """Packets as Scapy sniffs them are counted as those of the file."""
-    packets = list(taps.frames(sample.pcapng, interface="sta2"))
-    counted = taps.count([taps.unwrap(packet) for packet in packets])
+    """Packets as an interface shows them are counted as those of the file."""
+    counted = taps.count(frames(sample.folder, interface="sta2"))
     received = sample.air.counters[1]["rx"]
     for kind in Kind:
         row = received[kind.name.lower()]
@@ -88,7 +90,7 @@ def test_live_counts(sample: Sample) -> None:
     assert taps.count([])["rts"] == {"frames": 0, "retries": 0, "bad_fcs": 0}
 
 
-def test_live_needs_an_interface() -> None:
-    """An interface that is not there is an OSError for people."""
-    with pytest.raises(OSError, match="no-such-dev"):
-        taps.live("no-such-dev", 0.1)
+def test_live_needs_an_interface(capsys: pytest.CaptureFixture[str]) -> None:
+    """An interface that is not there is a sentence for people."""
+    assert taps.main(["--interface", "no-such-dev", "--seconds", "0.1"]) == 1
+    assert "cannot capture on no-such-dev" in capsys.readouterr().err

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frames as Scapy packets that know what became of them: for taps of a few lines.
+
+    for frame in frames("runs/…/none-1"):               # a run that is over or going on; or an interface: "mon0"
+        if frame.outcome is Outcome.COLLISION:
+            print(frame.time, frame.culprit, frame.attempt, frame.queued_s, frame.summary())
+
+Wherever they come from, packets have the same attributes; what nobody can know there is None. In a run's files the air
+says it, in its comments (analysis.remarks); in monitor mode only addresses, the Retry bit and the FCS do.
+"""
+
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from analysis.capture import CaptureError
+from analysis.dissect import BATMAN, ROUTING_PORTS, ROUTING_PROTOCOLS
+from analysis.pcapng import AIR, STATIONS, STATISTICS
+from analysis.trace import Kind, Outcome
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
+
+Where = Callable[["Packet"], bool]
+SAID = re.compile(
+    r"(?P<COLLISION>collision)( with (?P<culprit>[^;]+))?|(?P<OWN_TX>receiver was sending )(?P<own>[^;]+)"
+    r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
+    r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
+)
+CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
+GOING_ON = ".lane-*"  # beside what a run writes while it is going on
+COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
+COLUMNS = {Kind.RTS: "RTS/CTS", Kind.CTS: "RTS/CTS", Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "ACK"}
+
+
+def frames(
+    source: Path | str, where: Where | None = None, interface: str = "air", seconds: float | None = None
+) -> Iterator["Packet"]:
+    """The frames of `source` that `where` says yes to, as Scapy packets (RadioTap and below), in order.
+
+    `source` is a run's folder (of one that is going on, what is still to come is waited for), a pcapng, or the name of
+    an interface in monitor mode. Of a run, `interface` is `air`, with every transmission once, or a station, with what
+    that received, or empty for all stations. An interface is listened to for `seconds` (None: for ever).
+
+    Besides Scapy's own (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
+    `kind`, a Kind; `outcome`, at the addressed receiver, or at the station that shows it (None: not known);
+    `culprit`, whose frame spoilt it, and what that was; `attempt`, the how-manieth RTS or sending it is (None of a CTS
+    or an ACK); `queued_s`, for how long its sender had had it; `given_up`, what was given up with it, at which limit.
+
+    Raises CaptureError; OSError, also without the rights to capture.
+    """
+    run, path = Path(source), str(source)
+    seen = _of_run(run, interface) if run.exists() or set(path) & set("/.") else _monitored(path, seconds)
+    memory: dict[str, _Sender] = {}
+    for packet in seen:
+        _tell(packet, memory)
+        if where is None or where(packet):
+            yield packet
+
+
+def counters(run: Path) -> dict[str, int]:
+    """What studies count, by the names of `taps.totals`: with Scapy and the packets' attributes alone."""
+    tables = [f"{table}_{column}" for table in ("COL", "COL_ANY", "FAIL") for column in ("RTS/CTS", "DATA", "ACK")]
+    found = Counter({name: 0 for name in [*tables, *(f"sent, {kind.name.lower()}" for kind in Kind)]})
+    for frame in frames(run):
+        found[f"sent, {frame.kind.name.lower()}"] += 1
+        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
+            found[f"COL_{COLUMNS[frame.kind]}"] += 1
+        if frame.given_up:
+            what, limit = frame.given_up
+            found["FAIL_RTS/CTS"] += limit == "RTS retry limit"
+            if what in ("DATA", "TCP ACK"):
+                found[f"FAIL_{what.removeprefix('TCP ')}"] += 1
+    memory: dict[str, _Sender] = {}
+    for frame in _of_run(run, "", remarked=True):  # as all that is spoilt is
+        _tell(frame, memory)
+        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
+            found[f"COL_ANY_{COLUMNS[frame.kind]}"] += 1
+    return dict(found)
+
+
+@dataclass
+class _Sender:
+    """What is remembered of a sender: the frame that it serves, how often it tried it, and since when it has had it."""
+
+    serves: Any = None
+    tried: int = 0
+    since: float | None = None
+
+
+def _tell(packet: "Packet", memory: dict[str, _Sender]) -> None:
+    """Give a packet its attributes."""
+    from scapy.layers.dot11 import Dot11
+
+    comment = b"".join(packet.comments or []).decode()
+    said = {name: text for part in SAID.finditer(comment) for name, text in part.groupdict().items() if text}
+    frame: Any = packet.getlayer(Dot11)
+    known = frame is not None and not is_bad(packet)
+    packet.kind = kind(packet)
+    packet.outcome = next((outcome for outcome in Outcome if outcome.name in said), None)
+    if packet.outcome is None and known and not int(frame.addr1[:2], 16) & 1:  # no group has one outcome
+        packet.outcome = Outcome.OK
+    packet.culprit = said.get("culprit") or said.get("own")
+    packet.given_up = (said["what"], said["limit"]) if "what" in said else None
+    packet.attempt = packet.queued_s = None
+    if not known or packet.kind in (Kind.CTS, Kind.ACK):
+        return
+    sender = memory.setdefault(frame.addr2, _Sender())
+    serves = Kind.RTS if packet.kind == Kind.RTS else (frame.SC or 0) >> 4
+    again = sender.serves == serves and (serves == Kind.RTS or frame.FCfield.retry)
+    sender.serves, sender.tried = serves, sender.tried + 1 if again else 1 + bool(frame.FCfield.retry)
+    packet.attempt = int(said.get("attempt", 1)) if packet.sniffed_on == "air" else sender.tried
+    if "ms" in said:
+        sender.since = float(packet.time) - float(said["ms"]) / 1000
+    if sender.since is not None:
+        packet.queued_s = float(packet.time) - sender.since
+
+
+def is_bad(packet: "Packet") -> bool:
+    """Whether radiotap says that the FCS was bad."""
+    flags = getattr(packet, "Flags", None)
+    return bool(flags is not None and flags.badFCS)
+
+
+def kind(packet: "Packet") -> Kind:
+    """What a packet is to the counters."""
+    from scapy.layers.dot11 import Dot11
+    from scapy.layers.inet import IP, TCP, UDP
+    from scapy.layers.inet6 import IPv6
+    from scapy.layers.l2 import SNAP
+
+    frame, snap, tcp, udp = (packet.getlayer(layer) for layer in (Dot11, SNAP, TCP, UDP))
+    if frame is None or frame.type == 1:
+        return Kind.OTHER if frame is None else CONTROL.get(frame.subtype, Kind.OTHER)
+    if frame.type == 0:
+        return Kind.MANAGEMENT
+    ip: Any = packet.getlayer(IP) or packet.getlayer(IPv6)
+    protocol = getattr(ip, "proto", None) or getattr(ip, "nh", None)
+    ports = udp is not None and udp.dport in ROUTING_PORTS
+    if ports or protocol in ROUTING_PROTOCOLS or (snap is not None and snap.code == BATMAN):
+        return Kind.ROUTING
+    if tcp is None:
+        return Kind.OTHER
+    whole = ip.len - 4 * ip.ihl if IP in packet else ip.plen  # of a cut packet, too
+    if whole > 4 * tcp.dataofs:
+        return Kind.TCP_DATA
+    return Kind.TCP_ACK if tcp.flags.A and not (tcp.flags.S or tcp.flags.F or tcp.flags.R) else Kind.OTHER
+
+
+def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Packet"]:
+    """The packets of a run's file, or of a file itself, on an interface; `remarked`: only those with a comment."""
+    from scapy.error import Scapy_Exception
+    from scapy.layers.dot11 import RadioTap
+    from scapy.utils import RawPcapNgReader
+
+    path = run / AIR if run.is_dir() else run
+    if interface != "air" and path.name == AIR:
+        path = path.with_name(STATIONS)
+    names: list[str] = []
+    with _opened(path) as file:
+        try:
+            reader = RawPcapNgReader(file)  # type: ignore[arg-type]
+        except Scapy_Exception as error:
+            raise CaptureError(f"{path}: {error}") from None
+        reader.blocktypes[STATISTICS] = _over
+        seen: Any
+        for octets, seen in reader:
+            if not names:
+                names = [options["name"].decode() for _, _, options in reader.interfaces]
+                if interface and interface not in names:
+                    raise CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
+            name = seen.ifname.decode()
+            if interface in (name, "") and (seen.comments or not remarked):
+                packet = RadioTap(octets)
+                packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
+                packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
+                yield packet
+
+
+def _over(block: bytes, size: int) -> None:
+    """The statistics of its interfaces end a file."""
+    raise EOFError
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """A run's file; of a run that is going on, all that is still to be written, too. Raises CaptureError, OSError."""
+    if not any(path.parent.glob(GOING_ON)):
+        with open(path, "rb") as file:
+            yield file
+        return
+    follow = ["tail", "--bytes=+1", "--follow=name", "--retry", str(path)]
+    with subprocess.Popen(follow, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as tail:
+        try:
+            assert tail.stdout
+            yield tail.stdout
+        finally:
+            tail.kill()
+
+
+def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:
+    """What an interface in monitor mode shows."""
+    from scapy.config import conf
+    from scapy.layers.dot11 import RadioTap
+    from scapy.sendrecv import sniff
+
+    until = None if seconds is None else time.monotonic() + seconds
+    try:
+        with conf.L2listen(iface=interface) as socket:
+            while (left := None if until is None else until - time.monotonic()) is None or left > 0:
+                for packet in sniff(opened_socket=socket, count=1, timeout=left):
+                    if RadioTap in packet:
+                        packet.sniffed_on = interface
+                        yield packet
+    except (OSError, ValueError) as error:
+        raise OSError(f"cannot capture on {interface}: {error}") from error

@@ -38,7 +38,7 @@ def never(folder: Path) -> Iterable[str]:
 
 
 def left(root: Path) -> list[str]:
-    return sorted(path.name for path in root.iterdir() if path.name != cache.LOCK)
+    return sorted(path.name for path in root.iterdir() if not path.name.startswith(cache.LOCK))
 
 
 def test_a_key_depends_on_each_part_and_where_it_ends() -> None:
@@ -116,6 +116,18 @@ def test_two_at_once_build_once(root: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
     assert count.value == 1
+
+
+def test_no_module_waits_for_a_kernel(root: Path) -> None:
+    """Within the build of one kind another is built: it neither waits nor sweeps away what is half done."""
+
+    def build(folder: Path) -> Iterable[str]:
+        files = writes("made")(folder)
+        assert cache.obtain("module-1", writes("other")).name == "module-1"
+        return files
+
+    assert (cache.obtain("kernel-1", build) / "file").read_text() == "made"
+    assert left(root) == ["kernel-1", "module-1"]
 
 
 def cut(entry: Path) -> None:

@@ -74,6 +74,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 			.cw_max = nla_get_u32(a[A_CW_MAX]),
 			.signal_extension_ns = nla_get_u32(a[A_SIGNAL_EXTENSION_NS]),
 			.basic_rates = nla_get_u32(a[A_BASIC_RATES]),
+			.sensing_ns = nla_get_u32(a[A_SENSING_NS]),
 		},
 		.stations = nla_get_u16(a[A_STATIONS]),
 		.reception = nla_get_u8(a[A_RECEPTION]),

@@ -122,7 +122,7 @@ def header(spec: dict[str, Any]) -> str:
 def table(enum: dict[str, Any]) -> str:
     name, entries = enum["name"], [entry.replace("-", "_") for entry in enum["entries"]]
     words = ", ".join(f'"{entry.upper() if name in CAPITALS else entry}"' for entry in entries)
-    return f"{capitals(name).removesuffix('S')}S = ({words})"
+    return f"{capitals(name).removesuffix('S')}S = ({words}{',' if len(entries) == 1 else ''})"
 
 
 def numbers(names: list[str]) -> str:

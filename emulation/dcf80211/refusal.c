@@ -19,6 +19,9 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 	case DCF_BAD_SIFS:
 		NL_SET_ERR_MSG(extack, "a SIFS is from 4 us on, and below the 24 us of the shortest frame");
 		break;
+	case DCF_BAD_SENSING:
+		NL_SET_ERR_MSG(extack, "sensing takes less than a slot, and less than the 24 us of the shortest frame");
+		break;
 	case DCF_BAD_EXTENSION:
 		NL_SET_ERR_MSG(extack, "the signal extension is at most 1 ms");
 		break;

@@ -118,7 +118,8 @@ class Air:
         self._ask(Command.SETUP, [
             (A.STATIONS, _u16(len(stations))), (A.SLOT_NS, air["slot_ns"]), (A.SIFS_NS, air["sifs_ns"]),
             (A.CW_MIN, air["cw_min"]), (A.CW_MAX, air["cw_max"]), (A.SIGNAL_EXTENSION_NS, air["signal_extension_ns"]),
-            (A.BASIC_RATES, basic), (A.RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
+            (A.BASIC_RATES, basic), (A.SENSING_NS, air["sensing_ns"]),
+            (A.RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
             (A.EIFS, _u8(EIFS.index(air["eifs"]))), (A.NAV_RESET, _u8(air["nav_reset"])),
             (A.RETRY_BY_STAGES, _u8(air["retry_by"] == "stages")), (A.TRACE, _u8(air["trace"])),
             (A.SNAP, _u16(air["snap"])), (A.CAPTURE_RATIO_MILLI, round(1000 * 10 ** (air["capture_db"] / 10))),

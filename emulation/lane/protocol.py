@@ -6,7 +6,7 @@ FAMILY = "dcf80211"
 
 RECEPTIONS = ("capture", "sinr")
 EIFS = ("off", "frame", "energy")
-RULES = "nav_on_capture"
+RULES = ("nav_on_capture",)
 KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
@@ -81,3 +81,4 @@ class Attribute:
     TX_NS = 50
     LOST_MESSAGES = 51
     RULES = 52
+    SENSING_NS = 53

@@ -47,7 +47,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
     return {
-        "version": 2,
+        "version": 3,
         "name": Path(specification.network.topology or "script").stem,
         "seed": measurement.seed,
         "seconds": measurement.seconds,

@@ -130,12 +130,14 @@ def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]],
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of(radio), medium.effective_thresholds()
     assert thresholds.capture_db is not None
+    slot = slot_ns(phy, planned)
     return {
-        "slot_ns": slot_ns(phy, planned),
+        "slot_ns": slot,
         "sifs_ns": phy.sifs_ns,
         "cw_min": phy.cw_min,
         "cw_max": CW_MAX,
         "signal_extension_ns": phy.signal_extension_ns,
+        "sensing_ns": slot // 4,  # docs/medium.md, DCF
         "basic_rates": basic_rates(radio),
         "reception": medium.reception,
         "capture_db": thresholds.capture_db,

@@ -24,8 +24,7 @@ from emulation.setup.errors import SetupError, say
 
 SYSTEM = Path("/var/cache/dcflab")
 MANIFEST = "manifest.json"
-LOCK = "lock"
-SCRATCH = ".building-"
+LOCK, SCRATCH = "lock-", ".building-"
 SPACE = 1 << 30  # bytes that the largest build needs, the kernel's
 
 Build = Callable[[Path], Iterable[str]]
@@ -66,19 +65,19 @@ def find(name: str, thoroughly: bool = False) -> Path | None:
 def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
     """The sound entry of that name, built if there is none.
 
-    `build` fills the empty folder that it is given and returns the paths, in that folder, of its key files. One builds
-    at a time, so two callers at once build once. Raises SetupError if the cache cannot be written, and what `build`
-    raises.
+    `build` fills the empty folder that it is given and returns the paths, in that folder, of its key files. One of a
+    kind is built at a time, so two callers at once build once, and no module waits for somebody else's kernel. Raises
+    SetupError if the cache cannot be written, and what `build` raises.
     """
     if entry := find(name, thoroughly):
         return entry
-    root = roots()[-1]
+    root, kind = roots()[-1], name.partition("-")[0]
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with lock(root / LOCK):
+        with lock(root / (LOCK + kind)):
             if entry := find(name, thoroughly):
                 return entry
-            for left in root.glob(SCRATCH + "*"):  # by a builder that was killed: we hold the lock, so nobody builds
+            for left in root.glob(f"{SCRATCH}{kind}-*"):  # by a builder that was killed: we hold the lock of its kind
                 shutil.rmtree(left, ignore_errors=True)
             for entry in (root / name for root in roots()):
                 state, reason = inspect(entry, thoroughly)
@@ -86,7 +85,7 @@ def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
                     say(f"{entry} is damaged ({reason}), so it is built anew")
             if (free := shutil.disk_usage(root).free) < SPACE:
                 raise SetupError(f"{root} has {free >> 20} MB left, and building takes up to {SPACE >> 20}: make room")
-            with scratch(root) as folder:
+            with scratch(root, kind) as folder:
                 place(folder, root / name, build(folder))
     except OSError as error:
         what = f"{error.filename or root}: {error.strerror}"
@@ -103,7 +102,7 @@ def place(folder: Path, entry: Path, key_files: Iterable[str]) -> None:
     (folder / MANIFEST).write_text(json.dumps({"files": files, "tree": tree_digest(folder)}, indent=1) + "\n")
     folder.chmod(0o755)
     if os.path.lexists(entry):
-        with scratch(entry.parent) as grave:
+        with scratch(entry.parent, entry.name.partition("-")[0]) as grave:
             entry.rename(grave / "damaged")
     folder.rename(entry)
 
@@ -161,10 +160,10 @@ def lock(file: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def scratch(root: Path) -> Iterator[Path]:
+def scratch(root: Path, kind: str) -> Iterator[Path]:
     """A folder beside the entries; what is left of it at the end goes away."""
     umask = os.umask(0o022)  # what root builds is for all to read
-    folder = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=root))
+    folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-", dir=root))
     try:
         yield folder
     finally:

@@ -27,7 +27,7 @@ SOURCE = Path(__file__).parents[2] / "emulation" / "dcf80211"
 class Phy(c.Structure):
     _fields_ = [
         ("slot_ns", c.c_uint32), ("sifs_ns", c.c_uint32), ("cw_min", c.c_uint32), ("cw_max", c.c_uint32),
-        ("signal_extension_ns", c.c_uint32), ("basic_rates", c.c_uint32),
+        ("signal_extension_ns", c.c_uint32), ("basic_rates", c.c_uint32), ("sensing_ns", c.c_uint32),
     ]  # fmt: skip
 
 
@@ -140,7 +140,8 @@ def library() -> c.CDLL:
 def dsss(**changes: int) -> Phy:
     """DSSS, long preamble, 1 Mb/s basic rate: the PHY of the seeds."""
     times = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "signal_extension_ns": 0}
-    return Phy(**{**times, "cw_min": 31, "cw_max": 1023, "basic_rates": 1, **changes})
+    phy = {**times, "cw_min": 31, "cw_max": 1023, "basic_rates": 1, **changes}
+    return Phy(**{"sensing_ns": phy["slot_ns"] // 4, **phy})
 
 
 def address(station: int) -> bytes:

@@ -156,9 +156,10 @@ static void play(unsigned long operations)
 {
 	u16 stations = 2 + draw(MOST - 1), i, j;
 	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
+	u32 slot = PICK(u32, 1000, 9000, 20000);
 	const struct dcf_config config = {
 		.phy = {
-			.slot_ns = PICK(u32, 1000, 9000, 20000), .sifs_ns = PICK(u32, DCF_MIN_SIFS_NS, 10000, 16000, DCF_MAX_SIFS_NS),
+			.slot_ns = slot, .sensing_ns = PICK(u32, 0, slot / 4, slot - 1), .sifs_ns = PICK(u32, DCF_MIN_SIFS_NS, 10000, 16000, DCF_MAX_SIFS_NS),
 			.cw_min = PICK(u32, 0, 1, 15, 31), .cw_max = PICK(u32, 31, 1023),
 			.signal_extension_ns = PICK(u32, 0, 6000), .basic_rates = PICK(u32, 1, 0x11, 0xfff),
 		},

@@ -29,9 +29,9 @@ def play(air: Core, rts: bool, rate: int = 20) -> str:
 @pytest.mark.parametrize(
     ("rts", "options", "golden"),
     [
-        (True, {"eifs": 2}, "a1a94b76f2be647aaa5096f80683f25750ffdb1a99b984e9209b6127c0b95145"),
-        (False, {"eifs": 2}, "98e08882c26982b7b2872208f5c8e9548341b178b8acfdff3cdce91d0a6c3bf4"),
-        (True, {"eifs": 1, "nav_reset": False}, "26e8936d4d124829f0f04c4585b1fd60628c658035a5139e828a9f244d1b3df5"),
+        (True, {"eifs": 2}, "ec5e35e0832ca08d053a757c3d8500dd790d6759b8abfb6d5853c4d6d9e53a24"),
+        (False, {"eifs": 2}, "d8583a63548f794df6608982317d0894f9e349a6a7bf1ba2780cdbab18391682"),
+        (True, {"eifs": 1, "nav_reset": False}, "30e1b0d2dc24d9dc117c75500ab4bb53bf2453aaee5b2449bde17198c5b58dfe"),
     ],
     ids=["rts", "none", "no-nav-reset"],
 )

@@ -9,7 +9,7 @@ from dcf import KINDS, REASONS, US, Core, dsss, tcp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-DIFS, SLOT, SIFS = 50 * US, 20 * US, 10 * US
+DIFS, SENSING, SIFS = 50 * US, 5 * US, 10 * US
 
 networks = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
@@ -50,7 +50,8 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
     for sent in mine.values():
         assert all(a.end < b.start for a, b in pairwise(sent))
 
-    # Nobody begins a frame, SIFS responses aside, while it senses another or less than DIFS after.
+    # Nobody begins a frame, SIFS responses aside, when another has been there for longer than sensing takes,
+    # nor less than DIFS after.
     by_id = {t.id: t for t in air.tx}
     for t in air.tx:
         answers = t.kind in ("cts", "ack") and t.receiver != t.station
@@ -62,7 +63,7 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
             if o.station == t.station or powers[o.station][t.station] < 10:
                 continue
             begin, end = (x + delays[o.station][t.station] for x in (o.start, o.end))
-            assert not begin < t.start < end + DIFS, (o, t)
+            assert not begin + SENSING < t.start < end + DIFS, (o, t)
 
     # What is received well was at the threshold, and nothing is received twice.
     assert len({(r.id, r.station) for r in air.rx}) == len(air.rx)

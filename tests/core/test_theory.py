@@ -13,7 +13,12 @@ NEAR = 1000
 
 def saturate(air: Core, rate: int, body: bytes, rts: bool, seconds: float) -> int:
     """Two frames always wait at every station, for the next station; how many were acknowledged."""
-    acked, refill = 0, list(range(air.n)) * 2
+    return saturate_pairs(air, rate, body, {i: (i + 1) % air.n for i in range(air.n)}, seconds, rts)
+
+
+def saturate_pairs(air: Core, rate: int, body: bytes, pairs: dict[int, int], seconds: float, rts: bool = False) -> int:
+    """Two frames always wait at each key, for its value; how many were acknowledged."""
+    acked, refill = 0, list(pairs) * 2
 
     def done(station: int, reason: str) -> None:
         nonlocal acked
@@ -23,7 +28,7 @@ def saturate(air: Core, rate: int, body: bytes, rts: bool, seconds: float) -> in
     air.on_done = done
     while air.now <= seconds * 1e9:
         for station in refill:
-            air.send(station, (station + 1) % air.n, body, at=air.now, rate=rate, rts=rts)
+            air.send(station, pairs[station], body, at=air.now, rate=rate, rts=rts)
         refill.clear()
         air.now = air.lib.dcf_next(air.memory)
         air.lib.dcf_run(air.memory, air.now)
@@ -81,13 +86,16 @@ def bianchi(n: int, w: int, m: int, slot: float, success: float, collision: floa
 @pytest.mark.parametrize("rts", [False, True], ids=["basic", "rts"])
 @pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
 def test_bianchi(n: int, rts: bool) -> None:
-    """Saturation throughput within 1 %. As the model has it: no EIFS, and no retry limit that ends a backoff stage."""
+    """Saturation throughput within 1.5 %, of which the noise of one run is half.
+
+    As the model has it: no EIFS, and no retry limit that ends a backoff stage.
+    """
     air = Core(mutual(n, {}, NEAR), eifs=0, short=255, long=255, trace=False)
     seconds, sifs, difs, control, data = 120, 10, 50, 304, 192 + 4112
     acked = saturate(air, 20, bytes(1000), rts, seconds)
     request = 352 if rts else data
     success = request + sifs + control + difs + (sifs + data + sifs + control if rts else 0)
-    assert acked / seconds == pytest.approx(bianchi(n, 32, 5, 20, success, request + difs), rel=0.01)
+    assert acked / seconds == pytest.approx(bianchi(n, 32, 5, 20, success, request + difs), rel=0.015)
 
 
 @pytest.mark.parametrize(("others", "cw"), [(1, 31), (1, 63), (3, 31)])
@@ -111,7 +119,6 @@ def test_same_slot_probability(others: int, cw: int) -> None:
     # equation 1 counts any equal pair; a collision on the air needs the pair to be the earliest
     equal_any = 1 - factorial(w - 1) / (factorial(w - n) * w ** (n - 1))
     equal_first = 1 - sum(n * (1 / w) * ((w - 1 - k) / w) ** (n - 1) for k in range(w))
-    assert equal_first <= equal_any + 1e-12
     assert same / trials == pytest.approx(equal_first, abs=4 * (equal_first * (1 - equal_first) / trials) ** 0.5)
     if others == 1:
         assert equal_first == pytest.approx(equal_any)  # C74: 3.1 % at 32, 1.6 % at 64

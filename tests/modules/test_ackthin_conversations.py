@@ -158,7 +158,6 @@ def test_of_a_group_one_goes(sizes: list[int], options: dict[str, int | str]) ->
         ack += size
         items.append(Item(number, ack))
     queue = Queue(config(**{**options, "granularity_us": 0, "timeout_us": 10_000_000})).play(items)
-    queue.config.skip = 0
     count, skip = int(options["count"]), int(options["skip"])
     group = {"plain": 1, "delayed": count, "skip": skip + 1, "daa": int(options["dwin_max"]), "dynamic": 1}
     passed = [number for _, number, why in queue.left if why == "group"]

@@ -42,20 +42,31 @@ void access_backoff(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* A backoff runs out also with nothing to send (10.3.4.3): then the next frame needs none. */
-static void end_backoff(const struct dcf *dcf, struct dcf_station *s)
+static void end_backoff(const struct dcf *dcf, struct dcf_station *s, u64 by)
 {
-	if (dcf->now >= base_of(dcf, s) + (u64)s->slots * dcf->config.phy.slot_ns)
+	if (by >= base_of(dcf, s) + (u64)s->slots * dcf->config.phy.slot_ns)
 		s->backoff = false;
 }
 
+/*
+ * What is heard now is known only when it has been sensed: a slot that ends
+ * before that has been idle, and an access due by then goes on. Stations that
+ * hear a frame end count the same slots from moments that differ by their
+ * delays; without this, whether equal slots collide hung on a nanosecond.
+ */
 void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 {
 	u64 base = base_of(dcf, s);
+	u64 known = dcf->now + (s->sending ? 0 : dcf->config.phy.sensing_ns);
 
+	if (timeline_has(dcf, s->index, EV_ACCESS) && timeline_time(dcf, s->index, EV_ACCESS) <= known) {
+		s->eifs = false;
+		return;
+	}
 	if (s->backoff && !s->head)
-		end_backoff(dcf, s);
-	if (s->backoff && dcf->now > base) /* frozen, less the whole slots that have passed */
-		s->slots -= dcf_min((dcf->now - base) / dcf->config.phy.slot_ns, s->slots);
+		end_backoff(dcf, s, known);
+	if (s->backoff && known > base) /* frozen, less the whole slots that have passed */
+		s->slots -= dcf_min((known - base) / dcf->config.phy.slot_ns, s->slots);
 	s->eifs = false; /* it belongs to the busy period before */
 	/* It was waiting for the end of DIFS, with no backoff: now it needs one. */
 	if (!s->backoff && s->head && s->phase == CONTENDING)
@@ -71,7 +82,7 @@ void access_medium_idle(struct dcf *dcf, struct dcf_station *s)
 void access_request(struct dcf *dcf, struct dcf_station *s)
 {
 	if (s->backoff && !s->busy)
-		end_backoff(dcf, s);
+		end_backoff(dcf, s, dcf->now);
 	/* Busy, by either carrier sense: back off (10.3.4.2). Idle, or not yet for DIFS: do not. */
 	if (!s->backoff && (s->busy || s->nav_end > dcf->now || s->owes))
 		access_backoff(dcf, s);

@@ -58,6 +58,9 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 		return DCF_BAD_SLOT;
 	if (phy->sifs_ns < DCF_MIN_SIFS_NS || phy->sifs_ns > DCF_MAX_SIFS_NS)
 		return DCF_BAD_SIFS;
+	/* What is over before the station turns to it has never been a signal: frames are longer. */
+	if (phy->sensing_ns >= phy->slot_ns || phy->sensing_ns >= DCF_MIN_AIRTIME_NS)
+		return DCF_BAD_SENSING;
 	if (phy->signal_extension_ns > 1000000)
 		return DCF_BAD_EXTENSION;
 	if (phy->cw_min > phy->cw_max || phy->cw_max > 65535 || phy->cw_min & (phy->cw_min + 1) ||

@@ -137,14 +137,38 @@ static void captured(struct dcf *dcf, struct dcf_station *s, const struct transm
 }
 
 /*
+ * Of signals that arrive in one instant the strongest is followed, of equally
+ * strong ones any, by a draw: does this one take the place of the one that is?
+ */
+static bool outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
+{
+	struct reception *rx = &s->rx;
+
+	if (rx->start != dcf->now || nb->link.power_aw < rx->link.power_aw)
+		return false;
+	return nb->link.power_aw > rx->link.power_aw || dcf_draw_backoff(&s->random, ++rx->rivals) == 0;
+}
+
+static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		      struct arrival *arrival)
+{
+	u16 rivals = nb->link.power_aw > s->rx.link.power_aw ? 0 : s->rx.rivals;
+
+	spoil(s->rx.arrival, DCF_COLLISION, tx->from, tx->kind);
+	lock(dcf, s, tx, nb, arrival);
+	s->rx.rivals = rivals;
+}
+
+/*
  * ns-2's rule: the receiver follows the first signal that it senses. A later
  * one spoils it unless the first is capture_ratio above it, and is itself lost
- * in either case; of two spoilt signals the longer is followed.
+ * in either case; of two spoilt signals the longer is followed, or the stronger.
  */
 static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
 			   struct arrival *arrival)
 {
 	struct reception *rx = &s->rx;
+	u64 ends;
 
 	if (!rx->tx) {
 		lock(dcf, s, tx, nb, arrival);
@@ -152,13 +176,16 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 			spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
 		return;
 	}
+	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, besides(s, nb->link.power_aw, 0)))
+		return take_over(dcf, s, tx, nb, arrival);
 	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if (rx->arrival->outcome == DCF_OK) {
 		if (captures(dcf, rx->link.power_aw, besides(s, rx->link.power_aw, 0)))
 			return captured(dcf, s, tx, nb);
 		spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	}
-	if (tx->end + nb->link.delay_ns > rx->tx->end + rx->link.delay_ns)
+	ends = rx->tx->end + rx->link.delay_ns - nb->link.delay_ns;
+	if (tx->end > ends || (tx->end == ends && nb->link.power_aw > rx->link.power_aw))
 		lock(dcf, s, tx, nb, arrival);
 }
 
@@ -167,12 +194,14 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 {
 	struct reception *rx = &s->rx;
 
+	if (is_frame(dcf, &nb->link) && !rx->tx)
+		return lock(dcf, s, tx, nb, arrival);
+	if (is_frame(dcf, &nb->link) && outdoes(dcf, s, nb))
+		return take_over(dcf, s, tx, nb, arrival);
 	if (!is_frame(dcf, &nb->link))
 		arrival->outcome = DCF_BELOW_THRESHOLD;
-	else if (rx->tx)
-		spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	else
-		return lock(dcf, s, tx, nb, arrival);
+		spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
 		rx->worst_aw = nb->link.power_aw;
 		spoil(rx->arrival, DCF_OK, tx->from, tx->kind);

@@ -27,6 +27,12 @@ struct dcf_phy {
 	/* 6 us of silence at the end of each OFDM frame in the 2.4 GHz band (10.3.8, 18.5.3) */
 	u32 signal_extension_ns;
 	u32 basic_rates; /* bit i: dcf_rates[i] is in the basic rate set */
+	/*
+	 * The part of a slot that sensing and turning take (10.3.7: aCCATime and
+	 * aRxTxTurnaroundTime): a signal that has been there for no longer than
+	 * this does not stop an access. The rest is left for propagation.
+	 */
+	u32 sensing_ns;
 };
 
 bool dcf_rate_is_ofdm(u16 rate);

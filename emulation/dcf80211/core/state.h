@@ -70,6 +70,7 @@ struct reception {
 	struct dcf_link link;
 	u64 start; /* of the arrival */
 	bool is_frame; /* PHY-RXSTART: strong enough to be seen as a frame */
+	u16 rivals; /* as strong ones that came in the same instant */
 	/* SINR */
 	u64 chunk_start, spent_q40, budget_q40;
 	u64 worst_aw; /* of the interferers */

@@ -101,13 +101,14 @@ def assert_interrupted(status: int | None, out: str, err: str) -> None:
     assert (out, err.strip()) == ("", "dcflab: interrupted")
 
 
-def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
-    """One line that names the culprit, and perhaps a second with where to look."""
+def assert_refused(done: subprocess.CompletedProcess[str], culprit: str, meant: str = "") -> None:
+    """One line that names the culprit, and perhaps others with what may have been meant, and where to look."""
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert lines[0].startswith("dcflab: ")
     assert culprit in lines[0]
-    assert len(lines) == 1 or lines[1:] == [line for line in lines[1:] if line.startswith("        try: ./dcflab")]
+    assert all(line.startswith(("        try: ./dcflab", "        did you mean: ")) for line in lines[1:])
+    assert not meant or f"        did you mean: {meant}" in lines
 
 
 @pytest.mark.parametrize(
@@ -144,6 +145,13 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("run rts-cts --variant some", "some"),
         ("run rts-cts --resume nowhere", "nowhere"),
         ("run rts-cts --resume . --out run", "--out"),
+        ("run string --resume . --out run", "--out"),
+        ("run string --vary rate", "write NAME=A,B"),
+        ("run string --vary rate=2,2", "values that differ"),
+        ("run string --vary rate=2,3", "rate: 3 Mb/s is not possible"),
+        ("run string --vary rate=2,11 --rate 2", "leave out --rate"),
+        ("run string --vary rate=2,11 --vary rate=1", "rate is there twice"),
+        ("run string --vary seed=1,2", "--seeds"),
         ("shell ring", "there is no topology 'ring'; there are: mesh, string"),
         ("shell string --stations 0", "stations"),
         ("shell string --colour red", "--colour"),
@@ -175,6 +183,40 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
 def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
     assert_refused(dcflab(here, *arguments.split()), culprit)
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("doctr", "doctor"),
+        ("module chek", "check"),
+        ("run strng", "string"),
+        ("shell strng", "string"),
+        ("bench sped", "speed"),
+        ("run string --station 3", "--stations"),
+        ("run string --rts ful", "full"),
+        ("run string --tcp newrno", "newreno"),
+        ("run string --link mes", "mesh"),
+        ("run string --routing statc", "static"),
+        ("run string --traffic bluk", "bulk"),
+        ("run string --motion lin", "line"),
+        ("run string --motion line,nod=sta1", "node"),
+        ("run string --propagation disk", "disc"),
+        ("run string --propagation log-distance,exponnt=4", "exponent"),
+        ("run string --ackthin skp", "skip"),
+        ("run string --ackthin skip,skp=2", "skip"),
+        ("run string --lane virtul", "virtual"),
+        ("run string --vary rat=2,11", "rate"),
+        ("run rts-cts --variant ful", "full"),
+        ("module check . --only workut", "workout"),
+    ],
+)
+def test_what_was_meant_is_said(here: Path, arguments: str, meant: str) -> None:
+    assert_refused(dcflab(here, *arguments.split()), "", meant)
+
+
+def test_the_version_is_the_projects(here: Path) -> None:
+    assert f'version = "{dcflab(here, "--version").stdout.split()[1]}"' in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["shell"], ["module"]], ids=str)
@@ -244,8 +286,22 @@ def test_help_names_the_program_and_every_default(here: Path) -> None:
     for name, field in OPTIONS.items():
         if name in ("own", "topology", "parameters"):
             continue
-        lines = shown.split("--" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
+        lines = shown.split("\n  --" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
         assert (field.default is None) == ("[default:" not in lines), name
+
+
+@pytest.mark.parametrize("command", ["run string", "run rts-cts", "shell string"])
+def test_help_has_the_options_in_groups_and_examples(here: Path, command: str) -> None:
+    shown = dcflab(here, *command.split(), "--help").stdout
+    titles = ["Network:", "Radios:", "The air:", "Flows, TCP and queues:", "Modules and plug-ins:",
+              "What is measured:", "Options:"]  # fmt: skip
+    at = [shown.index(f"\n{title}\n") for title in titles]
+    assert at == sorted(at)
+    lines = shown.split("\nExamples:\n")[1].splitlines()
+    assert lines and all(line.startswith(f"  ./dcflab {command}") for line in lines)
+    for line in lines:  # each is sound, but for a folder that is not there
+        words = shlex.split(line)[1:]
+        assert_refused(dcflab(here, *words, "--lane", "none.py"), "there is no file none.py")
 
 
 @pytest.mark.lane

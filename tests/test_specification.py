@@ -58,7 +58,10 @@ def said(topology, **options):
         ({"seed": -1}, "seed: must be at least 0, not -1"),
         ({"colour": "red"}, "colour: there is no such option"),
         ({"flows": 2, "tcp": "newreno,sack,vegas"}, "tcp: one for all flows, or one for each of the 2; not 3"),
-        ({"propagation": {"model": "disc", "radius": 1}}, "propagation.radius: there is no such option"),
+        (
+            {"propagation": {"model": "disc", "radius": 1}},
+            "propagation: disc: there is no parameter 'radius'; there are: radius_m, tx_power_dbm",
+        ),
         ({"propagation": "disc", "ranges": {}}, "a disc has one range, its radius_m: leave the ranges out"),
         ({"basic_rates": "1,6"}, "basic_rates: stations at 2 Mb/s know only 1, 2, 5.5, 11"),
         ({"freq": 2413}, None),
@@ -97,7 +100,9 @@ def test_the_defaults_are_the_seeds_scenario():
 
 def test_a_propagation_models_parameters_may_be_written_on_a_command_line():
     assert Medium(propagation="log-distance,exponent=4").propagation == LogDistance(exponent=4.0)
-    assert said("string", propagation="disc,radius=7") == ["propagation.radius: there is no such option"]
+    assert said("string", propagation="disc,radius=7") == [
+        "propagation: disc: there is no parameter 'radius'; there are: radius_m, tx_power_dbm"
+    ]
     assert said("string", propagation="disc,radius_m=far")[0].startswith("propagation.radius_m: must be a valid number")
 
 
@@ -113,7 +118,10 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
     [
         ({"ackthin": "skip,skip"}, "'skip' has no value; write NAME=VALUE"),
         ({"ackthin": "skip,skip=999"}, "ackthin: skip is from 0 to 255, not 999"),
-        ({"ackthin": "every"}, "ackthin: policy is one of plain, delayed, skip, daa, dynamic, not 'every'"),
+        (
+            {"ackthin": "every"},
+            "ackthin: there is no policy 'every' of ackthin; there are: plain, delayed, skip, daa, dynamic",
+        ),
         ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
         ({"qdisc": "mine"}, "qdisc: 'mine' is not of the form MODULE:KIND"),
         ({"qdisc": "sch_mine:mine", "ackthin": "daa"}, "leave the qdisc out"),

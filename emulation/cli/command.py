@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands share: how their misuse is said, and the options that many of them have."""
+"""What commands share: how their misuse is said, their help, and the options that many of them have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -15,18 +15,46 @@ from emulation import lanes
 from emulation.lanes import CHECKOUT, Lane
 from emulation.play.errors import Misuse
 
-if TYPE_CHECKING:
-    from emulation.play.run import Outcome
+
+class Option(click.Option):
+    """An option of a group, under whose title the help has it."""
+
+    def __init__(self, *arguments: Any, group: str = "Options", **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.group = group
 
 
 class Command(click.Command):
-    """A command whose misuse is said as click says its own, with where to look."""
+    """A command whose misuse is said as click says its own, with where to look; its help has the options in groups, and
+    `examples`, which are command lines without the program."""
+
+    def __init__(self, name: str, examples: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(name, **more)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if record := option.get_help_record(ctx):
+                groups.setdefault(getattr(option, "group", "Options"), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except Misuse as error:
             raise click.UsageError(str(error), ctx) from None
+
+
+def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
+    if examples:
+        with formatter.section("Examples"):
+            formatter.write("".join(f"{'':{formatter.current_indent}}./dcflab {line}\n" for line in examples))
 
 
 class Seeds(click.ParamType[list[int], str]):
@@ -84,6 +112,11 @@ def figures() -> click.Option:
                         help="draw figures into the run folder  [default: --figures]")  # fmt: skip
 
 
+def resume() -> click.Option:
+    return click.Option(["--resume"], type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
+                        help="continue in this run folder: what is finished there is not run again")  # fmt: skip
+
+
 def lane(default: str | None = lanes.DEFAULT) -> click.Option:
     there = f"{'|'.join(lanes.names())}, or the path of one of your own"
     return click.Option(["--lane"], type=LaneName(), metavar="NAME", default=default, show_default=bool(default),
@@ -94,21 +127,3 @@ def become(program: str, *arguments: str) -> NoReturn:
     """Go on as another Python program of the checkout."""
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", program, *arguments])
-
-
-def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Parameter]:
-    """The options of all that plays tasks."""
-    return [
-        seeds(default_seeds),
-        out(),
-        as_json("result.json instead of tables"),
-        jobs(),
-        figures(),
-        lane(default_lane),
-    ]
-
-
-def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
-    air_s = sum(outcome.run.air_s for outcome in outcomes)
-    times = f"{air_s / wall_s:.0f} times real time"
-    click.echo(f"{air_s:.0f} s of air time in {wall_s:.1f} s of wall time ({times}); {folder}/")

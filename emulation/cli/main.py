@@ -11,19 +11,35 @@ import importlib
 import os
 import signal
 import sys
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
 import topologies
+from emulation.cli.command import write_examples
+from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure, Misuse
 
 PROGRAM = os.getpid()
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
 
-class What(click.Group):
+class Group(click.Group):
+    """A group of commands, whose help ends with `examples`."""
+
+    def __init__(self, name: str | None = None, examples: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(name, **more)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+
+
+class What(Group):
     """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
     what, besides = "study, topology or script", ", or the path of a script that ends in .py"
@@ -78,11 +94,11 @@ class Topologies(What):
         return shell.command(cmd_name) if cmd_name in topologies.names() or cmd_name.endswith(".py") else None
 
 
-class Files(click.Group):
+class Files(Group):
     """Subcommands that are files of this folder."""
 
-    def __init__(self, *names: str, **more: object) -> None:
-        super().__init__(**more)  # type: ignore[arg-type]
+    def __init__(self, *names: str, **more: Any) -> None:
+        super().__init__(**more)
         self.names = names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -113,23 +129,52 @@ def defines(path: str) -> set[str]:
     return found
 
 
+def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    """The version of this checkout."""
+    if wanted:
+        click.echo("dcflab " + tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"])
+        ctx.exit()
+
+
 cli = Files(
     "bench", "doctor", "replay", "taps", "test",
     help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
+    examples=["run rts-cts", "run string --stations 7 --rts full", "shell string --stations 3", "doctor"],
+    params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=say_version,
+                         help="Show the version and exit.")],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )  # fmt: skip
 cli.add_command(What(
     "run", subcommand_metavar="STUDY|TOPOLOGY|SCRIPT.py [OPTIONS]",
     help="Run a study, a single topology, or a script of your own; leave a run folder.",
+    examples=["run rts-cts --seeds 1..5", "run string --help", "run mesh --size 5x5 --flows 6",
+              "run string --vary rts=none,full --vary stations=4,6,8", "run ~/my_study.py", "run ./ring.py --rate 11"],
 ))  # fmt: skip
 cli.add_command(Topologies(
     "shell", subcommand_metavar="TOPOLOGY [OPTIONS]",
     help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
+    examples=["shell string --stations 3", "shell ./ring.py --rts full"],
 ))  # fmt: skip
 cli.add_command(Files(
     "check", "new", name="module",
     help="Check a kernel module: a congestion control, a qdisc, any other; or begin one.",
+    examples=["module new mine", "module check mine", "module check --help"],
 ))  # fmt: skip
+
+
+def refusal(error: click.UsageError) -> tuple[str, str | None]:
+    """What to say of a misuse, and what may have been meant."""
+    from emulation.specification.words import meant, nearest
+
+    ctx, said = error.ctx, error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        there = [flag for param in ctx.command.get_params(ctx) for flag in param.opts] if ctx else []
+        return f"there is no option {error.option_name}", nearest(error.option_name, there)
+    if ctx and isinstance(error, click.exceptions.NoSuchCommand) and isinstance(ctx.command, click.Group):
+        there = ctx.command.list_commands(ctx)
+        said = f"there is no command {error.command_name!r}; there are: {', '.join(there)}"
+        return said, nearest(error.command_name, there)
+    return said, meant(said)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
@@ -152,7 +197,10 @@ def main() -> None:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
     except click.UsageError as error:
-        click.echo(f"dcflab: {error.format_message()}", err=True)
+        said, near = refusal(error)
+        click.echo(f"dcflab: {said}", err=True)
+        if near:
+            click.echo(f"        did you mean: {near}", err=True)
         if error.ctx:
             click.echo(f"        try: {error.ctx.command_path} --help", err=True)
         sys.exit(2)

@@ -12,14 +12,22 @@ from typing import Any
 import click
 from pydantic.fields import FieldInfo
 
+from emulation.cli.command import Option
 from emulation.plan import plan
 from emulation.play.errors import Misuse
 from emulation.play.session import check_programs
-from emulation.specification import OPTIONS, Specification, explain, parameters_of, specify
+from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify
 from emulation.specification.propagation import Ranges, Thresholds
 
 HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
 COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
+GROUPS = {
+    "radio": "Radios",
+    "medium": "The air",
+    "transport": "Flows, TCP and queues",
+    "kernel": "Modules and plug-ins",
+    "measurement": "What is measured",
+}  # the rest is the network's
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
 
@@ -33,23 +41,24 @@ def _choices(annotation: Any) -> list[str] | None:
 
 def _said(default: Any) -> str:
     """A default, as it would be written on the command line."""
-    if isinstance(default, tuple):
-        return ",".join(map(_said, default))
+    if isinstance(default, tuple | dict):
+        return ",".join(map(_said, default)) or "none"
     return f"{default:g}" if isinstance(default, float) else str(getattr(default, "name", default))
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
     flag = "--" + name.replace("_", "-")
+    group = GROUPS.get(SECTION_OF.get(name, ""), "Network")
     text = field.description or ""
     if field.annotation is bool:
         no = flag.replace("--", "--no-", 1)
         text += f"  [default: {flag if field.default else no}]"
-        return click.Option([f"{flag}/{no}", name], default=None, help=text)
+        return Option([f"{flag}/{no}", name], default=None, help=text, group=group)
     if not field.is_required() and field.default is not None:
         text += f"  [default: {_said(field.default)}]"
     metavar = "A[,B[,C]]" if name in COMPOUND else METAVARS.get(type(field.default), "VALUE")
     metavar = "|".join(_choices(field.annotation) or [metavar])
-    return click.Option([flag, name], metavar=metavar, help=text)
+    return Option([flag, name], metavar=metavar, help=text, group=group)
 
 
 def options_of(topology: str, defaults: Mapping[str, object] | None = None) -> list[click.Option]:

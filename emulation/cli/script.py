@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from analysis.result import Script
-from emulation.cli.command import Command, as_json, figures, lane, out, say_speed, seeds
+from emulation.cli.command import Command, as_json, figures, lane, out, seeds
+from emulation.cli.playing import say_speed
 from emulation.lanes import Lane, Listener
 from emulation.play.errors import Misuse
 from emulation.play.session import new_folder, provide

@@ -33,7 +33,8 @@ def command(name: str) -> click.Command:
         sys.exit(status)
 
     help_ = f"A prompt inside a running {Path(name).stem}."
-    return Command(name, params=[*options_of(name), seeds(), lane()], callback=callback, help=help_)
+    examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
+    return Command(name, examples, params=[*options_of(name), seeds(), lane()], callback=callback, help=help_)
 
 
 def typed(prompt: str) -> str | None:

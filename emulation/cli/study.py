@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,64 +17,58 @@ import click
 
 import experiments
 from analysis.result import Result, Run
-from emulation.cli.command import Command, of_runs, say_speed
+from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
+from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play import traces
 from emulation.play.drawing import artist
-from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome, Task, name_of
-from emulation.play.session import finish, new_folder, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide
 from experiments import Study
 
 
 def command(name: str) -> click.Command:
     """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
     study = experiments.find(name)
-
-    def callback(
-        seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None, figures: bool,
-        lane: Lane, only_variants: tuple[str, ...], only_cases: tuple[str, ...] = (), **given: Any,
-    ) -> None:  # fmt: skip
-        given = {option: value for option, value in given.items() if value is not None}
-        base = specification_of(study.topology, {**study.options, **given})
-        tasks = tasks_of(study, seeds, given, only_cases, only_variants)
-        if out and resume:
-            raise Misuse("--resume names the run folder: leave out --out")
-        folder = resume or new_folder(out, study.name)
-        lab = provide(folders=base.kernel.modules, lane=lane)
-        began = time.monotonic()
-        with artist() if figures else nullcontext() as draw:
-            try:
-                outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
-            except (KeyboardInterrupt, Misuse, Failure):
-                click.echo(f"to continue: {again(folder)}", err=True)
-                raise
-            wall_s = time.monotonic() - began
-            result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-            if draw:
-                draw_study(draw, study, result, outcomes, folder)
-            if as_json:
-                click.echo((folder / "result.json").read_text(), nl=False)
-                return
-            print_study(study, result, given)
-            if resume:
-                click.echo(f"{folder}/")
-            else:
-                say_speed(outcomes, wall_s, folder)
-
-    own = [
-        click.Option(["--resume"], type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-                     help="continue in this run folder: what is finished there is not run again"),
-        click.Option(["--variant", "only_variants"], type=click.Choice(list(study.variants)), multiple=True,
-                     help="only this one, or several by repeating it  [default: all]"),
-    ]  # fmt: skip
+    own = [click.Option(["--variant", "only_variants"], type=click.Choice(list(study.variants)), multiple=True,
+                        help="only this one, or several by repeating it  [default: all]")]  # fmt: skip
     if len(study.cases) > 1:
         cases = click.Choice(list(study.cases))
         own.append(click.Option(["--case", "only_cases"], type=cases, multiple=True, help="the same of cases"))
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
-    params = [*of_runs(study.seeds, study.lane), *own, *options]
-    return Command(name, params=params, callback=callback, help=study.title)
+    params = [*options, *of_runs(study.seeds, study.lane), *own]
+    examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
+                f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --no-figures --json"]  # fmt: skip
+    return Command(name, examples, params=params, callback=partial(run, study), help=study.title)
+
+
+def run(
+    study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
+    figures: bool, lane: Lane, only_variants: tuple[str, ...] = (), only_cases: tuple[str, ...] = (), **given: Any,
+) -> None:  # fmt: skip
+    """Run a study with what the user gave; print its tables, and draw its figures. Raises Misuse, Failure."""
+    given = {option: value for option, value in given.items() if value is not None}
+    base = specification_of(study.topology, {**study.options, **given})
+    tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+    folder = folder_for(out, resume, study.name)
+    lab = provide(folders=base.kernel.modules, lane=lane)
+    began = time.monotonic()
+    with artist() if figures else nullcontext() as draw:
+        with to_continue(folder):
+            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+        wall_s = time.monotonic() - began
+        result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        if draw:
+            draw_study(draw, study, result, outcomes, folder)
+        if as_json:
+            click.echo((folder / "result.json").read_text(), nl=False)
+            return
+        print_study(study, result, given)
+        if resume:
+            click.echo(f"{folder}/")
+        else:
+            say_speed(outcomes, wall_s, folder)
 
 
 def tasks_of(
@@ -91,17 +86,6 @@ def tasks_of(
         for seed in seeds
         for (case, variant), specification in specifications.items()
     ]
-
-
-def again(folder: Path) -> str:
-    """The command line of this program that continues in a run folder."""
-    words = sys.argv[1:]
-    for option in ("--out", "--resume"):
-        words = [word for word in words if not word.startswith(f"{option}=")]
-        if option in words:
-            at = words.index(option)
-            del words[at : at + 2]
-    return shlex.join(["./dcflab", *words, "--resume", str(folder)])
 
 
 def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:

@@ -1,43 +1,67 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run TOPOLOGY`: one network, under one seed or several."""
+"""`run TOPOLOGY`: one network, under one seed or several, or with options varied."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 import topologies
-from emulation.cli.command import Command, of_runs, say_speed
+from emulation.cli import study
+from emulation.cli import vary as varying
+from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
+from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play.run import Outcome, Task
-from emulation.play.session import finish, new_folder, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide
+
+EXAMPLES = (
+    "--rts full --seconds 60 --seeds 1..5",
+    "--vary rts=none,partial,full --vary rate=2,11",
+    "--freq 5180 --rate 54 --propagation log-distance,exponent=3.5",
+    "--tcp sca --module-parameters tcp_sca.ca_increase_thresh=4",
+)
 
 
 def command(name: str) -> click.Command:
     """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    summary = topologies.find(name).summary
 
-    def callback(
-        seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, figures: bool, lane: Lane, **given: Any
-    ) -> None:
-        base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
-        tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
-        folder = new_folder(out, title)
-        lab = provide(folders=base.kernel.modules, lane=lane)
-        began = time.monotonic()
-        outcomes = play_with_progress(lab, tasks, folder, jobs)
-        wall_s = time.monotonic() - began
-        finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        show(title, outcomes, folder, figures, as_json)
-        if not as_json:
-            say_speed(outcomes, wall_s, folder)
+    def callback(vary: tuple[varying.Varied, ...], **given: Any) -> None:
+        if vary:
+            study.run(varying.study_of(name, Path(name).stem, summary, vary, given), **given)
+        else:
+            run(name, **given)
 
-    params = [*options_of(name), *of_runs()]
-    return Command(name, params=params, callback=callback, help=topologies.find(name).summary)
+    params = [*options_of(name), *of_runs(), varying.option()]
+    return Command(name, [f"run {name} {line}" for line in EXAMPLES], params=params, callback=callback, help=summary)
+
+
+def run(
+    name: str, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
+    figures: bool, lane: Lane, **given: Any,
+) -> None:  # fmt: skip
+    """Run one network, under each seed. Raises Misuse, Failure."""
+    base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
+    tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
+    folder = folder_for(out, resume, title)
+    lab = provide(folders=base.kernel.modules, lane=lane)
+    began = time.monotonic()
+    with to_continue(folder) if len(tasks) > 1 else nullcontext():
+        outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+    wall_s = time.monotonic() - began
+    finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+    show(title, outcomes, folder, figures, as_json)
+    if resume and not as_json:
+        click.echo(f"{folder}/")
+    elif not as_json:
+        say_speed(outcomes, wall_s, folder)
 
 
 def show(title: str, outcomes: Sequence[Outcome], folder: Path, figures: bool, as_json: bool) -> None:

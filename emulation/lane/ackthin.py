@@ -57,11 +57,11 @@ def pack(options: Options) -> bytes:
 def number(name: str, value: int | str) -> int:
     """A parameter's value as the kernel takes it. Raises ValueError as `pack` does."""
     if name not in PARAMETERS:
-        raise ValueError(f"ackthin has no parameter {name!r}; it has {', '.join(PARAMETERS)}")
+        raise ValueError(f"there is no parameter {name!r} of ackthin; there are: {', '.join(PARAMETERS)}")
     parameter = PARAMETERS[name]
     if parameter.kind == "word":
         if value not in POLICIES:
-            raise ValueError(f"ackthin: {name} is one of {', '.join(POLICIES)}, not {value!r}")
+            raise ValueError(f"there is no {name} {value!r} of ackthin; there are: {', '.join(POLICIES)}")
         return POLICIES.index(str(value))
     if not isinstance(value, int) or not parameter.minimum <= value <= parameter.maximum:
         raise ValueError(f"ackthin: {name} is from {parameter.minimum} to {parameter.maximum}, not {value!r}")

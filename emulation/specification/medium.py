@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, field_validator, model_validator
@@ -32,6 +32,9 @@ def _propagation(value: object) -> object:
     name = parameters.pop("model", None)
     if not isinstance(name, str) or name not in MODELS:
         raise ValueError(f"there is no propagation model {name!r}; there are: {', '.join(sorted(MODELS))}")
+    there = [field.name for field in fields(MODELS[name])]
+    if strange := next((parameter for parameter in parameters if parameter not in there), None):
+        raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(there)}")
     return TypeAdapter(MODELS[name]).validate_python(parameters)
 
 

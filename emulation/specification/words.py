@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import reprlib
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -50,6 +53,24 @@ def word_and_pairs(key: str, value: object) -> object:
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(split)]
+
+# How a name that there is not is refused, wherever that is; and a word that is none of a few, by pydantic and click.
+UNKNOWN = re.compile(r"""there is no [^;]*?['"]?(?P<name>[^\s'";]+)['"]?(?: of [^;]*)?; there are: (?P<there>.+)""")
+NO_CHOICE = re.compile(r"must be (?P<there>.+), not '(?P<name>[^']+)'|'(?P<said>[^']+)' is not one of (?P<those>.+)")
+
+
+def meant(sentence: str) -> str | None:
+    """What may have been meant by the name that a sentence refuses, of those that it says there are."""
+    if found := UNKNOWN.search(sentence):
+        return nearest(found["name"], found["there"].split(", "))
+    if found := NO_CHOICE.search(sentence):
+        return nearest(found["name"] or found["said"], re.findall("'([^']+)'", found["there"] or found["those"]))
+    return None
+
+
+def nearest(name: str, there: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, there, 1)), None)
+
 
 # Shorter words for what pydantic says.
 SHORTER = {

@@ -27,8 +27,8 @@ def test_pack_and_unpack() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"colour": 1}, "ackthin has no parameter 'colour'; it has policy, limit"),
-        ({"policy": "fast"}, "policy is one of plain, delayed, skip, daa, dynamic, not 'fast'"),
+        ({"colour": 1}, "there is no parameter 'colour' of ackthin; there are: policy, limit"),
+        ({"policy": "fast"}, "there is no policy 'fast' of ackthin; there are: plain, delayed, skip, daa, dynamic"),
         ({"count": 0}, "count is from 1 to 255, not 0"),
         ({"timeout_us": "soon"}, "timeout_us is from 0 to 10000000, not 'soon'"),
     ],

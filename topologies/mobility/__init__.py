@@ -30,7 +30,7 @@ def find(name: str) -> ModuleType:
     if name.endswith(".py"):
         return load(name, "mobility model", ("Parameters", "move"))
     if name not in names():
-        raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}, or a file in .py")
+        raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}, a file in .py")
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -51,5 +51,8 @@ def check(chosen: Any) -> dict[str, Any]:
     name = parameters.pop("model", None)
     if not isinstance(name, str):
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}")
-    complete: dict[str, Any] = find(name).Parameters.model_validate(parameters).model_dump(mode="json")
+    model = find(name).Parameters
+    if strange := next((parameter for parameter in parameters if parameter not in model.model_fields), None):
+        raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(model.model_fields)}")
+    complete: dict[str, Any] = model.model_validate(parameters).model_dump(mode="json")
     return {"model": name, **complete}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What commands share that play runs: their options, their folder, and how to go on after an interruption."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from emulation import lanes
+from emulation.cli.command import as_json, figures, jobs, lane, out, resume, seeds
+from emulation.play.errors import Failure, Misuse
+from emulation.play.run import Outcome
+from emulation.play.session import new_folder
+
+
+def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
+    """The options of all that plays tasks."""
+    return [
+        seeds(default_seeds),
+        out(),
+        as_json("result.json instead of tables"),
+        jobs(),
+        figures(),
+        lane(default_lane),
+        resume(),
+    ]
+
+
+def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
+    """The run folder: a new one, or one to continue in. Raises Misuse."""
+    if out and resume:
+        raise Misuse("--resume names the run folder: leave out --out")
+    return resume or new_folder(out, name)
+
+
+@contextmanager
+def to_continue(folder: Path) -> Iterator[None]:
+    """What is interrupted, or fails, says how to go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, Misuse, Failure):
+        click.echo(f"to continue: {again(folder)}", err=True)
+        raise
+
+
+def again(folder: Path) -> str:
+    """The command line of this program that continues in a run folder."""
+    words = sys.argv[1:]
+    for option in ("--out", "--resume"):
+        words = [word for word in words if not word.startswith(f"{option}=")]
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    return shlex.join(["./dcflab", *words, "--resume", str(folder)])
+
+
+def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
+    air_s = sum(outcome.run.air_s for outcome in outcomes)
+    times = f"{air_s / wall_s:.0f} times real time"
+    click.echo(f"{air_s:.0f} s of air time in {wall_s:.1f} s of wall time ({times}); {folder}/")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`--vary NAME=A,B,...`: a study of any topology, made on the command line.
+
+The values of the first option that is varied are the tables' columns; those of the others, each with each, their rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import click
+
+from emulation.cli.options import HIDDEN
+from emulation.play.errors import Misuse
+from emulation.specification import OPTIONS, parameters_of
+from experiments import Options, Study
+
+MOST = 10_000  # runs of one seed
+
+Varied = tuple[str, list[str]]  # an option's name, and its values
+
+
+class Vary(click.ParamType[Varied, str]):
+    """`rate=2,11`; or, where values have commas themselves, `ranges=250,550;100,220`."""
+
+    name = "vary"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Varied:
+        name, _, text = str(value).partition("=")
+        values = [each.strip() for each in text.split(";" if ";" in text else ",")]
+        if not name or not all(values) or len(set(values)) < len(values):
+            self.fail(f"{value}: write NAME=A,B,..., with values that differ; or NAME=A;B if they have commas")
+        return name.strip().removeprefix("--").replace("-", "_"), values
+
+
+def option() -> click.Option:
+    return click.Option(["--vary"], type=Vary(), metavar="NAME=A,B[,...]", multiple=True,
+                        help="run with each of these values, and each of another --vary's")  # fmt: skip
+
+
+def study_of(topology: str, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
+    """The study that varies these options of a topology, beside what was given. Raises Misuse."""
+    names = [one for one, _ in vary]
+    there = {*parameters_of(topology).model_fields, *OPTIONS} - HIDDEN
+    for number, one in enumerate(names):
+        if one in ("seed", "seeds"):
+            raise Misuse("vary: seeds are varied by --seeds")
+        if one not in there:
+            raise Misuse(f"vary: there is no option {one!r}; there are: {', '.join(sorted(there))}")
+        if one in names[:number]:
+            raise Misuse(f"vary: {one} is there twice; give all its values at once")
+        if given.get(one) is not None:
+            raise Misuse(f"vary: {one} is varied: leave out --{one.replace('_', '-')}")
+    columns, *rows = vary
+    if len(cases := points(rows)) * len(columns[1]) > MOST:
+        raise Misuse(f"vary: {len(cases) * len(columns[1])} runs of each seed; {MOST} are possible")
+    return Study(name, title, topology, {}, points([columns]), [], cases, ", ".join(names[1:]))
+
+
+def points(vary: Collection[Varied]) -> dict[str, Options]:
+    """Each value with each, by what to call it; without any, the one point that varies nothing."""
+    names = [name for name, _ in vary]
+    return {
+        ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)): dict(
+            zip(names, point, strict=True)
+        )
+        for point in itertools.product(*(values for _, values in vary))
+    }

@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import runpy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from analysis.claims import Claim
@@ -26,9 +26,9 @@ class Study:
     `options` are flat, as on the topology's command line. Each run has those of the study, then those of its case, then
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
     rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
-    `topology` is a name, or the path of one of the user's own. `names`: what to call variants and
-    cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`: the
-    publication's numbers, by case and variant.
+    `topology` is a name, or the path of one of the user's own, seen from the study's file. `names`: what to call
+    variants and cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`:
+    the publication's numbers, by case and variant.
     """
 
     name: str
@@ -78,6 +78,8 @@ def find(name: str) -> Study:
         if not Path(name).is_file():
             raise ValueError(f"there is no file {name}")
         found = runpy.run_path(name).get("STUDY")
+        if isinstance(found, Study) and found.topology.endswith(".py"):
+            found = replace(found, topology=str(Path(name).parent / found.topology))
     elif name in names():
         found = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
     else:

@@ -95,20 +95,20 @@ def assert_nothing_left(here: Path) -> None:
     assert list(here.glob("**/.lane-*")) == []
 
 
-def assert_interrupted(status: int | None, out: str, err: str) -> None:
+def assert_interrupted(status: int | None, out: str, err: str, more: str = "") -> None:
     """Python ends itself by SIGINT if that met it within an `exec`, as of a dataclass: to a shell that is 130, too."""
     assert status in (130, -signal.SIGINT)
-    assert (out, err.strip()) == ("", "dcflab: interrupted")
+    said = [line for line in err.splitlines() if line]
+    assert (out, said) == ("", [*more.splitlines(), "dcflab: interrupted"])
 
 
-def assert_refused(done: subprocess.CompletedProcess[str], culprit: str, meant: str = "") -> None:
+def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
     """One line that names the culprit, and perhaps others with what may have been meant, and where to look."""
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert lines[0].startswith("dcflab: ")
     assert culprit in lines[0]
     assert all(line.startswith(("        try: ./dcflab", "        did you mean: ")) for line in lines[1:])
-    assert not meant or f"        did you mean: {meant}" in lines
 
 
 @pytest.mark.parametrize(
@@ -185,40 +185,6 @@ def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        ("doctr", "doctor"),
-        ("module chek", "check"),
-        ("run strng", "string"),
-        ("shell strng", "string"),
-        ("bench sped", "speed"),
-        ("run string --station 3", "--stations"),
-        ("run string --rts ful", "full"),
-        ("run string --tcp newrno", "newreno"),
-        ("run string --link mes", "mesh"),
-        ("run string --routing statc", "static"),
-        ("run string --traffic bluk", "bulk"),
-        ("run string --motion lin", "line"),
-        ("run string --motion line,nod=sta1", "node"),
-        ("run string --propagation disk", "disc"),
-        ("run string --propagation log-distance,exponnt=4", "exponent"),
-        ("run string --ackthin skp", "skip"),
-        ("run string --ackthin skip,skp=2", "skip"),
-        ("run string --lane virtul", "virtual"),
-        ("run string --vary rat=2,11", "rate"),
-        ("run rts-cts --variant ful", "full"),
-        ("module check . --only workut", "workout"),
-    ],
-)
-def test_what_was_meant_is_said(here: Path, arguments: str, meant: str) -> None:
-    assert_refused(dcflab(here, *arguments.split()), "", meant)
-
-
-def test_the_version_is_the_projects(here: Path) -> None:
-    assert f'version = "{dcflab(here, "--version").stdout.split()[1]}"' in (ROOT / "pyproject.toml").read_text()
-
-
 @pytest.mark.parametrize("arguments", [[], ["run"], ["shell"], ["module"]], ids=str)
 def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) -> None:
     done = dcflab(here, *arguments)
@@ -277,33 +243,6 @@ def test_a_run_folder_is_writable(here: Path) -> None:
     assert_refused(dcflab(here, "run", "string", "--out", "run", wrapper=wrapper), "run: ")
 
 
-def test_help_names_the_program_and_every_default(here: Path) -> None:
-    """Nobody is told to type `python -m`."""
-    from emulation.specification import OPTIONS
-
-    shown = dcflab(here, "run", "string", "--help").stdout
-    assert shown.startswith("Usage: ./dcflab run string [OPTIONS]")
-    for name, field in OPTIONS.items():
-        if name in ("own", "topology", "parameters"):
-            continue
-        lines = shown.split("\n  --" + name.replace("_", "-"), 1)[1].split("\n  --")[0]
-        assert (field.default is None) == ("[default:" not in lines), name
-
-
-@pytest.mark.parametrize("command", ["run string", "run rts-cts", "shell string"])
-def test_help_has_the_options_in_groups_and_examples(here: Path, command: str) -> None:
-    shown = dcflab(here, *command.split(), "--help").stdout
-    titles = ["Network:", "Radios:", "The air:", "Flows, TCP and queues:", "Modules and plug-ins:",
-              "What is measured:", "Options:"]  # fmt: skip
-    at = [shown.index(f"\n{title}\n") for title in titles]
-    assert at == sorted(at)
-    lines = shown.split("\nExamples:\n")[1].splitlines()
-    assert lines and all(line.startswith(f"  ./dcflab {command}") for line in lines)
-    for line in lines:  # each is sound, but for a folder that is not there
-        words = shlex.split(line)[1:]
-        assert_refused(dcflab(here, *words, "--lane", "none.py"), "there is no file none.py")
-
-
 @pytest.mark.lane
 @pytest.mark.usefixtures("kernel")
 def test_two_runs_at_once(here: Path) -> None:
@@ -331,7 +270,9 @@ def test_an_interrupted_run_leaves_nothing(here: Path, number: signal.Signals, w
         wait_for((here / "run").exists if when == "start" else lambda: trace.exists() and trace.stat().st_size)
         run.send_signal(number)
         out, err = run.communicate(timeout=60)
-    assert_interrupted(run.returncode, out, err)
+    to_continue = f"to continue: ./dcflab {shlex.join(LONG)} --seeds 1..3 --jobs 2 --resume run\n"
+    assert_interrupted(run.returncode, out, err, to_continue if to_continue in err else "")
+    assert when == "start" or to_continue in err  # else there may have been nothing to continue yet
     assert_nothing_left(here)
 
 
@@ -412,7 +353,9 @@ def test_a_killed_kernel_is_reported(here: Path) -> None:
         os.kill(processes(here)[0], signal.SIGKILL)
         out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (1, "")
-    assert err.startswith("dcflab: the lane's kernel was killed: by SIGKILL")
+    first, second = err.splitlines()[:2]
+    assert first.startswith("to continue: ./dcflab") and first.endswith("--resume run")
+    assert second.startswith("dcflab: the lane's kernel was killed: by SIGKILL")
     assert "Traceback" not in err
     assert_nothing_left(here)
 

@@ -121,6 +121,38 @@ def dcflab(here: Path, *arguments: object) -> str:
     return done.stdout
 
 
+def test_a_studys_topology_is_beside_it(tmp_path: Path) -> None:
+    study = tmp_path / "rates.py"
+    study.write_text(RATES.read_text().replace('topology="string"', 'topology="own/ring.py"'))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/ring.py").write_text(RING.read_text())
+    assert experiments.find(str(study)).topology == str(tmp_path / "own/ring.py")
+
+
+@pytest.mark.lane
+def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Path) -> None:
+    """From outside, on a topology of one's own: what is there is taken over, what is missing is run."""
+    (tmp_path / "ring.py").write_text(RING.read_text())
+    varied = ["run", "ring.py", "--seconds", "1", "--vary", "rts=none,full", "--vary", "stations=4,5", "--no-figures"]
+    said = dcflab(tmp_path, *varied, "--out", "runs", "--json")
+    runs = Result.model_validate_json(said).runs
+    assert [(run.variant, run.case) for run in runs] == [
+        (f"rts {rts}", f"stations {stations}") for stations in (4, 5) for rts in ("none", "full")
+    ]
+    assert [len(run.stations) for run in runs] == [4, 4, 5, 5]
+    assert (tmp_path / "runs/stations-4-rts-none-1/air.pcapng").is_file()
+    (tmp_path / "runs/stations-4-rts-none-1/run.json").unlink()
+    again = Result.model_validate_json(dcflab(tmp_path, *varied, "--resume", "runs", "--json"))
+    assert [run.wall_s == before.wall_s for run, before in zip(again.runs, runs, strict=True)] == [False, *[True] * 3]
+    assert [run.trace_sha256 for run in again.runs] == [run.trace_sha256 for run in runs]
+    table = dcflab(tmp_path, *varied, "--resume", "runs")
+    assert "goodput, kb/s" in table and "rts full" in table and table.endswith("runs/\n")
+    one = ["run", "ring.py", "--seconds", "1", "--no-figures", "--json"]
+    first = Result.model_validate_json(dcflab(tmp_path, *one, "--out", "one"))
+    both = Result.model_validate_json(dcflab(tmp_path, *one, "--seeds", "1,2", "--resume", "one"))
+    assert [run.seed for run in both.runs] == [1, 2] and both.runs[0] == first.runs[0]
+
+
 @pytest.mark.lane
 def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) -> None:
     for file in (REMEMBERING, RATES, RING):

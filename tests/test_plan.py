@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emulation.plan import PlanError, plan
+from emulation.plan.advice import CHEN, advice
 from emulation.plan.nodes import PARTIAL_RTS
 from emulation.specification import specify
 from topologies import Application, Link, Network, Node
@@ -308,3 +310,33 @@ def test_who_is_on_another_link_is_no_neighbour():
     assert [list(part["neighbours"]) for part in found] == [["10.0.0.2"], ["10.0.0.1"], ["10.0.0.4"], ["10.0.0.3"]]
     with pytest.raises(PlanError, match="no path from a to d: b and c hear each other, but are on different links"):
         plan(specify(Network(nodes=nodes, links=(link,), applications=(flow,)), {}))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "flow1: cwl holds its window to 1 segment, and the receiver's ackthin daa waits for 2"),
+        ({"ackthin": "skip,skip=3", "stations": 3}, "to 2 segments, and the receiver's ackthin skip waits for 4"),
+        ({"ackthin": "delayed"}, "waits for 2, each time until its timer fires"),
+        ({"ackthin": None, "ack": "delayed"}, "the receiver's delayed ACK waits for 2"),
+        ({"module_parameters": "tcp_cwl.rule=h/4"}, "holds its window to 1 segment"),
+        ({"ackthin": "delayed,count=9", "module_parameters": "tcp_cwl.rule=3h/2"}, "to 6 segments"),
+        ({"module_parameters": "tcp_cwl.rule=rthc/5,tcp_cwl.hops=4"}, "holds its window to 1 segment"),
+        ({"ackthin": None}, None),
+        ({"ackthin": "plain"}, None),
+        ({"ackthin": "dynamic"}, None),
+        ({"tcp": "newreno"}, None),
+        ({"stations": 2}, None),
+        ({"routing": "none"}, None),
+        ({"module_parameters": "tcp_cwl.rule=fixed"}, None),
+    ],
+)
+def test_a_window_below_what_the_receiver_waits_for_is_said(options, said):
+    found = advice(made(**{"tcp": "cwl", "ackthin": "daa", **options}))
+    assert found == [] if said is None else (len(found) == 1 and said in found[0] and "\n" not in found[0])
+
+
+def test_the_window_that_is_told_is_the_modules():
+    source = (Path(__file__).parents[1] / "tc_modules/tcp_cwl.c").read_text()
+    table = re.search(r"chen\[\] = \{ (.*?) \}", source)
+    assert table and tuple(map(int, table[1].split(","))) == CHEN

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from emulation.cli.command import Option
 from emulation.plan import plan
+from emulation.plan.advice import advice
 from emulation.play.errors import Misuse
 from emulation.play.session import check_programs
 from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify
@@ -88,7 +90,16 @@ def specification_of(topology: str, given: dict[str, Any]) -> Specification:
     """
     try:
         found = specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
-        check_programs(plan(found))
-        return found
+        made = plan(found)
+        check_programs(made)
     except ValueError as error:
         raise Misuse("\n       ".join(explain(error))) from None
+    for sentence in advice(made):
+        warn(sentence)
+    return found
+
+
+@functools.cache
+def warn(sentence: str) -> None:
+    """Say it once, however many runs it is true of."""
+    click.echo(f"dcflab: warning: {sentence}", err=True)

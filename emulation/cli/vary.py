@@ -12,12 +12,20 @@ from typing import Any
 
 import click
 
+from analysis.table import QUANTITIES
 from emulation.cli.options import HIDDEN
 from emulation.play.errors import Misuse
 from emulation.specification import OPTIONS, parameters_of
 from experiments import Options, Study
 
 MOST = 10_000  # runs of one seed
+SHOWN = (
+    "goodput_kbps",
+    "col.total",
+    "fail.total",
+    "in_flight.total",
+    "queue_drops",
+)  # a table each, where there are rows
 
 Varied = tuple[str, list[str]]  # an option's name, and its values
 
@@ -56,7 +64,11 @@ def study_of(topology: str, name: str, title: str, vary: Sequence[Varied], given
     columns, *rows = vary
     if len(cases := points(rows)) * len(columns[1]) > MOST:
         raise Misuse(f"vary: {len(cases) * len(columns[1])} runs of each seed; {MOST} are possible")
-    return Study(name, title, topology, {}, points([columns]), [], cases, ", ".join(names[1:]))
+    return Study(
+        name, title.rstrip("."), topology, {}, points([columns]), [], cases, ", ".join(names[1:]),
+        names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
+        quantities={path: QUANTITIES[path] for path in SHOWN} if rows else QUANTITIES,
+    )  # fmt: skip
 
 
 def points(vary: Collection[Varied]) -> dict[str, Options]:

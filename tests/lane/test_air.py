@@ -154,6 +154,9 @@ def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], obj
         {"rts": "full", "rate": 54, "freq": 5180, "seconds": 5},
         {"rts": "none", "reception": "sinr"}, {"topology": "mesh", "size": "3x3", "rts": "partial"},
         {"rts": "none", "rate": 11, "rate_control": "minstrel", "spacing": 100, "stations": 3},
+        {"rts": "full", "link": "mesh"}, {"rts": "none", "link": "mesh", "rate": 54, "reception": "sinr"},
+        {"rts": "none", "rate": 54, "reception": "sinr", "seconds": 5},
+        {"rts": "full", "propagation": "disc,radius_m=250,tx_power_dbm=40"},
     ],
     ids=str,
 )  # fmt: skip

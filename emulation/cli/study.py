@@ -24,7 +24,7 @@ from emulation.lanes import Lane
 from emulation.play import traces
 from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task, name_of
-from emulation.play.session import finish, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide_for
 from experiments import Study
 
 
@@ -51,8 +51,8 @@ def run(
     given = {option: value for option, value in given.items() if value is not None}
     base = specification_of(study.topology, {**study.options, **given})
     tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+    lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
-    lab = provide(folders=base.kernel.modules, lane=lane)
     began = time.monotonic()
     with artist() if figures else nullcontext() as draw:
         with to_continue(folder):

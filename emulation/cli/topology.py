@@ -19,7 +19,7 @@ from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play.run import Outcome, Task
-from emulation.play.session import finish, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide_for
 
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
@@ -50,8 +50,8 @@ def run(
     """Run one network, under each seed. Raises Misuse, Failure."""
     base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
     tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
+    lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, title)
-    lab = provide(folders=base.kernel.modules, lane=lane)
     began = time.monotonic()
     with to_continue(folder) if len(tasks) > 1 else nullcontext():
         outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))

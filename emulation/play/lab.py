@@ -43,10 +43,10 @@ class Lab:
                 raise PlanError(f"{module}: there is no parameter {name!r}; there are: {', '.join(there)}")
 
     @property
-    def release(self) -> str:
-        """The kernel's release; empty if it does not say."""
+    def release(self) -> str | None:
+        """The kernel's release; None if it does not say."""
         told = self.kernel.parent / "include/config/kernel.release"
-        return told.read_text().strip() if told.is_file() else ""
+        return (told.read_text().strip() or None) if told.is_file() else None
 
     @cached_property
     def sha256(self) -> dict[str, str]:

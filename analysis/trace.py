@@ -6,6 +6,7 @@ section 3). One pass follows the chain; everything after that is done on whole c
 believed unchecked: what does not fit is a `TraceError` that names the byte.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -14,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import native
+
 Array = NDArray[Any]
 NOBODY = 0xFFFF
+NEVER = np.iinfo(np.int64).max
 
 
 class TraceError(ValueError):
@@ -118,53 +122,84 @@ def read(path: Path) -> Trace:
 
 def parse(data: Array) -> Trace:
     """The trace in the bytes `data` (uint8, one dimension). Raises TraceError."""
-    at = _follow(data)
-    words = data[: data.size & ~7].view("<u8")
-    kind = data[at + 2]
-    size = data[at].astype(np.int64) | data[at + 1].astype(np.int64) << 8
+    return whole(data, [Records.of(data, 0)])
 
-    def fail(bad: Array, what: str) -> None:
-        if bad.any():
-            raise TraceError(f"trace is corrupt: at byte {int(at[bad][0])}: {what}")
 
-    fail((kind < _Record.TX) | (kind > _Record.MARK), "a record of a type that there is not")
-    head = np.array([0, TX.itemsize, RX.itemsize, END.itemsize, MARK.itemsize])[kind]
-    fail((size < head) | ((kind != _Record.TX) & (size != head)), "a record whose size does not go with its type")
+@dataclass(frozen=True)
+class Records:
+    """Those of a part of a file, checked each for itself: as in Trace, and where they are, in bytes. `end_at` is where
+    the next part begins."""
 
-    def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-        offsets = at[kind == which]
-        return offsets, runs(words, dtype.itemsize // 8)[offsets // 8].view(dtype).reshape(-1)
+    tx: Array
+    rx: Array
+    end: Array
+    mark: Array
+    tx_at: Array
+    rx_at: Array
+    last_at: int
+    end_at: int
 
-    def check(offsets: Array, bad: Array, what: str) -> None:
-        if bad.any():
-            raise TraceError(f"trace is corrupt: at byte {int(offsets[bad][0])}: {what}")
+    @classmethod
+    def of(cls, data: Array, begin: int) -> "Records":
+        """The whole records of a file's bytes from `begin` on. Raises TraceError."""
+        places, end_at = native.follow(data[begin:])
+        at = places + begin
+        words = data[: data.size & ~7].view("<u8")
+        kind = data[at + 2]
+        size = data[at].astype(np.int64) | data[at + 1].astype(np.int64) << 8
+        head = np.array([0, TX.itemsize, RX.itemsize, END.itemsize, MARK.itemsize])[kind.clip(max=_Record.MARK)]
+        _fail(at, (kind < _Record.TX) | (kind > _Record.MARK), "a record of a type that there is not")
+        _fail(
+            at, (size < head) | ((kind != _Record.TX) & (size != head)), "a record whose size does not go with its type"
+        )
 
-    tx_at, tx = gather(_Record.TX, TX)
-    rx_at, rx = gather(_Record.RX, RX)
-    end_at, end = gather(_Record.END, END)
-    mark_at, mark = gather(_Record.MARK, MARK)
-    caplen = tx["caplen"].astype(np.int64)
-    check(tx_at, (caplen + TX.itemsize + 7) & ~7 != tx["size"], "a transmission longer or shorter than its bytes")
-    check(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
-    check(tx_at, caplen < 10, "a transmission without an 802.11 header")
-    check(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
-    check(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
-    check(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
-    check(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
-    check(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")
-    check(end_at, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "a reason or kind that there is not")
+        def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+            offsets = at[kind == which]
+            return offsets, runs(words, dtype.itemsize // 8)[offsets // 8].view(dtype).reshape(-1)
+
+        tx_at, tx = gather(_Record.TX, TX)
+        rx_at, rx = gather(_Record.RX, RX)
+        end_of, end = gather(_Record.END, END)
+        _, mark = gather(_Record.MARK, MARK)
+        caplen = tx["caplen"].astype(np.int64)
+        _fail(tx_at, (caplen + TX.itemsize + 7) & ~7 != tx["size"], "a transmission longer or shorter than its bytes")
+        _fail(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
+        _fail(tx_at, caplen < 10, "a transmission without an 802.11 header")
+        _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
+        _fail(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
+        _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
+        _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")
+        _fail(end_of, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "a reason or kind that there is not")
+        return cls(tx, rx, end, mark, tx_at, rx_at, int(at[-1]) if at.size else -1, begin + end_at)
+
+
+def whole(data: Array, parts: Sequence[Records]) -> Trace:
+    """The trace in the bytes `data`, whose parts these are. Raises TraceError if it is not all there."""
+
+    def all_of(column: str) -> Array:
+        return np.concatenate([getattr(part, column) for part in parts])
+
+    _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
+    tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
+    _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
     if mark.size == 0 or mark["what"][0] != 0:
         raise TraceError("trace is corrupt: at byte 0: no start mark")
-    if mark.size != 2 or mark["what"][1] != 1 or mark_at[1] != at[-1]:
+    last_is_mark = any(part.last_at == data.size - MARK.itemsize and part.mark.size for part in parts)
+    if mark.size != 2 or mark["what"][1] != 1 or not last_is_mark:
         raise TraceError(f"trace is truncated: at byte {data.size}: it ends without the stop mark")
     lost = int(mark["lost"][1])
-    row = np.searchsorted(tx["id"], rx["id"]).clip(max=max(0, tx.size - 1))
-    known = tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
+    row, known = rows_of(tx, rx)
     if lost:  # the module said so: do without arrivals whose transmission is missing
         rx, row = rx[known], row[known]
     else:
-        check(rx_at, ~known, "an arrival of a transmission that is not in the trace")
+        _fail(rx_at, ~known, "an arrival of a transmission that is not in the trace")
     return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
+
+
+def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
+    """The row in `tx` of each arrival's transmission, and whether it is there."""
+    row = np.searchsorted(tx["id"], rx["id"]).clip(max=max(0, tx.size - 1))
+    return row, tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
 
 
 def runs(words: Array, length: int) -> Array:
@@ -175,24 +210,17 @@ def runs(words: Array, length: int) -> Array:
     return np.lib.stride_tricks.sliding_window_view(words, length, writeable=words.flags.writeable)
 
 
-def _follow(data: Array) -> Array:
-    """The byte offsets of all records: each record's size leads to the next."""
-    sizes = np.ascontiguousarray(data[: data.size & ~7].view("<u2")[::4])
-    steps = (sizes >> 3).data
-    offsets: list[int] = []
-    add, at, end = offsets.append, 0, len(steps)
-    while at < end:
-        step = steps[at]
-        if not step:
-            break
-        add(at)
-        at += step
-    places = np.array(offsets, np.int64)  # in units of 8 bytes
-    odd = np.flatnonzero(sizes[places] & 7) if places.size else places
-    if odd.size or at < end:
-        byte = 8 * int(places[odd[0]] if odd.size else at)
-        raise TraceError(f"trace is corrupt: at byte {byte}: a record of {sizes[byte // 8]} bytes")
-    if at > end or data.size & 7 or not offsets:
-        byte = 8 * offsets[-1] if at > end else data.size & ~7
-        raise TraceError(f"trace is truncated: at byte {byte}: {data.size - byte} bytes are left of the last record")
-    return places * 8
+def _fail(at: Array, bad: Array, what: str) -> None:
+    if bad.any():
+        raise TraceError(f"trace is corrupt: at byte {int(at[bad][0])}: {what}")
+
+
+def _no_rest(data: Array, last: int, end: int) -> None:
+    """All of the file is whole records: the last one begins at `last` and ends at `end`."""
+    if end == data.size and last >= 0:
+        return
+    left = data[end : end + 2]
+    size = int(left[0]) | int(left[1]) << 8 if left.size == 2 else 0
+    if left.size == 2 and (not size or size & 7):
+        raise TraceError(f"trace is corrupt: at byte {end}: a record of {size} bytes")
+    raise TraceError(f"trace is truncated: at byte {end}: {data.size - end} bytes are left of the last record")

@@ -83,8 +83,8 @@ def play(
 ) -> Outcome:
     """Run one task in `folder`/NAME and return what it found.
 
-    `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace is left
-    to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError;
+    `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace's end is
+    left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError;
     PlanError where the specification cannot be planned; OSError if the folder cannot be written.
     """
     plan, where = make_plan(task.specification), folder / name_of(task)
@@ -96,34 +96,39 @@ def play(
     (where / FINISHED).unlink(missing_ok=True)
     (where / "plan.json").write_text(json.dumps(plan))
     began = time.monotonic()
-    lab.lane.run(
-        lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
-        wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=progress),
-        plugins=[Path(own) for own in plan["plugins"]],
-    )  # fmt: skip
-    lane_over()
-    return take(where, plan, made_of, task, lambda: time.monotonic() - began)
+    with traces.Keeper(where, plan) as keeper:
+
+        def heard(done: float, air_s: float) -> None:
+            progress(done, air_s)
+            keeper.progress()
+
+        lab.lane.run(
+            lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
+            wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
+            plugins=[Path(own) for own in plan["plugins"]],
+        )  # fmt: skip
+        lane_over()
+        return take(keeper, made_of, task, lambda: time.monotonic() - began)
 
 
-def take(
-    where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float]
-) -> Outcome:
-    """Turn what the lane has left of a run in `where` into what is kept. `wall_s` says what it took, reading included.
-    Raises LaneError if the trace is not whole."""
+def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float]) -> Outcome:
+    """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
+    LaneError if the trace is not whole."""
+    where, plan = keeper.where, keeper.plan
     lane = json.loads((where / "lane.json").read_text())
     traces.check_whole(lane)
-    of_air, of_views, flight = traces.keep(where, plan, lane) if plan["air"]["trace"] else (None, None, None)
+    kept = keeper.finish()
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
-        trace=f"{where.name}/{traces.TRACE}" if flight else None, trace_sha256=of_air,
-        views=f"{where.name}/{traces.VIEWS}" if flight else None, views_sha256=of_views,
-        in_flight=flight.means() if flight else None,
+        trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
+        views=f"{where.name}/{traces.VIEWS}" if kept else None, views_sha256=kept.views_sha256 if kept else None,
+        in_flight=kept.flight.means() if kept else None,
         tcp={name: flow.summary() for name, flow in traces.tcp_flows(where, plan, lane).items()},
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     half.write_text(Finished(run=run).model_dump_json())
     half.rename(where / FINISHED)
-    return Outcome(run, flight)
+    return Outcome(run, kept.flight if kept else None)
 
 
 def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str]) -> Outcome | None:

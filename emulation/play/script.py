@@ -21,6 +21,7 @@ from emulation.lanes import Listener
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
+from emulation.play.traces import Keeper
 from emulation.specification import Specification
 
 KEPT = "script.py"  # in the run folder
@@ -89,6 +90,6 @@ def gather(lab: Lab, folder: Path, found: Played, wall_s: float) -> None:
         task = Task(Specification.model_validate(asked["specification"]), asked["name"])
         made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0
-        with failures():
-            found.outcomes.append(take(where, plan, made_of, task, partial(float, share_s)))
+        with failures(), Keeper(where, plan) as keeper:
+            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s)))
         found.tasks.append(task)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Set-up: what a run needs and a checkout does not hold.
 
-That is a Python environment, system packages, a User-Mode Linux kernel and the modules that are loaded into it. Each
-is built once and kept in a cache under a hash of what it is built from (`cache`), so set-up has no state of its own:
-asking for a thing either finds it or builds it. Only the standard library is imported, as the launcher calls this
-package to make the environment (`python -m emulation.setup`).
+That is a Python environment, system packages, a User-Mode Linux kernel and the modules that are loaded into it, and a
+library for what Python would take too long over. Each is built once and kept in a cache under a hash of what it is
+built from (`cache`), so set-up has no state of its own: asking for a thing either finds it or builds it. Only the
+standard library is imported, as the launcher calls this package to make the environment (`python -m emulation.setup`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.setup import bytecode, environment, kernel, modules, packages, uml
+from emulation.setup import bytecode, environment, kernel, library, modules, packages, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
 AIR = ROOT / "emulation" / "dcf80211"
 MODULES = (AIR, ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
+LIBRARIES = (ROOT / "analysis" / "native.c",)
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,14 @@ def prepare(
     """
     lane = kernel.find(configuration)
     all_there = lane and all(modules.find(folder, lane) for folder in (*MODULES, *folders))
+    all_there = all_there and all(map(library.find, LIBRARIES))
     packages.ensure(Group.RUN, *groups, *(() if all_there else (Group.BUILD,)))
     lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
         found |= modules.obtain(folder, lane)
+    for source in LIBRARIES:
+        library.obtain(source)
     bytecode.refresh()
     return Prepared(lane, found)
 

@@ -52,16 +52,18 @@ class Relay(Recorder):
 
     def start(self, loop: Loop) -> None:
         self.source = os.open(self.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        self.copied = open(f"{self.net.folder}/{self.file}", "wb")  # noqa: SIM115
+        self.copied = open(f"{self.net.folder}/{self.file}", "wb", buffering=0)  # noqa: SIM115
         while os.read(self.source, MOST):  # what an earlier run has left
             pass
         self.loop = loop
         loop.watch(self.source, select.EPOLLIN, self.copy)
 
     def copy(self) -> None:
-        """Append what there is; the channel is readable whenever it is much."""
+        """Append what there is, and let the host have it at once, which reads along; the channel is readable whenever
+        it is much."""
         while data := os.read(self.source, MOST):
             self.copied.write(data)
+            os.posix_fadvise(self.copied.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def stop(self) -> None:
         self.loop.forget(self.source)

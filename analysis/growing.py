@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace that is still being written, turned into pcapngs as it grows: so a lane's other CPU is not idle, and when the
+lane ends little is left to do.
+
+What is known of a transmission comes within a moment: its arrivals when they end, its outcome when no answer came. So a
+part of the trace is written once the trace is `HOLD_NS` further; as much of what was before serves its remarks, which
+look at the same frame and at who sent at the same time. The bytes are those of `pcapng.write`, whatever the parts.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from analysis import pcapng
+from analysis.trace import NEVER, TX, Array, Records, Trace, rows_of, whole
+
+HOLD_NS = 200_000_000  # ten times what the longest frame takes
+PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
+
+
+class Growing:
+    """A trace file, to be asked for `more` now and then, and to be finished; if it was not, its pcapngs are gone at the
+    end of the block. Raises TraceError, OSError."""
+
+    def __init__(self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, part: int = PART) -> None:
+        self.path, self.part = path, part
+        self.writer = pcapng.Writer(stations, folder)
+        self.parts: list[Records] = []
+        self.begin, self.written_ns = 0, 0
+        nothing = Records.of(np.zeros(0, np.uint8), 0)
+        self.tx, self.tx_at, self.rx, self.end = nothing.tx, nothing.tx_at, nothing.rx, nothing.end
+
+    def __enter__(self) -> Self:
+        self.writer.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.writer.__exit__(*error)
+
+    def more(self) -> None:
+        """Turn into packets what has come since, if it is much."""
+        if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
+            self._take(self._bytes(), HOLD_NS)
+
+    def finish(self) -> tuple[Trace, tuple[str, str]]:
+        """The file is whole: the trace, and the SHA-256 of its pcapngs."""
+        data = self._bytes()
+        self._take(data, 0)
+        trace = whole(data, self.parts)
+        return trace, self.writer.finish(trace.start_ns, trace.stop_ns)
+
+    def _bytes(self) -> Array:
+        return np.memmap(self.path, np.uint8, "r") if self.path.stat().st_size else np.zeros(0, np.uint8)
+
+    def _take(self, data: Array, hold_ns: int) -> None:
+        """Read what has come, and write what is settled, which is what began so long before the latest."""
+        new = Records.of(data, self.begin)
+        self.parts.append(new)
+        self.begin = new.end_at
+        tx, tx_at = np.append(self.tx, new.tx), np.append(self.tx_at, new.tx_at)
+        rx, end = np.append(self.rx, new.rx), np.append(self.end, new.end)
+        row, known = rows_of(tx, rx)
+        until_ns = int(tx["start_ns"][-1]) - hold_ns if hold_ns and tx.size else NEVER
+        part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
+        self.writer.write(part, self.written_ns, until_ns)
+        self.written_ns = until_ns
+        since = until_ns - HOLD_NS
+        first = int(np.searchsorted(tx["start_ns"], since))
+        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], end[end["time_ns"] >= since]
+        self.rx = rx[row >= first]

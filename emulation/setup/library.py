@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A C file as a shared library, for the loops that Python would take too long over; kept in the cache."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from emulation.setup import cache, packages
+from emulation.setup.errors import SetupError
+
+FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
+
+
+def name(source: Path) -> str:
+    return f"library-{source.stem}-{cache.key(*FLAGS, source.read_bytes())}"
+
+
+def find(source: Path) -> Path | None:
+    """The library of a C file, if it is in the cache."""
+    entry = cache.find(name(source))
+    return entry and entry / f"{source.stem}.so"
+
+
+def obtain(source: Path) -> Path:
+    """The library of a C file, built if it is not in the cache. Raises SetupError."""
+
+    def build(folder: Path) -> Iterable[str]:
+        built = f"{source.stem}.so"
+        done = subprocess.run(["gcc", *FLAGS, "-o", folder / built, source], capture_output=True, text=True)
+        if done.returncode:
+            raise SetupError(f"building {source.name} failed", done.stderr.splitlines())
+        return [built]
+
+    if found := find(source):
+        return found
+    if shutil.which("gcc") is None:
+        packages.ensure(packages.Group.BUILD)
+    return cache.obtain(name(source), build) / f"{source.stem}.so"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace that is turned into pcapngs while it grows: the same bytes as at once, whatever the parts."""
+
+from pathlib import Path
+
+import pytest
+from sample import Sample
+
+from analysis import growing
+from analysis.growing import Growing
+from analysis.medium import radios
+from analysis.trace import TraceError
+
+
+def grow(folder: Path, sample: Sample, part: int, size: int | None = None) -> tuple[str, str]:
+    """Write the sample's trace bit by bit, up to so many bytes, and let it be read along."""
+    raw = sample.trace.data.tobytes()[:size]
+    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, part=1) as growing:
+        growing.more()  # there is no file yet
+        for at in range(0, len(raw), part):
+            with (folder / "air.trace").open("ab") as file:
+                file.write(raw[at : at + part])
+            growing.more()
+        trace, sha256 = growing.finish()
+    for column in ("tx", "rx", "end", "frame", "rx_tx"):
+        assert getattr(trace, column).tobytes() == getattr(sample.trace, column).tobytes()
+    return sha256
+
+
+@pytest.mark.parametrize("part", [1001, 10_000, 1 << 30])
+def test_the_same_bytes_in_whatever_parts(sample: Sample, tmp_path: Path, part: int) -> None:
+    assert grow(tmp_path, sample, part) == sample.sha256
+    for file in (sample.pcapng, sample.views):
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes()
+
+
+def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without holding back the remarks come too early."""
+    monkeypatch.setattr(growing, "HOLD_NS", 1)
+    assert grow(tmp_path, sample, 1001) != sample.sha256
+
+
+def test_what_is_not_finished_is_gone(sample: Sample, tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="truncated"):
+        grow(tmp_path, sample, 10_000, size=sample.trace.data.size - 8)
+    assert [file.name for file in tmp_path.iterdir()] == ["air.trace"]

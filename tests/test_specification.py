@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from emulation.lane.protocol import RULES
 from emulation.specification import OPTIONS, SECTIONS, Specification, explain, flatten, specify, unflatten
 from emulation.specification.medium import Medium
 from emulation.specification.propagation import MODELS, Disc, LogDistance, TwoRayGround
@@ -160,3 +161,17 @@ def test_any_options_make_a_specification_or_are_explained(options):
         assert all(line and "\n" not in line for line in explain(error))
     else:
         assert unflatten(flatten(specification)) == specification
+
+
+def test_like_a_simulator_sets_what_was_not_said() -> None:
+    medium = specify("string", {"like": "ns2", "sensing_ns": 5000}).medium
+    assert (medium.rules, medium.eifs, medium.nav_reset, medium.sensing_ns) == (RULES, "energy", False, 5000)
+    assert unflatten(flatten(specify("string", {"like": "ns2"}))).medium.rules == RULES
+    default = specify("string", {}).medium
+    assert (default.rules, default.nav_reset, default.sensing_ns) == ((), True, None)
+
+
+def test_rules_that_there_are_not_are_named() -> None:
+    with pytest.raises(ValueError, match="there is no rule 'cts'") as caught:
+        specify("string", {"rules": "below_cw,cts"})
+    assert "cts_if_idle" in explain(caught.value)[0]

@@ -19,6 +19,7 @@ import yaml
 HERE = Path(__file__).parent
 SPECIFICATION, HEADER, MODULE = HERE / "dcf80211.yaml", HERE / "protocol.h", HERE.parent / "lane" / "protocol.py"
 CAPITALS = ("outcome", "reason")  # what becomes of a frame, in Python
+WIDTH = 120
 C = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
@@ -122,7 +123,11 @@ def header(spec: dict[str, Any]) -> str:
 def table(enum: dict[str, Any]) -> str:
     name, entries = enum["name"], [entry.replace("-", "_") for entry in enum["entries"]]
     words = ", ".join(f'"{entry.upper() if name in CAPITALS else entry}"' for entry in entries)
-    return f"{capitals(name).removesuffix('S')}S = ({words}{',' if len(entries) == 1 else ''})"
+    said = f"{capitals(name).removesuffix('S')}S = ({words}{',' if len(entries) == 1 else ''})"
+    if len(said) <= WIDTH:
+        return said
+    lines = "".join(f"    {word},\n" for word in words.split(", "))
+    return f"{capitals(name).removesuffix('S')}S = (\n{lines})"
 
 
 def numbers(names: list[str]) -> str:

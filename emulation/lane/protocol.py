@@ -6,7 +6,18 @@ FAMILY = "dcf80211"
 
 RECEPTIONS = ("capture", "sinr")
 EIFS = ("off", "frame", "energy")
-RULES = ("nav_on_capture",)
+RULES = (
+    "forget_signals",
+    "follow_while_sending",
+    "nav_on_capture",
+    "eifs_is_nav",
+    "fixed_timeouts",
+    "cts_if_idle",
+    "data_if_idle",
+    "await_data",
+    "always_backoff",
+    "below_cw",
+)
 KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other")
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")

@@ -45,9 +45,18 @@ Model = Annotated[
 ]
 
 
+# Simulators whose air can be had: what is set that was not said otherwise. docs/like-ns2.md.
+LIKE: dict[str, dict[str, object]] = {
+    "ns2": {"reception": "capture", "eifs": "energy", "sensing_ns": 0, "nav_reset": False, "rules": RULES},
+}
+
+
 class Medium(Section):
     """What the air does to frames."""
 
+    like: Literal["ns2"] | None = Field(
+        None, description="the air of the seeds' simulator: sets what follows as ns-2 has it"
+    )
     propagation: Model = Field(
         TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"
     )
@@ -66,8 +75,19 @@ class Medium(Section):
         None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
     )
 
+    sensing_ns: int | None = Field(
+        None, ge=0, lt=9000, description="sensing and turning, by default a quarter of a slot; ns-2 knows none: 0"
+    )
     nav_reset: bool = Field(True, description="forget the NAV of an RTS that nothing followed; ns-2 does not")
     rules: Words = Field((), description=f"ways of ns-2, each for itself: {', '.join(RULES)}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _like(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        like = data.get("like")
+        return {**LIKE[like], **data} if isinstance(like, str) and like in LIKE else data
 
     @field_validator("rules")
     @classmethod

@@ -97,6 +97,7 @@ def library() -> c.CDLL:
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if os.environ.get("DCF_SANITIZE") else []
     out = Path(tempfile.mkdtemp(prefix="dcf-core-")) / "libdcf.so"
     files = sorted(str(f) for folder in ("core", "wire") for f in (SOURCE / folder).glob("*.c"))
+    files += [str(Path(__file__).parent / "draws.c"), "-Wl,--wrap=dcf_draw_backoff"]
     warnings = ["-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
     command = ["gcc", "-std=gnu11", "-O2", "-g", *warnings, "-shared", "-fPIC", *sanitize, "-o", str(out), *files]
     subprocess.run(command, check=True)
@@ -129,6 +130,7 @@ def library() -> c.CDLL:
         ("dcf_ratio_mdb", c.c_int32, [u64, u64]),
         ("dcf_draw_budget_q40", u64, [c.POINTER(u64)]),
         ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
+        ("give_draws", None, [c.POINTER(c.c_uint32), c.c_uint32]),
         ("dcf_lambda_q40", u64, [c.POINTER(Errors), c.c_int32]),
         ("message_read", c.c_int, [c.POINTER(Message), p, c.c_uint32]),
     ):

@@ -15,7 +15,7 @@ static u64 base_of(const struct dcf *dcf, const struct dcf_station *s)
 	u64 difs = dcf_difs_ns(&dcf->config.phy);
 	u64 base = s->idle_since + (s->eifs ? dcf_eifs_ns(&dcf->config.phy, s->freq) : difs);
 
-	base = dcf_max(base, s->nav_end + difs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
+	base = dcf_max(base, dcf_max(s->nav_end, s->awaits_data) + difs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
 	return s->backoff ? dcf_max(base, s->invoked) : base;
 }
 
@@ -37,8 +37,8 @@ void access_update(struct dcf *dcf, struct dcf_station *s)
 void access_backoff(struct dcf *dcf, struct dcf_station *s)
 {
 	s->backoff = true;
-	s->slots = dcf_draw_backoff(&s->random, s->cw);
-	s->invoked = dcf->now;
+	s->slots = dcf_draw_backoff(&s->random, s->cw - (s->cw && dcf_rule(dcf, DCF_BELOW_CW)));
+	s->invoked = dcf->now + (dcf_rule(dcf, DCF_ALWAYS_BACKOFF) ? dcf_difs_ns(&dcf->config.phy) : 0);
 }
 
 /* A backoff runs out also with nothing to send (10.3.4.3): then the next frame needs none. */
@@ -84,13 +84,16 @@ void access_request(struct dcf *dcf, struct dcf_station *s)
 	if (s->backoff && !s->busy)
 		end_backoff(dcf, s, dcf->now);
 	/* Busy, by either carrier sense: back off (10.3.4.2). Idle, or not yet for DIFS: do not. */
-	if (!s->backoff && (s->busy || s->nav_end > dcf->now || s->owes))
+	if (!s->backoff && (s->busy || dcf_max(s->nav_end, s->awaits_data) > dcf->now || s->owes ||
+			    dcf_rule(dcf, DCF_ALWAYS_BACKOFF)))
 		access_backoff(dcf, s);
 	access_update(dcf, s);
 }
 
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end)
 {
+	if (end <= dcf_max(s->nav_end, dcf->now))
+		return;
 	timeline_cancel(dcf, s->index, EV_NAV_RESET);
 	if (dcf->measuring)
 		s->counters.nav_ns += end - dcf_max(s->nav_end, dcf->now);

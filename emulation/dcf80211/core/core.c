@@ -343,7 +343,7 @@ void dcf_flush(struct dcf *dcf)
 		s->sending = s->busy = s->eifs = s->backoff = s->owes = false;
 		s->sensed = 0;
 		s->energy_aw = 0;
-		s->nav_end = 0;
+		s->nav_end = s->awaits_data = 0;
 		s->rx.tx = NULL;
 		s->cw = dcf->config.phy.cw_min;
 		memset(s->tx, 0, sizeof(s->tx));

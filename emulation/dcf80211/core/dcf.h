@@ -14,7 +14,7 @@
  * frames in between cost no timer.
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
- * sense and reception), access (IFS, backoff), exchange (who sends what next,
+ * sense and reception), bits (their errors), access (IFS, backoff), exchange (who sends what next,
  * retries), address (whose it is), draw (randomness), trace (what is told of
  * all this). Bytes are wire/'s, which knows nothing of this folder: rate
  * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
@@ -70,7 +70,16 @@ enum dcf_eifs {
 
 /* Where ns-2 does other than the standard, a bit each in dcf_config.rules. docs/medium.md has them in full. */
 enum dcf_rule {
+	DCF_FORGET_SIGNALS, /* what is not followed is gone: no carrier sense, no interference */
+	DCF_FOLLOW_WHILE_SENDING, /* a signal that overlaps a transmission of one's own is followed, and lost */
 	DCF_NAV_ON_CAPTURE, /* a signal that was captured away sets the NAV, up to EIFS after its end */
+	DCF_EIFS_IS_NAV, /* EIFS sets the NAV: no CTS meanwhile, and DIFS after it */
+	DCF_FIXED_TIMEOUTS, /* as long as an answer takes, whatever is received meanwhile */
+	DCF_CTS_IF_IDLE, /* of the medium and the NAV, when its SIFS is over */
+	DCF_DATA_IF_IDLE, /* likewise after the CTS; else backoff with a larger CW, and the RTS again */
+	DCF_AWAIT_DATA, /* after its CTS a station does nothing else until DATA must have come */
+	DCF_ALWAYS_BACKOFF, /* DIFS and a backoff before each attempt, also on an idle medium */
+	DCF_BELOW_CW, /* backoff from 0..CW-1 */
 	DCF_RULES
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The frame exchange: RTS, CTS, DATA, ACK, their timeouts and retries
- * (10.3.2.7, 10.3.2.9, 10.3.4.4), and what a station does with what it hears.
+ * (10.3.2.9, 10.3.2.11, 10.3.4.4), and what a station does with what it hears.
  */
 #include "state.h"
+
+/* What ns-2 allows for a signal's way, whatever it is. */
+#define NS2_DELAY_NS (2 * US)
 
 static const struct dcf_stage *stage_of(const struct dcf_frame *f)
 {
@@ -151,10 +154,19 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	s->queued--;
 	s->phase = CONTENDING;
 	s->cw = dcf->config.phy.cw_min;
-	access_backoff(dcf, s); /* post-backoff (10.3.4.3) */
+	if (s->head || why == DCF_ACKED || why == DCF_GROUP || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
+		access_backoff(dcf, s); /* post-backoff (10.3.4.3); ns-2: not after a failure */
 	trace_end(dcf, s, f, why);
 	f->why = why;
 	exchange_release(dcf, s->index, f);
+	access_update(dcf, s);
+}
+
+static void try_again(struct dcf *dcf, struct dcf_station *s)
+{
+	s->phase = CONTENDING;
+	s->cw = dcf_min(2 * s->cw + 1, dcf->config.phy.cw_max);
+	access_backoff(dcf, s);
 	access_update(dcf, s);
 }
 
@@ -179,10 +191,7 @@ static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 		f->at_stage++;
 		f->stage_tries = 0;
 	}
-	s->phase = CONTENDING;
-	s->cw = dcf_min(2 * s->cw + 1, dcf->config.phy.cw_max);
-	access_backoff(dcf, s);
-	access_update(dcf, s);
+	try_again(dcf, s);
 }
 
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
@@ -200,10 +209,11 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 		return timeline_set(dcf, s->index, EV_SIFS, dcf->now + phy->sifs_ns);
 	}
 	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
-	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.7, 10.3.2.9) */
+	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.9, 10.3.2.11) */
 	rate = dcf_response_rate(phy, stage_of(f)->rate);
-	timeline_set(dcf, s->index, EV_TIMEOUT,
-		     dcf->now + phy->sifs_ns + phy->slot_ns + dcf_plcp_ns(rate, stage_of(f)->short_preamble));
+	timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now + phy->sifs_ns + (dcf_rule(dcf, DCF_FIXED_TIMEOUTS) ?
+		     response_airtime(dcf, f) + 2 * NS2_DELAY_NS :
+		     phy->slot_ns + dcf_plcp_ns(rate, stage_of(f)->short_preamble)));
 }
 
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
@@ -211,11 +221,25 @@ void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
 	fail(dcf, s, s->phase == AWAITING_CTS);
 }
 
+/* The CTS that is about to be sent leaves time for DATA, SIFS and an ACK. */
+static void await_data(struct dcf *dcf, struct dcf_station *s)
+{
+	u64 cts = airtime(dcf, s->owed_rate, CTS_LEN, s->owed_short_preamble), ack = dcf->config.phy.sifs_ns + cts;
+
+	s->awaits_data = dcf->now + cts + dcf_max(s->owed_duration * US, ack) - ack + 2 * NS2_DELAY_NS;
+}
+
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 {
+	bool idle = !s->busy && s->nav_end <= dcf->now;
+
 	if (s->phase == CLEARED)
-		return send_data(dcf, s);
+		return idle || !dcf_rule(dcf, DCF_DATA_IF_IDLE) ? send_data(dcf, s) : try_again(dcf, s);
 	s->owes = false;
+	if (s->owed_kind == DCF_CTS && !idle && dcf_rule(dcf, DCF_CTS_IF_IDLE))
+		return access_update(dcf, s);
+	if (s->owed_kind == DCF_CTS && dcf_rule(dcf, DCF_AWAIT_DATA))
+		await_data(dcf, s);
 	send_control(dcf, s, s->owed_kind, s->owed_ra, NULL, s->owed_to, s->owed_duration, s->owed_rate,
 		     s->owed_short_preamble, NULL);
 }
@@ -229,7 +253,9 @@ static void owe(struct dcf *dcf, struct dcf_station *s, const struct transmissio
 	s->owed_duration = duration;
 	s->owed_rate = dcf_response_rate(&dcf->config.phy, tx->rate);
 	s->owed_short_preamble = tx->short_preamble;
-	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+	/* By fixed timeouts a station still waits for an answer of its own. */
+	timeline_set(dcf, s->index, EV_SIFS, dcf->config.phy.sifs_ns +
+		     (timeline_has(dcf, s->index, EV_TIMEOUT) ? timeline_time(dcf, s->index, EV_TIMEOUT) : dcf->now));
 	access_update(dcf, s);
 }
 
@@ -239,7 +265,9 @@ static void hear_rts(struct dcf *dcf, struct dcf_station *s, const struct transm
 	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate);
 	u64 cts = dcf_duration_us(sifs + airtime(dcf, rate, CTS_LEN, tx->short_preamble));
 
-	if (s->nav_end <= dcf->now) /* else silent (10.3.2.7) */
+	if (s->phase != CONTENDING || s->awaits_data > dcf->now)
+		return; /* as ns-2 */
+	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* else silent (10.3.2.7) */
 		owe(dcf, s, tx, DCF_CTS, duration > cts ? duration - cts : 0);
 }
 
@@ -271,9 +299,11 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	struct dcf_frame *f = s->head;
 
 	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index) {
-		fail(dcf, s, cts);
+		if (!dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
+			fail(dcf, s, cts);
 		return false;
 	}
+	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (!cts) {
 		next_frame(dcf, s, DCF_ACKED);
 		return true;
@@ -281,6 +311,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 	f->src = 0; /* a frame not above the threshold, the RTS, has succeeded (10.3.4.4) */
 	f->rts_tries = 0;
 	s->phase = CLEARED;
+	s->owes = false;
 	timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
 	return true;
 }
@@ -291,8 +322,12 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK;
 
 	if (outcome != DCF_OK) {
-		if (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY)
-			s->eifs = true;
+		if (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY) {
+			if (dcf_rule(dcf, DCF_EIFS_IS_NAV))
+				access_set_nav(dcf, s, dcf->now + dcf_eifs_ns(&dcf->config.phy, s->freq));
+			else
+				s->eifs = true;
+		}
 		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
 			fail(dcf, s, s->phase == AWAITING_CTS);
 		return access_update(dcf, s);
@@ -304,6 +339,11 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 		update_nav(dcf, s, tx);
 	if (tx->kind == DCF_RTS && mine)
 		hear_rts(dcf, s, tx);
+	if (tx->kind > DCF_ACK && mine && s->awaits_data > dcf->now) {
+		if (!stage_of(tx->frame)->rts)
+			return access_update(dcf, s); /* ns-2 has no room for another ACK to send */
+		s->awaits_data = 0;
+	}
 	if (tx->kind > DCF_ACK && (mine || s->promiscuous || dcf_is_group(dcf_addr1(tx->bytes)))) {
 		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
 		if (mine && wants_ack(tx->frame))

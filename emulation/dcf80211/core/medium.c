@@ -57,39 +57,11 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
-/* What arrives besides a signal of so much power, and @noise_aw; where that does not fit, as much as does. */
-static u64 besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw)
-{
-	__uint128_t rest = s->energy_aw - power_aw + noise_aw;
-
-	return rest > ~0ULL ? ~0ULL : rest;
-}
-
-/* Bits of the locked frame since the last change, at the SINR that they had. */
-static void close_chunk(struct dcf *dcf, struct dcf_station *s)
-{
-	struct reception *rx = &s->rx;
-	u64 plcp_end = rx->start + dcf_plcp_ns(rx->tx->rate, rx->tx->short_preamble);
-	u64 silent = rx->start + (rx->tx->end - rx->tx->start) - dcf_silence_ns(&dcf->config.phy, rx->tx->rate);
-	u64 until = dcf_min(dcf->now, silent);
-	s32 sinr = dcf_ratio_mdb(rx->link.power_aw, besides(s, rx->link.power_aw, dcf->config.noise_aw));
-	u64 from = rx->chunk_start, edge;
-
-	/* The preamble and header go at the lowest rate of the frame's modulation. */
-	for (; from < until; from = edge) {
-		bool plcp = from < plcp_end;
-		u16 rate = !plcp ? rx->tx->rate : dcf_rate_is_ofdm(rx->tx->rate) ? 60 : 10;
-		u64 bits_q8;
-
-		edge = plcp ? dcf_min(until, plcp_end) : until;
-		bits_q8 = (edge - from) * rate * 256 / 10000;
-		rx->spent_q40 += dcf_lambda_q40(&dcf->errors[dcf_rate_index(rate)], sinr) * bits_q8 >> 8;
-	}
-	rx->chunk_start = dcf->now;
-}
-
+/* The first reason stays. */
 static void spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind)
 {
+	if (a->outcome != DCF_OK)
+		return;
 	a->outcome = outcome;
 	a->other = other;
 	a->other_kind = kind;
@@ -107,15 +79,16 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	};
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
-		rx->worst_aw = besides(s, nb->link.power_aw, 0);
+		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
 		if (rx->worst_aw)
 			spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
 	}
 	if (!rx->is_frame)
 		return;
-	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
+	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.9, 10.3.2.4). */
 	start = dcf->now + dcf_plcp_ns(tx->rate, tx->short_preamble);
-	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT))
+	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT) &&
+	    !dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
 		timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	if (timeline_has(dcf, s->index, EV_NAV_RESET) && start <= timeline_time(dcf, s->index, EV_NAV_RESET))
 		timeline_cancel(dcf, s->index, EV_NAV_RESET);
@@ -127,13 +100,22 @@ static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
-/* A signal was captured away. ns-2 would not have it unsettle carrier sense, and sets the NAV. */
-static void captured(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, const struct neighbour *nb)
+/* It is not followed: ns-2 knows no other signals. */
+static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link, struct arrival *arrival)
 {
-	u64 end = tx->end + nb->link.delay_ns + dcf_eifs_ns(&dcf->config.phy, s->freq);
+	if (!dcf_rule(dcf, DCF_FORGET_SIGNALS))
+		return;
+	arrival->forgotten = true;
+	s->energy_aw -= link->power_aw;
+	s->sensed -= senses(dcf, link);
+}
 
-	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE) && end > s->nav_end)
-		access_set_nav(dcf, s, end);
+/* A signal that is over at @end is captured away. */
+static void lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link, struct arrival *arrival)
+{
+	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE))
+		access_set_nav(dcf, s, end + dcf_eifs_ns(&dcf->config.phy, s->freq));
+	forget(dcf, s, link, arrival);
 }
 
 /*
@@ -167,26 +149,29 @@ static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmissio
 static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
 			   struct arrival *arrival)
 {
+	u64 end = tx->end + nb->link.delay_ns, ends;
 	struct reception *rx = &s->rx;
-	u64 ends;
 
 	if (!rx->tx) {
 		lock(dcf, s, tx, nb, arrival);
-		if (!captures(dcf, nb->link.power_aw, besides(s, nb->link.power_aw, 0)))
+		if (!captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
 			spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
 		return;
 	}
-	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, besides(s, nb->link.power_aw, 0)))
+	ends = rx->tx->end + rx->link.delay_ns;
+	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
+		lose(dcf, s, ends, &rx->link, rx->arrival);
 		return take_over(dcf, s, tx, nb, arrival);
-	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
-	if (rx->arrival->outcome == DCF_OK) {
-		if (captures(dcf, rx->link.power_aw, besides(s, rx->link.power_aw, 0)))
-			return captured(dcf, s, tx, nb);
-		spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	}
-	ends = rx->tx->end + rx->link.delay_ns - nb->link.delay_ns;
-	if (tx->end > ends || (tx->end == ends && nb->link.power_aw > rx->link.power_aw))
-		lock(dcf, s, tx, nb, arrival);
+	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
+	    captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
+		return lose(dcf, s, end, &nb->link, arrival);
+	spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
+	if (end < ends || (end == ends && nb->link.power_aw <= rx->link.power_aw))
+		return forget(dcf, s, &nb->link, arrival);
+	forget(dcf, s, &rx->link, rx->arrival);
+	lock(dcf, s, tx, nb, arrival);
 }
 
 static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
@@ -216,14 +201,14 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 		return;
 	*arrival = (struct arrival){ .here = true, .outcome = DCF_OK, .other = DCF_NOBODY };
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
-		close_chunk(dcf, s);
+		bits_spend(dcf, s);
 	s->energy_aw += nb->link.power_aw;
 	s->sensed += senses(dcf, &nb->link);
 	if (s->sending)
 		spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
-	else if (dcf->config.reception == DCF_CAPTURE)
+	if (dcf->config.reception == DCF_CAPTURE && (!s->sending || dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING)))
 		arrive_capture(dcf, s, tx, nb, arrival);
-	else
+	else if (!s->sending)
 		arrive_sinr(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
@@ -268,18 +253,20 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 	if (!arrival->here)
 		return;
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
-		close_chunk(dcf, s);
+		bits_spend(dcf, s);
 	rx = s->rx;
 	if (locked) {
 		outcome = outcome_of(dcf, &rx);
 		s->rx.tx = NULL;
 	}
 	arrival->here = false;
-	s->energy_aw -= nb->link.power_aw;
-	s->sensed -= senses(dcf, &nb->link);
+	if (!arrival->forgotten) {
+		s->energy_aw -= nb->link.power_aw;
+		s->sensed -= senses(dcf, &nb->link);
+	}
 	count_arrival(dcf, s, tx, nb, arrival, outcome);
 	update_busy(dcf, s);
-	if (locked)
+	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* what ends while it sends, it never knew of */
 		exchange_received(dcf, s, &rx, outcome);
 }
 
@@ -348,9 +335,9 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 		tx->frame->holders++;
 	s->sending = true;
 	if (s->rx.tx) { /* half duplex */
-		if (s->rx.arrival->outcome == DCF_OK)
-			spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
-		s->rx.tx = NULL;
+		spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
+		if (dcf->config.reception == DCF_SINR || !dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING))
+			s->rx.tx = NULL;
 	}
 	update_busy(dcf, s);
 	timeline_set(dcf, s->index, EV_SENT, tx->end);

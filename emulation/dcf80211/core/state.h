@@ -36,7 +36,7 @@ struct timeline {
 
 /* One signal on its way into one station. */
 struct arrival {
-	bool here;
+	bool here, forgotten;
 	u8 outcome; /* so far */
 	u8 other_kind;
 	u16 other; /* who spoilt it */
@@ -100,6 +100,7 @@ struct dcf_station {
 
 	/* Access. */
 	u64 nav_end;
+	u64 awaits_data; /* until then, after a CTS of its own */
 	bool eifs;
 	bool backoff; /* one is drawn and not over */
 	u32 slots, cw;
@@ -164,6 +165,11 @@ void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
+
+/* bits.c */
+u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw);
+/* At each change of what arrives, before it is taken in. */
+void bits_spend(struct dcf *dcf, struct dcf_station *s);
 
 /* address.c */
 /* DCF_NOBODY: nobody here has it. */

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures, as PNG: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course.
+"""Figures: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course.
 
-Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured;
-bars of several seeds carry their 95 % confidence interval.
+Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured; of
+several seeds the mean is drawn, with its 95 % confidence interval as bar or band. `note` stands below a figure and says
+under what it was made. The suffix of a path says what it is drawn as: .png, .svg, .pdf.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,36 +33,47 @@ PHASES = {
 }  # fmt: skip
 LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker and its size
 LINE: dict[str, Any] = {"linewidth": 1}
+POINTS = 481  # of a line over time
 BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
 Names = Mapping[str, str]
 Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
 
 
-def in_flight(path: Path, flights: Mapping[str, Flight], names: Names | None = None, samples: int = 101) -> None:
-    """Segments in flight over time, one line a variant: the running average over `samples` events (seed 000,
-    figure 1), above the raw counts. Raises OSError."""
-    figure, axes = _figure((8, 4.2))
-    for colour, (variant, flight) in zip(_colours(len(flights)), flights.items(), strict=True):
-        series = flight.total
-        axes.step(series.time_s, series.count, where="post", color=colour, alpha=0.15, linewidth=0.4, rasterized=True)
-        label = f"{(names or {}).get(variant, variant)}: mean {series.mean:.1f}"
-        axes.plot(series.time_s, series.running_average(samples), color=colour, linewidth=1.3, label=label)
+def in_flight(path: Path, flights: Mapping[str, Sequence[Flight]], names: Names | None = None, note: str = "") -> None:
+    """Segments in flight over time, one line a variant, of one flight for each seed: the average over a sixtieth of the
+    time (seed 000's figure 1 averages over 101 events); of one seed above the raw counts. Raises OSError."""
+    figure, axes = _figure((8, 4.2), note)
+    air_s, most = max((flight.total.air_s for of in flights.values() for flight in of), default=1.0), 1.0
+    for colour, (variant, of) in zip(_colours(len(flights)), flights.items(), strict=True):
+        at_s = np.linspace(0, min(flight.total.air_s for flight in of), POINTS)
+        if len(of) == 1:
+            [raw] = (flight.total for flight in of)
+            most = max(most, raw.count.max(initial=0))
+            axes.step(raw.time_s, raw.count, where="post", color=colour, alpha=0.15, linewidth=0.4, rasterized=True)
+        means = [statistics.mean(each) for each in zip(*(f.total.average(at_s, air_s / 60) for f in of), strict=True)]
+        middle, half = (np.array([getattr(mean, what) for mean in means]) for what in ("mean", "half_width"))
+        label = f"{(names or {}).get(variant, variant)}: mean {statistics.mean([f.total.mean for f in of]).mean:.1f}"
+        axes.plot(at_s, middle, color=colour, linewidth=1.3, label=label)
+        most = max(most, 1.5 * middle.max())  # of few seeds an interval may be many times the mean
+        if len(of) > 1:
+            axes.fill_between(at_s, (middle - half).clip(min=0), middle + half, color=colour, alpha=0.2, linewidth=0)
     axes.set(xlabel="time, s", ylabel="TCP segments in flight, DATA and ACK")
-    axes.set_title(f"Segments in flight ({samples}-sample running average)", loc="left")
-    axes.set_xlim(0, max((f.total.air_s for f in flights.values()), default=1))
-    axes.set_ylim(bottom=0)
+    axes.set_title(f"Segments in flight (average over {air_s / 60:.3g} s)", loc="left")
+    axes.set_xlim(0, air_s)
+    axes.set_ylim(0, 1.05 * most)
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=len(flights))
     _save(figure, path)
 
 
-def goodput(path: Path, runs: Sequence[Run], published: Published | None = None, names: Names | None = None) -> None:
+def goodput(
+    path: Path, runs: Sequence[Run], published: Published | None = None, names: Names | None = None, note: str = ""
+) -> None:
     """Goodput in segments, one bar a variant, and a publication's hollow beside it. Raises OSError."""
     groups = _variants(runs)
-    figure, axes = _figure((6, 4.2))
+    figure, axes = _figure((6, 4.2), note)
     for at, (colour, (variant, group)) in enumerate(zip(_colours(len(groups)), groups.items(), strict=True)):
         measured = statistics.mean([value(run, "goodput_segments") for run in group])
-        error = None if len(group) < 2 else measured.half_width
-        bars = axes.bar(at - 0.2, measured.mean, BAR, color=colour, yerr=error, capsize=4)
+        bars = axes.bar(at - 0.2, measured.mean, BAR, color=colour, yerr=_error(measured), capsize=4)
         axes.bar_label(bars, fmt="{:,.0f}", label_type="center", color="white")
         theirs = (published or {}).get(variant, {}).get("goodput_segments")
         if theirs is not None:
@@ -72,31 +85,36 @@ def goodput(path: Path, runs: Sequence[Run], published: Published | None = None,
     _save(figure, path)
 
 
-def collisions(path: Path, runs: Sequence[Run], names: Names | None = None, anywhere: bool = False) -> None:
-    """Collisions by kind of frame, stacked, one bar a variant: mean over seeds. `anywhere`: COL_ANY, at every station
-    within range; else at the addressed receiver. Raises OSError."""
-    groups = _variants(runs)
-    figure, axes = _figure((6, 4.2))
+def collisions(
+    path: Path, runs: Sequence[Run], names: Names | None = None, anywhere: bool = False, note: str = ""
+) -> None:
+    """Collisions by kind of frame, stacked, one bar a variant: means over seeds, and the interval of their sum.
+    `anywhere`: COL_ANY, at every station within range; else at the addressed receiver. Raises OSError."""
+    groups, table = _variants(runs), "col.any" if anywhere else "col"
+    figure, axes = _figure((6, 4.2), note)
     bottom = [0.0] * len(groups)
     for kind, (label, colour) in KINDS.items():
-        path_of = f"col.any.{kind}" if anywhere else f"col.{kind}"
-        height = [statistics.mean([value(run, path_of) for run in group]).mean for group in groups.values()]
+        height = [statistics.mean([value(run, f"{table}.{kind}") for run in group]).mean for group in groups.values()]
         axes.bar(range(len(groups)), height, 0.55, bottom=bottom, color=colour, label=label)
         bottom = [low + more for low, more in zip(bottom, height, strict=True)]
-    for at, total in enumerate(bottom):
-        axes.annotate(f"{total:,.0f}", (at, total), (0, 3), textcoords="offset points", ha="center")
+    totals = [statistics.mean([value(run, f"{table}.total") for run in group]) for group in groups.values()]
+    for at, total in enumerate(totals):
+        axes.errorbar(at, total.mean, _error(total), color="black", capsize=4, linewidth=1)
+        top = total.mean + (_error(total) or 0)
+        axes.annotate(f"{total.mean:,.0f}", (at, top), (0, 3), textcoords="offset points", ha="center")
     _name_bars(axes, groups, names)
     axes.set_ylabel("frames")
     where = "at any station within range" if anywhere else "at the addressed receiver"
     axes.set_title(f"Frames lost to collisions {where}", loc="left")
     axes.margins(y=0.1)
+    axes.set_ylim(bottom=0)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _save(figure, path)
 
 
 def over_cases(
     path: Path, runs: Sequence[Run], quantity: str, label: str, rows: str, names: Names,
-    published: Mapping[str, Published] | None = None,
+    published: Mapping[str, Published] | None = None, note: str = "",
 ) -> None:  # fmt: skip
     """A quantity over a study's cases, one line a variant, and a publication's dotted beside it; or over its variants,
     one line a case, if these are many. `rows` is what the cases are, `published` by case. Raises OSError."""
@@ -106,10 +124,10 @@ def over_cases(
     places, across, legend = list(groups), rows, ""
     if len(variants) > len(COLOURS):
         lines, places, across, legend = groups, variants, "", rows
-    figure, axes = _figure((8, 4.8))
+    figure, axes = _figure((8, 4.8), note)
     for colour, (name, points) in zip(_colours(len(lines)), lines.items(), strict=True):
         means = [statistics.mean([value(run, quantity) for run in group]) for group in points.values()]
-        errors = [0.0 if mean.samples < 2 else mean.half_width for mean in means]
+        errors = [_error(mean) or 0.0 for mean in means]
         axes.errorbar([places.index(place) for place in points], [mean.mean for mean in means], errors, color=colour,
                       marker="o", markersize=3, capsize=2, linewidth=1.2, label=names.get(name, name))  # fmt: skip
         theirs = [(published or {}).get(place, {}).get(name, {}).get(quantity, float("nan")) for place in places]
@@ -122,10 +140,10 @@ def over_cases(
     _save(figure, path)
 
 
-def tcp_flows(path: Path, flows: Mapping[str, TcpFlow]) -> None:
+def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
     """What the senders of some flows did, over time: window and threshold, smoothed RTT, segments in flight, phases.
     Raises OSError."""
-    figure, panels = _panels((10, 6.4 + 0.25 * len(flows)), [3, 1.6, 1.6, 0.25 + 0.25 * len(flows)])
+    figure, panels = _panels((10, 6.4 + 0.25 * len(flows)), [3, 1.6, 1.6, 0.25 + 0.25 * len(flows)], note)
     window, rtt, flight, band = panels
     for row, (colour, (name, flow)) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
         time_s = flow.time_ns / 1e9
@@ -195,13 +213,18 @@ def _colours(count: int) -> list[Any]:
     return list(matplotlib.colormaps["viridis"](range(0, 256, 256 // count)))[:count]
 
 
-def _figure(size: tuple[float, float]) -> "tuple[Figure, Axes]":
-    figure, (axes,) = _panels(size, [1])
+def _error(mean: statistics.Estimate) -> float | None:
+    """The half-width of an interval; None without one."""
+    return None if mean.samples < 2 else mean.half_width
+
+
+def _figure(size: tuple[float, float], note: str) -> "tuple[Figure, Axes]":
+    figure, (axes,) = _panels(size, [1], note)
     return figure, axes
 
 
-def _panels(size: tuple[float, float], heights: Sequence[float]) -> "tuple[Figure, list[Axes]]":
-    """A figure of panels one above the other, which share the x axis."""
+def _panels(size: tuple[float, float], heights: Sequence[float], note: str) -> "tuple[Figure, list[Axes]]":
+    """A figure of panels one above the other, which share the x axis, above the note."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -212,6 +235,8 @@ def _panels(size: tuple[float, float], heights: Sequence[float]) -> "tuple[Figur
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
+    if note:
+        figure.supxlabel(fill(note, round(18 * size[0])), x=0.01, ha="left", fontsize=6.5, color="grey")
     return figure, list(panels.flat)
 
 
@@ -221,4 +246,9 @@ def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> 
 
 def _save(figure: "Figure", path: Path) -> None:
     """Without date and version, so that one result gives one file."""
-    figure.savefig(path, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+    import matplotlib
+
+    silent = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+    text_stays_text: Any = {"svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context({"svg.hashsalt": path.name, **text_stays_text}):
+        figure.savefig(path, metadata=dict.fromkeys(silent[path.suffix[1:]]))

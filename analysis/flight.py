@@ -47,14 +47,13 @@ class Series:
         held = np.diff(np.append(self.time_s, self.air_s))
         return float((self.count * held).sum() / self.air_s) if self.air_s else 0.0
 
-    def running_average(self, samples: int = 101) -> Array:
-        """The centred running average over `samples` (odd) events; the first and last half are left raw (seed 000)."""
-        half = samples // 2
-        average = self.count.astype(float)
-        if average.size >= samples:
-            sums = np.cumsum(np.insert(average, 0, 0.0))
-            average[half : average.size - half] = (sums[samples:] - sums[:-samples]) / samples
-        return average
+    def average(self, at_s: Array, window_s: float) -> Array:
+        """The mean over the window of time around each of `at_s`, as far as it lies within the air time."""
+        edges = np.concatenate([[0.0], self.time_s, [self.air_s]])
+        area = np.append(0.0, np.cumsum(np.append(0, self.count) * np.diff(edges)))  # below the steps, up to each edge
+        low, high = (at_s - window_s / 2).clip(min=0), (at_s + window_s / 2).clip(max=self.air_s)
+        mean: Array = (np.interp(high, edges, area) - np.interp(low, edges, area)) / (high - low)
+        return mean
 
 
 @dataclass(frozen=True)

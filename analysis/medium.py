@@ -2,7 +2,7 @@
 """What an observer of the air must be told or can compute: who senses whom, delays, and how long a frame lasts.
 
 This is deliberately a second, independent reading of the standard: the air module has its own in C, and the taps
-compare the two. IEEE 802.11-2016: 15.4 and 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).
+compare the two. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ class Medium:
         return cls(others, others, np.zeros((stations, stations), np.int64))
 
     def timeout_ns(self, rate: int, short_preamble: bool) -> int:
-        """CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.9, 10.3.2.11),
+        """CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.7, 10.3.2.9),
         which goes at the highest basic rate of the frame's modulation that is not above its own (10.7.6.5.2)."""
         basic = [b for b in self.basic_rates if b in DSSS_RATES and b <= rate] if rate in DSSS_RATES else []
         answer = np.array(max(basic, default=rate))

@@ -134,7 +134,8 @@ class TcpSummary(Model):
 
 class FlowResult(Model):
     """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
-    of what all flows delivered (None: nothing). `tcp` is None without a trace of TCP, or if nothing was sent."""
+    of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `tcp` is None without
+    a trace of TCP, or if nothing was sent."""
 
     name: str
     source: str
@@ -146,6 +147,7 @@ class FlowResult(Model):
     share: float | None
     retransmits: int
     finished_s: float | None
+    hops: int | None = None
     tcp: TcpSummary | None = None
 
 
@@ -200,6 +202,11 @@ class Run(Model):
     late_ns_max: int
 
     @property
+    def retransmits(self) -> int:
+        """TCP's, of all flows."""
+        return sum(flow.retransmits for flow in self.flows)
+
+    @property
     def retries(self) -> Retries:
         """Of all stations."""
         retries = [station.counters["retries"] for station in self.stations]
@@ -222,10 +229,11 @@ class Run(Model):
 
 
 class Host(Model):
-    """What it ran on: lane, kernel release, and the versions of programs that took part."""
+    """What it ran on: lane, kernel release (None: the kernel does not say), and the versions of programs that took
+    part."""
 
     lane: str
-    kernel: str
+    kernel: str | None = None
     tools: dict[str, str] = {}
 
 
@@ -305,7 +313,8 @@ def from_lane(
     reports = [report for report in lane["applications"] if "delivered_bytes" in report]
     delivered = sum(report["delivered_bytes"] for report in reports)
     flows = [
-        _flow(of_plan[report["name"]], report, air_s, delivered, (tcp or {}).get(report["name"])) for report in reports
+        _flow(plan, of_plan[report["name"]], report, air_s, delivered, (tcp or {}).get(report["name"]))
+        for report in reports
     ]
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
     counters = [station.counters for station in stations]
@@ -337,20 +346,33 @@ def from_lane(
 
 
 def _flow(
-    plan: Mapping[str, Any], report: Mapping[str, Any], air_s: float, delivered_by_all: int, tcp: TcpSummary | None
-) -> FlowResult:
+    plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
+    delivered_by_all: int, tcp: TcpSummary | None,
+) -> FlowResult:  # fmt: skip
     """A flow's rate is over its own time: from its start until it finished, or the run did."""
-    active_s = air_s - plan["start_s"] if report["finished_s"] is None else report["finished_s"]
+    active_s = air_s - planned["start_s"] if report["finished_s"] is None else report["finished_s"]
     return FlowResult(
         name=report["name"],
-        source=plan["source"],
-        destination=plan["destination"],
-        congestion=plan["congestion"],
+        source=planned["source"],
+        destination=planned["destination"],
+        congestion=planned["congestion"],
         delivered_bytes=report["delivered_bytes"],
-        goodput_segments=report["delivered_bytes"] // plan["mss"],
+        goodput_segments=report["delivered_bytes"] // planned["mss"],
         goodput_kbps=report["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
         share=report["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
         retransmits=report["retransmits"],
         finished_s=report["finished_s"],
+        hops=_hops(plan, planned["source"], planned["destination"]),
         tcp=tcp,
     )
+
+
+def _hops(plan: Mapping[str, Any], source: str, destination: str) -> int | None:
+    """As static routes were planned: the metric, or 1 to a neighbour without a route."""
+    nodes = {node["name"]: node for node in plan.get("nodes", [])}
+    if not {source, destination} <= nodes.keys():
+        return None
+    ips = [interface["ip"].partition("/")[0] for interface in nodes[destination]["interfaces"] if interface["ip"]]
+    routes = {route["to"]: route["metric"] for route in nodes[source]["routing"].get("routes", [])}
+    neighbours = {ip for interface in nodes[source]["interfaces"] for ip in interface.get("neighbours", ())}
+    return next((routes.get(ip, 1) for ip in ips if ip in routes or ip in neighbours), None)

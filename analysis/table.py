@@ -5,15 +5,17 @@ A quantity is named by its path in a `Run` (`col.rtscts`, `flows.0.tcp.rtos`, `g
 numbers of a publication and the checks of a claim (`analysis.claims`) all use these names, so that a study is data and
 needs no code. A study's runs are of variants, in one case or several; the first variant is what the others are compared
 with. Runs under several seeds are shown as mean ± half-width of the 95 % confidence interval, changes seed by seed.
+Published counts are of a publication's duration; `scaled` makes them of another.
 """
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rich.table import Table
 
 from analysis import statistics
-from analysis.result import Run
+from analysis.result import FlowResult, Run
 
 Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
 Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
@@ -38,6 +40,25 @@ QUANTITIES = {
     "goodput_segments": "goodput, segments",
     "goodput_kbps": "goodput, kb/s",
 }
+OF_RUNS = QUANTITIES | {"retransmits": "TCP retransmissions"}  # what a run says that is no study's
+OF_FLOWS = {
+    "hops": "hops",
+    "goodput_kbps": "kb/s",
+    "share": "share",
+    "goodput_segments": "segments",
+    "retransmits": "retransmitted",
+    "tcp.rtos": "timeouts",
+    "tcp.fast_retransmits": "fast retr.",
+    "tcp.cwnd_mean": "mean cwnd",
+    "tcp.srtt_ms": "SRTT, ms",
+    "finished_s": "finished, s",
+}
+# What grows with the time that a run takes.
+COUNTS = re.compile(
+    r"(col|fail|retries)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
+    r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
+    r"|recovery|rto)_s))"
+)
 SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops")  # a rule follows these
 COMPACT = 6  # so many columns have room for a value and its change; of more variants only the change is shown
 
@@ -47,7 +68,10 @@ def value(run: Run, path: str) -> float:
 
     Raises AttributeError for a path there is not.
     """
-    found: object = run
+    return _of(run, path)
+
+
+def _of(found: object, path: str) -> float:
     for name in path.split("."):
         if isinstance(found, list) and name.isdecimal():
             found = found[int(name)] if int(name) < len(found) else None
@@ -100,7 +124,7 @@ def _one_case(
             cells.append(number(_mean(group, path)))
             if variant in published:
                 cells.append(number(published[variant].get(path)))
-        table.add_row(label, *cells, end_section=quantities is QUANTITIES and path in SECTIONS)
+        table.add_row(label, *cells, end_section=path in SECTIONS and quantities.keys() >= QUANTITIES.keys())
     goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
     if goodput and len(variants) > 1:
         first = next(iter(variants))
@@ -164,7 +188,7 @@ def _table(
     title: str, rows: str, variants: Iterable[str], names: Mapping[str, str], beside: Collection[str] = ()
 ) -> Table:  # fmt: skip
     """An empty table with a column for each variant, and after those of `beside` one for what was published."""
-    table = Table(title=title, title_justify="left", caption_justify="left")
+    table = Table(title=title or None, title_justify="left", caption_justify="left")
     table.add_column(rows)
     for variant in variants:
         table.add_column(names.get(variant, variant), justify="right")
@@ -219,15 +243,66 @@ def percent(of: statistics.Estimate | None) -> str:
     return f"{of.mean * 100:+.1f}{spread} %"
 
 
-def run_table(title: str, run: Run) -> Table:
-    """The summary of a single run: counters, goodput per flow and in sum."""
-    table = Table(title=title, title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for path, label in QUANTITIES.items():
-        table.add_row(label, number(value(run, path)), end_section=path in SECTIONS)
-    if len(run.flows) > 1:
+def flow_table(runs: Sequence[Run]) -> Table:
+    """The flows of runs, a row each; of several variants, each flow's under each. Means over seeds."""
+    flows: dict[tuple[str, str], list[FlowResult]] = {}
+    for run in runs:
         for flow in run.flows:
-            table.add_row(f"{flow.name} {flow.source} to {flow.destination}, kb/s", number(flow.goodput_kbps))
-    table.add_row("TCP retransmissions", number(sum(flow.retransmits for flow in run.flows)))
+            flows.setdefault((run.variant, flow.name), []).append(flow)
+    several = len({run.variant for run in runs}) > 1
+    shown = [path for path in OF_FLOWS if any(not math.isnan(_of(flow, path)) for of in flows.values() for flow in of)]
+    table = Table(title="flows", title_justify="left")
+    for column in [*["variant"] * several, "flow", "from", "to", "TCP"]:
+        table.add_column(column)
+    for path in shown:
+        table.add_column(OF_FLOWS[path], justify="right")
+    for (variant, name), group in flows.items():
+        words = [*[variant] * several, name, group[0].source, group[0].destination, group[0].congestion]
+        table.add_row(*words, *(_of_seeds([_of(flow, path) for flow in group], path) for path in shown))
     return table
+
+
+def _of_seeds(values: Sequence[float], path: str) -> str:
+    """A flow's quantity under all seeds; of a flow that does not always have it, under how many it does."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known or path == "hops":
+        return number(known[0] if known else None)
+    return number(statistics.mean(known)) + (f" ({len(known)} of {len(values)})" if len(known) < len(values) else "")
+
+
+def scaled(published: Published, factor: float) -> Published:
+    """The numbers of a publication, with its counts as if its runs had taken `factor` times as long."""
+    return {
+        case: {
+            variant: {path: of * factor if COUNTS.fullmatch(path) else of for path, of in numbers.items()}
+            for variant, numbers in variants.items()
+        }
+        for case, variants in published.items()
+    }
+
+
+def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
+    """Under what the runs were made, for titles and figures: seeds, seconds of air, and options as they were given."""
+    seeds = sorted({run.seed for run in runs})
+    if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        said = f"seeds {seeds[0]}..{seeds[-1]}"
+    else:
+        said = f"seed{'s' if len(seeds) > 1 else ''} {','.join(map(str, seeds))}"
+    said += ", mean ± 95 % confidence" if len(seeds) > 1 else ""
+    lasted = sorted({round(run.air_s, 3) for run in runs})
+    said += f"; {'..'.join(f'{s:g}' for s in dict.fromkeys((lasted[0], lasted[-1])))} s"
+    words = []
+    for name, value in options.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{'' if value else 'no-'}{flag}")
+        elif value is not None:
+            words.append(f"--{flag} {_word(value)}")
+    return "; ".join(filter(None, [said, " ".join(words)]))
+
+
+def _word(value: object) -> str:
+    """An option's value, as the command line takes it."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={_word(each)}" for name, each in value.items())
+    return ",".join(map(_word, value)) if isinstance(value, tuple | list) else str(value)

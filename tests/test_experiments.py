@@ -29,8 +29,10 @@ from analysis.result import (
 )
 from analysis.table import study_tables
 from emulation.cli.options import specification_of
-from emulation.cli.study import tasks_of
-from emulation.play.run import Task, name_of
+from emulation.cli.playing import say_speed
+from emulation.cli.study import published_for, tasks_of
+from emulation.play.lab import Lab
+from emulation.play.run import Outcome, Task, name_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = (ROOT / "docs/studies.md").read_text()
@@ -139,6 +141,40 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
     )
 
 
+def test_published_counts_are_of_the_duration() -> None:
+    """The study's own duration leaves the published numbers alone; another scales their counts."""
+    study = experiments.find("rts-cts")
+    for seconds, factor in ((120, 1), (20, 1 / 6)):
+        runs = [made_up(task).model_copy(update={"air_s": seconds}) for task in tasks_of(study, [1], {})]
+        published, by = published_for(study, runs)
+        assert by == pytest.approx(factor)
+        assert published[""]["full"]["col.data"] == pytest.approx(79 * factor)
+        assert published[""]["full"]["in_flight.data"] == 3.278
+
+
+@pytest.mark.parametrize(
+    ("air_s", "wall_s", "said"),
+    [(360, 1.8, "360 s of air time in 1.8 s of wall time (200 times real time); run/"),
+     (2, 5, "2 s of air time in 5.0 s of wall time (0.4 times real time); run/"),
+     (0, 5, "0 s of air time in 5.0 s of wall time; run/")],
+)  # fmt: skip
+def test_speed_is_never_said_to_be_nothing(
+    air_s: float, wall_s: float, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = made_up(tasks_of(example(), [1], {})[0]).model_copy(update={"air_s": air_s})
+    say_speed([Outcome(run, None)], wall_s, Path("run"))
+    assert capsys.readouterr().out.strip() == said
+
+
+def test_a_kernel_that_does_not_say_its_release(tmp_path: Path) -> None:
+    """Has none in result.json, and not an empty one."""
+    lab = Lab(tmp_path / "linux", {})
+    assert lab.release is None
+    (tmp_path / "include/config").mkdir(parents=True)
+    (tmp_path / "include/config/kernel.release").write_text("\n")
+    assert lab.release is None
+
+
 def program(*arguments: str) -> list[str]:
     """The smallest study there is."""
     return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", "--no-figures", *arguments]
@@ -169,6 +205,24 @@ def test_a_study_is_continued(tmp_path: Path) -> None:
     assert again.comparable() == result.comparable()
     run(tmp_path, "--seconds", "2", "--resume", "run")
     assert not [name for name in after if finished(tmp_path)[name] == after[name]]
+
+
+@pytest.mark.lane
+def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
+    """Seeds, duration and options stand above the table, flows below it; windows and segments in flight are drawn."""
+    command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
+               "2", "--seeds", "1,2", "--figure-format", "svg", "--figure-format", "png", "--out", "run"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    title, said, *_ = (line.strip() for line in done.stdout.splitlines())
+    assert (title, said) == ("string", "seeds 1..2, mean ± 95 % confidence; 2 s; --stations 3 --flows 2")
+    assert [line.split("│")[5].strip() for line in done.stdout.splitlines() if "│ flow" in line] == ["2", "2"]
+    assert "TCP retransmissions" in done.stdout
+    drawn = {file.name for file in (tmp_path / "run").iterdir() if file.is_file()}
+    assert drawn == {f"{name}.{form}" for name in ("in-flight", "tcp") for form in ("svg", "png")} | {"result.json"}
+    for name, words in (("tcp", "seed 1; 2 s; --stations 3 --flows 2"), ("in-flight", "seeds 1..2, mean")):
+        assert words in (tmp_path / f"run/{name}.svg").read_text()
 
 
 @pytest.mark.lane

@@ -16,7 +16,7 @@ import experiments
 from analysis.result import Host, Result
 from emulation import lanes
 from emulation.cli.main import defines
-from emulation.play.lab import Lab
+from emulation.play.lab import Lab, parameters_of
 from emulation.play.replay import changed
 from emulation.play.run import Outcome, Task, play, play_all
 from emulation.play.traces import check_whole
@@ -127,6 +127,29 @@ def test_a_studys_topology_is_beside_it(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own/ring.py").write_text(RING.read_text())
     assert experiments.find(str(study)).topology == str(tmp_path / "own/ring.py")
+
+
+@pytest.mark.lane
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--module-parameters tcp_cwl.limt=3", "tcp_cwl: there is no parameter 'limt'; there are: hops, limit, rule"),
+        ("--vary module_parameters=tcp_cwl.limit=3,tcp_cwl.limt=3", "limt"),
+        ("--load tcp_none", "there is no kernel module tcp_none"),
+    ],
+)
+def test_what_modules_have_not_is_refused_before_there_is_a_folder(
+    prepared: Prepared, tmp_path: Path, options: str, said: str
+) -> None:
+    with pytest.raises(AssertionError, match=said):
+        dcflab(tmp_path, "run", "string", "--tcp", "cwl", *options.split(), "--out", "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_modules_parameters_are_those_that_modinfo_tells(prepared: Prepared) -> None:
+    for module in prepared.modules.values():
+        told = subprocess.run(["/sbin/modinfo", "-p", module], capture_output=True, text=True, check=True).stdout
+        assert parameters_of(module) == sorted({line.partition(":")[0] for line in told.splitlines()}), module
 
 
 @pytest.mark.lane

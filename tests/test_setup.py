@@ -8,13 +8,26 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import emulation.setup
-from emulation.setup import ROOT, SetupError, bytecode, cache, doctor, environment, kernel, modules, packages, uml
+from emulation.setup import (
+    ROOT,
+    SetupError,
+    bytecode,
+    cache,
+    distribution,
+    doctor,
+    environment,
+    kernel,
+    modules,
+    packages,
+    uml,
+)
 
 
 @pytest.fixture
@@ -303,3 +316,75 @@ def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare
     assert found["packages: bench"].status is doctor.Status.HINT
     assert "apt-get install" in found["packages: build"].mend
     assert not root.exists()
+
+
+RELEASES = {
+    "Debian 12": {"ID": "debian", "VERSION_ID": "12"},
+    "Debian 13": {"ID": "debian", "VERSION_ID": "13"},
+    "Debian testing": {"ID": "debian"},
+    "Ubuntu 22.04": {"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "22.04"},
+    "Ubuntu 24.04": {"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "24.04"},
+    "Mint": {"ID": "linuxmint", "ID_LIKE": "ubuntu debian", "VERSION_ID": "22"},
+    "Fedora": {"ID": "fedora", "VERSION_ID": "43"},
+}
+
+
+def on(monkeypatch: pytest.MonkeyPatch, release: str) -> None:
+    monkeypatch.setattr(distribution, "release", lambda: RELEASES[release])
+
+
+@pytest.mark.parametrize(
+    ("release", "known", "headers", "source"),
+    [
+        ("Debian 12", "debian 12", "linux-headers-6.12-amd64", "linux-source-6.12"),
+        ("Debian 13", "debian", "linux-headers-amd64", "linux-source-6.12"),
+        ("Debian testing", "debian", "linux-headers-amd64", "linux-source-6.12"),
+        ("Ubuntu 22.04", "ubuntu", None, distribution.NO_SOURCE),
+        ("Ubuntu 24.04", "ubuntu", None, distribution.NO_SOURCE),
+        ("Mint", "ubuntu", None, distribution.NO_SOURCE),
+        ("Fedora", None, "linux-headers-6.12-amd64", "linux-source-6.12"),
+    ],
+)
+def test_packages_have_their_distributions_names(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, release: str, known: str, headers: str | None, source: str
+) -> None:
+    on(monkeypatch, release)
+    assert distribution.known() == known
+    assert distribution.name("linux-headers-6.12-amd64") == headers
+    tests = packages.missing(packages.Group.TEST)
+    assert None not in tests and (headers in tests) == bool(headers)
+    assert ("linux-image-generic" in tests) == (known == "ubuntu")
+    assert source in packages.missing(packages.Group.BUILD)
+
+
+def test_on_ubuntu_22_04_the_environments_package_is_that_of_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    on(monkeypatch, "Ubuntu 22.04")
+    assert distribution.name("python3-venv") == f"python3.{sys.version_info[1]}-venv"
+    on(monkeypatch, "Ubuntu 24.04")
+    assert distribution.name("python3-venv") == "python3-venv"
+
+
+def test_what_is_in_no_package_is_got_otherwise(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is installed first; and no package of that name is asked for."""
+    on(monkeypatch, "Ubuntu 24.04")
+    executable(bare_machine / "apt-get", "exit 1")
+    with pytest.raises(SetupError) as caught:
+        packages.ensure(packages.Group.BUILD)
+    apt, how = str(caught.value).splitlines()[1:]
+    assert apt.split()[:2] == ["apt-get", "install"] and "gcc" in apt and "Linux" not in apt
+    assert "$DCFLAB_LINUX_SOURCE" in how and "kernel.org" in how
+    for need in packages.NEEDS[packages.Group.BUILD]:
+        if not need.package.startswith("linux"):
+            (bare_machine / need.package).touch()
+    with pytest.raises(SetupError, match="DCFLAB_LINUX_SOURCE") as alone:
+        packages.ensure(packages.Group.BUILD)
+    assert "apt-get" not in str(alone.value)
+
+
+@pytest.mark.parametrize("uname", ["Darwin arm64", "Darwin x86_64", "Linux aarch64", "MINGW64_NT-10.0 x86_64"])
+def test_the_launcher_says_where_no_lane_runs(tmp_path: Path, uname: str) -> None:
+    executable(tmp_path / "uname", f"echo {uname}")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run([ROOT / "dcflab", "doctor"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"dcflab: this is {uname}; lanes need Linux on x86-64 (README.md, Start)\n"

@@ -74,7 +74,10 @@ def find(name: str) -> Topology:
     Raises ValueError, with the names there are, if it is none of them, or the file holds none.
     """
     if name.endswith(".py"):
-        return _topology(str(Path(name).resolve()), load(name, "topology", ("Parameters", "layout")))
+        module = load(name, "topology", ("Parameters", "layout"))
+        if not (isinstance(module.Parameters, type) and issubclass(module.Parameters, BaseModel)):
+            raise ValueError(f"{name} is no topology: its Parameters is no model of pydantic")
+        return _topology(str(Path(name).resolve()), module)
     if name not in names():
         raise ValueError(f"there is no topology {name!r}; there are: {', '.join(names())}")
     return _topology(name, importlib.import_module(f"{__name__}.{name}"))

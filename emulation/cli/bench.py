@@ -32,7 +32,7 @@ def callback(arguments: Sequence[str]) -> None:
 
 
 COMMAND = Command(
-    "bench",
+    "bench", ["bench", "bench speed --json"],
     params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED, metavar="[speed|routing] [ARGUMENTS]...")],
     callback=callback, help=callback.__doc__, context_settings={"ignore_unknown_options": True},
 )  # fmt: skip

@@ -45,7 +45,8 @@ class Hops(click.ParamType[list[int], str]):
         return sorted(hops)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, examples=["module check mine", "module check mine --hops 3..6 --seeds 1..3",
+                                        "module check mine --only workout --gdb"])  # fmt: skip
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
 @click.option(

@@ -112,6 +112,12 @@ def figures() -> click.Option:
                         help="draw figures into the run folder  [default: --figures]")  # fmt: skip
 
 
+def formats() -> click.Option:
+    drawn = click.Choice(["png", "svg", "pdf"])
+    return click.Option(["--figure-format", "formats"], type=drawn, multiple=True, default=["png"], show_default=True,
+                        help="what figures are drawn as; repeat it for several")  # fmt: skip
+
+
 def resume() -> click.Option:
     return click.Option(["--resume"], type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
                         help="continue in this run folder: what is finished there is not run again")  # fmt: skip

@@ -12,7 +12,7 @@ from emulation.check.subject import Refused
 from emulation.cli.command import Command
 
 
-@click.command("new", cls=Command)
+@click.command("new", cls=Command, examples=["module new mine", "module new mine --kind qdisc"])
 @click.argument("name")
 @click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
 def new_module(name: str, kind: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from emulation import lanes
-from emulation.cli.command import as_json, figures, jobs, lane, out, resume, seeds
+from emulation.cli.command import as_json, figures, formats, jobs, lane, out, resume, seeds
 from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome
 from emulation.play.session import new_folder
@@ -26,6 +26,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         as_json("result.json instead of tables"),
         jobs(),
         figures(),
+        formats(),
         lane(default_lane),
         resume(),
     ]
@@ -61,5 +62,7 @@ def again(folder: Path) -> str:
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
     air_s = sum(outcome.run.air_s for outcome in outcomes)
-    times = f"{air_s / wall_s:.0f} times real time"
-    click.echo(f"{air_s:.0f} s of air time in {wall_s:.1f} s of wall time ({times}); {folder}/")
+    times = air_s / wall_s if wall_s else 0.0
+    said = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""
+    lasted = f"{air_s:.0f}" if air_s >= 10 else f"{air_s:.2g}"
+    click.echo(f"{lasted} s of air time in {wall_s:.1f} s of wall time{said}; {folder}/")

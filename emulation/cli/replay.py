@@ -31,5 +31,5 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path))
-COMMAND = Command("replay", params=[FOLDER, as_json("the verdict as JSON"), lane(None)], callback=callback,
-                  help=callback.__doc__)  # fmt: skip
+COMMAND = Command("replay", ["replay runs/string-…"], callback=callback, help=callback.__doc__,
+                  params=[FOLDER, as_json("the verdict as JSON"), lane(None)])  # fmt: skip

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from analysis.result import Script
-from emulation.cli.command import Command, as_json, figures, lane, out, seeds
+from emulation.cli.command import Command, as_json, figures, formats, lane, out, seeds
 from emulation.cli.playing import say_speed
 from emulation.lanes import Lane, Listener
+from emulation.play.drawing import artist
 from emulation.play.errors import Misuse
 from emulation.play.session import new_folder, provide
 
@@ -20,30 +23,41 @@ def command(path: str) -> click.Command:
     """The command of a script."""
 
     def callback(
-        seeds: list[int], out: Path | None, as_json: bool, figures: bool, lane: Lane, arguments: tuple[str, ...]
-    ) -> None:
+        seeds: list[int], out: Path | None, as_json: bool, figures: bool, formats: Sequence[str], lane: Lane,
+        arguments: tuple[str, ...],
+    ) -> None:  # fmt: skip
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
         script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds)
-        play(script, out, as_json, figures, lane, Listener(line=lambda line: click.echo(line, err=as_json)))
+        play(
+            script,
+            out,
+            as_json,
+            formats if figures else (),
+            lane,
+            Listener(line=lambda line: click.echo(line, err=as_json)),
+        )
 
     params = [
         seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        figures(), lane(),
+        figures(), formats(), lane(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
 
 
-def play(script: Script, out: Path | None, as_json: bool, figures: bool, lane: Lane, listener: Listener) -> None:
-    """Play a script, show what its runs found, say where it is, and exit as the script did."""
+def play(
+    script: Script, out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane, listener: Listener
+) -> None:  # fmt: skip
+    """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
     from emulation.cli.topology import show
     from emulation.play.script import name_of, play_script
 
     folder, lab = new_folder(out, name_of(script)), provide(lane=lane)
-    found = play_script(lab, script, folder, listener)
-    if found.result:
-        show(name_of(script), found.outcomes, folder, figures, as_json)
+    with artist() if formats else nullcontext() as draw:
+        found = play_script(lab, script, folder, listener)
+        if found.result:
+            show(name_of(script), found.outcomes, folder, draw, formats, as_json, {})
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

@@ -25,6 +25,7 @@ def command(name: str) -> click.Command:
         specification = specification_of(name, given | {"seed": seeds[0]})
         made, lab = plan(specification), provide(folders=specification.kernel.modules, lane=lane)
         with failures(), tempfile.TemporaryDirectory(prefix="dcflab-shell-") as folder:
+            lab.check(made)
             (Path(folder) / "plan.json").write_text(json.dumps(made))
             status = lane.run(
                 lab.kernel, lab.modules, Path(folder), ["shell"], seed=seeds[0],

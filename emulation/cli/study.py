@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import experiments
 from analysis.result import Result, Run
+from analysis.table import Published, conditions, scaled
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
@@ -24,8 +25,14 @@ from emulation.lanes import Lane
 from emulation.play import traces
 from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task, name_of
-from emulation.play.session import finish, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide_for
 from experiments import Study
+
+if TYPE_CHECKING:
+    from analysis.flight import Flight
+
+Say = Callable[[Sequence[Run]], str]  # under what they were made
+UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders"}
 
 
 def command(name: str) -> click.Command:
@@ -45,26 +52,28 @@ def command(name: str) -> click.Command:
 
 def run(
     study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, lane: Lane, only_variants: tuple[str, ...] = (), only_cases: tuple[str, ...] = (), **given: Any,
+    figures: bool, formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
+    only_cases: tuple[str, ...] = (), **given: Any,
 ) -> None:  # fmt: skip
     """Run a study with what the user gave; print its tables, and draw its figures. Raises Misuse, Failure."""
     given = {option: value for option, value in given.items() if value is not None}
     base = specification_of(study.topology, {**study.options, **given})
     tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+    lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
-    lab = provide(folders=base.kernel.modules, lane=lane)
     began = time.monotonic()
     with artist() if figures else nullcontext() as draw:
         with to_continue(folder):
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
         result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        say = partial(conditions, options=shown(study.options, given))
         if draw:
-            draw_study(draw, study, result, outcomes, folder)
+            draw_study(draw, study, result, outcomes, folder, formats, say)
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
             return
-        print_study(study, result, given)
+        print_study(study, result, say(result.runs))
         if resume:
             click.echo(f"{folder}/")
         else:
@@ -88,21 +97,37 @@ def tasks_of(
     ]
 
 
-def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:
+def shown(*options: Mapping[str, object]) -> dict[str, object]:
+    """The options under which runs were made that make a difference to what they found; the duration is said anyway."""
+    given = {name: value for each in options for name, value in each.items() if value is not None}
+    return {name: value for name, value in given.items() if name not in UNSAID}
+
+
+def published_for(study: Study, runs: Sequence[Run]) -> tuple[Published, float]:
+    """The published numbers, which are of the study's own duration, with their counts scaled to that of these runs, and
+    by how much."""
+    factor = runs[0].air_s / float(str(study.options.get("seconds", runs[0].air_s)))
+    return (study.published, 1.0) if abs(factor - 1) < 1e-3 else (scaled(study.published, factor), factor)
+
+
+def print_study(study: Study, result: Result, said: str) -> None:
     from rich.console import Console
 
     from analysis.claims import NotTested, judge
     from analysis.table import case_name, study_tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
-    title = study.title + "".join(f", --{name.replace('_', '-')} {value}" for name, value in given.items())
+    title = study.title
     if len(study.cases) > len({run.case for run in result.runs}) == 1:
         title += f": {case_name(result.runs[0].case, study.names, study.rows)}"
+    published, factor = published_for(study, result.runs)
+    if published and factor != 1:
+        said += f"; published counts are scaled by {factor:.3g} to this time"
+    console.print(title, style="bold", highlight=False)
+    console.print(said, style="dim", highlight=False, markup=False)
     tables = study_tables(
-        title, result.runs, published=study.published, names=study.names, rows=study.rows, quantities=study.quantities
+        "", result.runs, published=published, names=study.names, rows=study.rows, quantities=study.quantities
     )
-    if tables[0].title != title:
-        console.print(title, style="bold", highlight=False)
     console.print(*tables, sep="\n")
     for claim in study.claims:
         try:
@@ -113,25 +138,48 @@ def print_study(study: Study, result: Result, given: dict[str, Any]) -> None:
 
 
 def draw_study(
-    draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path
-) -> None:
-    """The figures of a study. Of several cases, each quantity over the cases; of one, goodput, collisions and, of the
-    first seed, segments in flight and TCP's windows."""
+    draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path,
+    formats: Sequence[str], say: Say,
+) -> None:  # fmt: skip
+    """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
+    of any runs."""
     from analysis import figures
 
-    names = dict(study.names)
-    if len({run.case for run in result.runs}) > 1:
+    runs, names = result.runs, dict(study.names)
+    published, _ = published_for(study, runs)
+    said = say(runs)
+    beside = (study.rows, names, published, said)
+    if len({run.case for run in runs}) > 1:
         for path, label in study.quantities.items():
-            figure = folder / f"{path}.png"
-            draw(figures.over_cases, figure, result.runs, path, label, study.rows, names, study.published)
+            for form in formats:
+                draw(figures.over_cases, folder / f"{path}.{form}", runs, path, label, *beside)
         return
-    first = [outcome for outcome in outcomes if outcome.run.seed == result.runs[0].seed]
-    if flights := {outcome.run.variant: outcome.flight for outcome in first if outcome.flight}:
-        draw(figures.in_flight, folder / "in-flight.png", flights, names)
-    if 0 < len(flows := flows_of([outcome.run for outcome in first], folder, names)) <= len(figures.COLOURS):
-        draw(figures.tcp_flows, folder / "tcp.png", flows)
-    draw(figures.goodput, folder / "goodput.png", result.runs, study.published.get(result.runs[0].case), names)
-    draw(figures.collisions, folder / "collisions.png", result.runs, names)
+    draw_runs(draw, outcomes, folder, formats, say, names)
+    for form in formats:
+        draw(figures.goodput, folder / f"goodput.{form}", runs, published.get(runs[0].case), names, said)
+        draw(figures.collisions, folder / f"collisions.{form}", runs, names, False, said)
+
+
+def draw_runs(
+    draw: Callable[..., None], outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
+    names: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Segments in flight, of all seeds, and, of the first, TCP's windows."""
+    from analysis import figures
+
+    flights: dict[str, list[Flight]] = {}
+    for outcome in outcomes:
+        if outcome.flight:
+            flights.setdefault(outcome.run.variant, []).append(outcome.flight)
+    seed = outcomes[0].run.seed
+    first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
+    flows = flows_of(first, folder, names)
+    said = say([outcome.run for outcome in outcomes])
+    for form in formats:
+        if flights:
+            draw(figures.in_flight, folder / f"in-flight.{form}", flights, dict(names), said)
+        if 0 < len(flows) <= len(figures.COLOURS):
+            draw(figures.tcp_flows, folder / f"tcp.{form}", flows, say(first))
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:

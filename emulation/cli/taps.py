@@ -20,5 +20,5 @@ def callback(run_folder: Path, as_json: bool, scapy: bool) -> None:
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))
 SCAPY = click.Option(["--scapy"], is_flag=True, help="count with Scapy, too: a thousand packets a second")
-COMMAND = Command("taps", params=[FOLDER, SCAPY, as_json("the counters as JSON")], callback=callback,
-                  help=callback.__doc__)  # fmt: skip
+COMMAND = Command("taps", ["taps runs/string-…", "taps runs/string-… --scapy --json"], callback=callback,
+                  params=[FOLDER, SCAPY, as_json("the counters as JSON")], help=callback.__doc__)  # fmt: skip

@@ -18,6 +18,7 @@ def callback(arguments: tuple[str, ...]) -> None:
 
 
 COMMAND = Command(
-    "test", params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,
+    "test", ["test", "test tests/core -k eifs -x"],
+    params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,
     help=callback.__doc__, context_settings={"ignore_unknown_options": True},
 )  # fmt: skip

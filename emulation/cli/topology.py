@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
+from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task
-from emulation.play.session import finish, play_with_progress, provide
+from emulation.play.session import finish, play_with_progress, provide_for
 
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
@@ -45,43 +48,44 @@ def command(name: str) -> click.Command:
 
 def run(
     name: str, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, lane: Lane, **given: Any,
+    figures: bool, formats: Sequence[str], lane: Lane, **given: Any,
 ) -> None:  # fmt: skip
     """Run one network, under each seed. Raises Misuse, Failure."""
     base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
     tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
+    lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, title)
-    lab = provide(folders=base.kernel.modules, lane=lane)
     began = time.monotonic()
-    with to_continue(folder) if len(tasks) > 1 else nullcontext():
-        outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
-    wall_s = time.monotonic() - began
-    finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-    show(title, outcomes, folder, figures, as_json)
+    with artist() if figures else nullcontext() as draw:
+        with to_continue(folder) if len(tasks) > 1 else nullcontext():
+            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+        wall_s = time.monotonic() - began
+        finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        show(title, outcomes, folder, draw, formats, as_json, study.shown(given))
     if resume and not as_json:
         click.echo(f"{folder}/")
     elif not as_json:
         say_speed(outcomes, wall_s, folder)
 
 
-def show(title: str, outcomes: Sequence[Outcome], folder: Path, figures: bool, as_json: bool) -> None:
-    """Draw the figures of runs that are no study's, and print their table, or result.json."""
-    runs = [outcome.run for outcome in outcomes]
-    flights = {outcome.run.variant: outcome.flight for outcome in reversed(outcomes) if outcome.flight}
-    if figures and flights:
-        from analysis.figures import in_flight
+def show(
+    title: str, outcomes: Sequence[Outcome], folder: Path, draw: Callable[..., None] | None, formats: Sequence[str],
+    as_json: bool, options: Mapping[str, object],
+) -> None:  # fmt: skip
+    """Draw the figures of runs that are no study's, and print their tables, or result.json."""
+    from analysis.table import OF_RUNS, conditions, flow_table, study_tables
 
-        in_flight(folder / "in-flight.png", dict(reversed(flights.items())))
+    runs = [outcome.run for outcome in outcomes]
+    if draw:
+        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {})
     if as_json:
         click.echo((folder / "result.json").read_text(), nl=False)
         return
     from rich.console import Console
 
-    from analysis.table import run_table, study_tables
-
-    if len(runs) == 1:
-        Console().print(run_table(f"{title}, seed {runs[0].seed}", runs[0]))
-    else:
-        seeds = len({run.seed for run in runs})
-        of = f", {seeds} seeds, mean ± 95 % confidence" if seeds > 1 else f", seed {runs[0].seed}"
-        Console().print(*study_tables(title + of, runs))
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(title, style="bold", highlight=False)
+    console.print(conditions(runs, options), style="dim", highlight=False, markup=False)
+    console.print(*study_tables("", runs, quantities=OF_RUNS), sep="\n")
+    if any(run.flows for run in runs):
+        console.print(flow_table(runs))

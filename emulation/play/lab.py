@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,11 +34,19 @@ class Lab:
             raise PlanError(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
         return {name: self.modules[name] for name in (AIR_MODULE, *names) if name in self.modules}
 
+    def check(self, plan: Mapping[str, Any]) -> None:
+        """Raises PlanError for a module that there is not, and for a parameter that a module has not."""
+        self.chosen(plan["modules"])
+        for module, _, name in (parameter.partition(".") for parameter in plan["module_parameters"]):
+            there = parameters_of(self.modules[module]) if module in self.modules else []
+            if there and name not in there:
+                raise PlanError(f"{module}: there is no parameter {name!r}; there are: {', '.join(there)}")
+
     @property
-    def release(self) -> str:
-        """The kernel's release; empty if it does not say."""
+    def release(self) -> str | None:
+        """The kernel's release; None if it does not say."""
         told = self.kernel.parent / "include/config/kernel.release"
-        return told.read_text().strip() if told.is_file() else ""
+        return (told.read_text().strip() or None) if told.is_file() else None
 
     @cached_property
     def sha256(self) -> dict[str, str]:
@@ -52,6 +61,13 @@ class Lab:
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
         }
+
+
+def parameters_of(module: Path) -> list[str]:
+    """The parameters of a module, by the symbols that the kernel's macros make; none if they have been stripped."""
+    return sorted(
+        {name.decode() for name in re.findall(rb"\0__param_(?!str_|ops_|arr_|string_)(\w+)(?=\0)", module.read_bytes())}
+    )
 
 
 def programs(folders: Iterable[Path]) -> list[Path]:

@@ -19,7 +19,7 @@ from typing import Any
 from analysis.result import Host, Result, Run, Script
 from emulation import lanes
 from emulation.lanes import Lane, LaneError, Reason
-from emulation.plan import PlanError
+from emulation.plan import PlanError, plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task, play_all
@@ -41,9 +41,19 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
     return Lab(prepared.kernel.linux, prepared.modules, lane or lanes.find(lanes.DEFAULT))
 
 
-def check_programs(plan: Mapping[str, Any]) -> None:
+def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
+    """What these runs need, and whether it has the modules and parameters that they name. Raises Misuse, Failure."""
+    lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
+    with failures():
+        for task in tasks:
+            if task.seed == tasks[0].seed:
+                lab.check(plan(task.specification))
+    return lab
+
+
+def check_programs(made: Mapping[str, Any]) -> None:
     """Raises Failure, with what mends it, for a program that an application of the plan needs and that is not there."""
-    for kind in {application["kind"] for application in plan["applications"]}:
+    for kind in {application["kind"] for application in made["applications"]}:
         for program in applications.find(kind).programs:
             if not (need := packages.program(program)).present():
                 how = packages.command([need.package])

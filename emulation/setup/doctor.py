@@ -20,7 +20,18 @@ from pathlib import Path
 
 from emulation.lanes import LaneError, Listener, virtual
 from emulation.lanes.virtual.boot import memory_folder
-from emulation.setup import LOCK_FILE, MODULES, Group, cache, environment, kernel, modules, packages, uml
+from emulation.setup import (
+    LOCK_FILE,
+    MODULES,
+    Group,
+    cache,
+    distribution,
+    environment,
+    kernel,
+    modules,
+    packages,
+    uml,
+)
 
 MEMORY_MB = 512  # of one lane
 AT_NEXT_RUN = "the next ./dcflab run builds it"
@@ -66,7 +77,8 @@ def system_packages() -> Iterator[Check]:
         name = f"packages: {group.value}"
         if missing := packages.missing(group):
             status = Status.MISSING if needed.get(group) else Status.HINT
-            yield Check(name, status, f"not installed: {', '.join(missing)}", f"as root: {packages.command(missing)}")
+            mend = "; ".join(packages.command(missing).split("\n  "))
+            yield Check(name, status, f"not installed: {', '.join(missing)}", f"as root: {mend}")
         else:
             yield Check(name, Status.OK, "all there")
 
@@ -114,8 +126,15 @@ def entry(what: str, name: str) -> Check:
 
 def machine() -> Iterator[Check]:
     """What this machine gives to a lane: CPUs, memory, and the right to trace its own children."""
+    if distribution.known():
+        yield Check("system", Status.OK, distribution.title())
+    else:
+        mend = "packages have Debian 12's names here: see what yours are called"
+        yield Check("system", Status.HINT, f"{distribution.title()}: neither Debian nor Ubuntu", mend)
     if (architecture := platform.machine()) != "x86_64":
         yield Check("architecture", Status.BROKEN, architecture, "lanes run on x86-64 only")
+    if platform.release().endswith("-Microsoft"):
+        yield Check("wsl", Status.BROKEN, "version 1 of WSL is no Linux kernel", "wsl --set-version DISTRIBUTION 2")
     cpus = len(os.sched_getaffinity(0))
     yield Check("cpus", Status.OK, f"{cpus}; as many runs go side by side")
     with tempfile.TemporaryDirectory() as private:

@@ -2,7 +2,7 @@
 """System packages: what must be on the machine, by what needs it, and how to get it.
 
 A need is a program or a file, not a package: where it is there, nobody asks how it came. Packages have
-Debian's names.
+Debian 12's names here, and `distribution` what other distributions call them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emulation.setup import distribution
 from emulation.setup.errors import SetupError, say
 
 KERNEL_SOURCE = "/usr/src/linux-source-6.12.tar.*"
@@ -104,13 +105,17 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
 
 
 def missing(*groups: Group) -> list[str]:
-    """The packages that are not there, in order and each once."""
-    return list(dict.fromkeys(need.package for group in groups for need in NEEDS[group] if not need.present()))
+    """The packages that are not there, in order and each once, by what they are called here. What no package here has
+    is left out, save what has to be got otherwise then: the kernel's source."""
+    names = (distribution.name(need.package) for group in groups for need in NEEDS[group] if not need.present())
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def command(packages: Sequence[str]) -> str:
-    """What a person types to get the packages."""
-    return shlex.join(["apt-get", "install", "-y", "--no-install-recommends", *packages])
+    """What a person types, as root, to get the packages; and how to get what is in none."""
+    apt = [package for package in packages if package != distribution.NO_SOURCE]
+    lines = [shlex.join(["apt-get", "install", "-y", "--no-install-recommends", *apt])] if apt else []
+    return "\n  ".join([*lines, *([distribution.HOW] if len(apt) < len(packages) else [])])
 
 
 def ensure(*groups: Group) -> None:
@@ -118,17 +123,20 @@ def ensure(*groups: Group) -> None:
 
     Raises SetupError with the command that installs it otherwise.
     """
-    if not (packages := missing(*groups)):
+    if not (wanted := missing(*groups)):
         return
-    if shutil.which("apt-get") is None:
-        raise SetupError(f"please install what Debian calls {', '.join(packages)}")
-    if os.geteuid() == 0:
-        install([], packages)
-    elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
-        install(["sudo"], packages)
-    else:
-        raise SetupError(f"some packages are not installed. As root:\n  {command(packages)}")
-    if left := missing(*groups):
+    if packages := [package for package in wanted if package != distribution.NO_SOURCE]:
+        if shutil.which("apt-get") is None:
+            raise SetupError(f"please install what Debian calls {', '.join(packages)}")
+        if os.geteuid() == 0:
+            install([], packages)
+        elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
+            install(["sudo"], packages)
+        else:
+            raise SetupError(f"some packages are not installed. As root:\n  {command(wanted)}")
+    if (left := missing(*groups)) == [distribution.NO_SOURCE]:
+        raise SetupError(distribution.HOW)
+    if left:
         raise SetupError(f"installed, but what was wanted of it is not there: {', '.join(left)}")
 
 

@@ -45,7 +45,9 @@ def sweep(n: int) -> list[Run]:
 
 
 DRAW: dict[str, Callable[[Path, int], None]] = {
-    "in_flight": lambda path, n: figures.in_flight(path, {"full": flight(n), "none": flight(n + 1)}),
+    "in_flight": lambda path, n: figures.in_flight(path, {"full": [flight(n)], "none": [flight(n + 1)]}),
+    "in_flight, three seeds": lambda path, n: figures.in_flight(path, {"full": [flight(n), flight(7), flight(8)]}),
+    "a note": lambda path, n: figures.goodput(path, study(1), note=f"seed {n}; 120 s; " + "--stations 5 " * 30),
     "goodput": lambda path, n: figures.goodput(path, study(n), {"full": {"goodput_segments": 4476}}),
     "collisions": lambda path, n: figures.collisions(path, study(n)),
     "over cases": lambda path, n: figures.over_cases(path, strings(n), "goodput_kbps", "kb/s", "hops", {}),
@@ -67,3 +69,24 @@ def test_figure(name: str, tmp_path: Path) -> None:
         DRAW[name](tmp_path / f"{at}.png", n)
     first, again, other = ((tmp_path / f"{at}.png").read_bytes() for at in range(3))
     assert first.startswith(b"\x89PNG") and first == again != other
+
+
+@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_for_print(form: str, magic: bytes, tmp_path: Path) -> None:
+    """SVG and PDF, the same bytes again, too."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        DRAW["in_flight"](tmp_path / folder / f"figure.{form}", 1)
+        DRAW["tcp flows"](tmp_path / folder / f"tcp.{form}", 1)
+    for name in (f"figure.{form}", f"tcp.{form}"):
+        drawn = (tmp_path / "one" / name).read_bytes()
+        assert drawn.startswith(magic) and drawn == (tmp_path / "two" / name).read_bytes()
+
+
+def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
+    """Every figure of counts shows how far the seeds part: drawn as text, the bars can be found."""
+    for figure in (figures.goodput, figures.collisions):
+        for seeds in (1, 3):
+            figure(tmp_path / f"{seeds}.svg", study(seeds))
+        one, three = ((tmp_path / f"{seeds}.svg").read_text().count("LineCollection") for seeds in (1, 3))
+        assert three > one

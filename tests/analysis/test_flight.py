@@ -73,20 +73,18 @@ def test_before_the_start_and_after_the_stop() -> None:
     assert series.time_s.tolist() == [0, 1, 1] and series.count.tolist() == [1, 2, 1]
 
 
-def test_running_average() -> None:
-    """Centred over 101 samples; the first and last 50 are raw, as in seed 000."""
-    values = np.arange(200) ** 2
-    series = Series(np.arange(200.0), values, 200.0)
-    average = series.running_average()
-    assert average.size == 200
-    assert average[:50].tolist() == values[:50].tolist() and average[-50:].tolist() == values[-50:].tolist()
-    assert average[50] == pytest.approx(values[:101].mean())
-    assert average[149] == pytest.approx(values[99:].mean())
-    assert Series(np.arange(3.0), np.arange(3), 3.0).running_average().tolist() == [0, 1, 2]
+def test_average_over_time() -> None:
+    """Over a window of time, however many events are in it; at the ends over what there is of it. By hand."""
+    series = Series(np.array([1.0, 2.0, 2.1, 2.2, 6.0]), np.array([4, 0, 1, 0, 2]), 10.0)
+    average = series.average(np.array([2.0, 4.5, 7.0, 0.0, 10.0]), 2.0)
+    assert average.tolist() == pytest.approx([4.1 / 2, 0, 2, 0, 2])
+    whole = series.average(np.array([5.0]), 20.0)
+    assert whole.tolist() == pytest.approx([series.mean])
 
 
 def test_no_traffic(tmp_path: Path) -> None:
     """A run without TCP has nothing in flight."""
     air = busy_string(0)
     flight: Flight = in_flight(look(make_sample(air, 1, tmp_path)))
-    assert flight.means().total == 0 and flight.total.running_average().size == 0
+    assert flight.means().total == 0
+    assert flight.total.average(np.array([0.5]), 1.0).tolist() == [0]

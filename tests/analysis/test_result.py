@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from analysis.result import Host, Result, Run, from_lane, read
+from analysis.result import LANE_VERSION, PLAN_VERSION, Host, Result, Run, from_lane, read
 
 
 def result(**more: object) -> Result:
@@ -101,7 +101,9 @@ def test_what_is_no_result_of_this_version_is_refused(tmp_path: Path, text: str,
 
 @pytest.mark.parametrize(("what", "found"), [("plan", plan() | {"version": 1}), ("lane", lane(1) | {"version": 3})])
 def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=f"{what}.json has version {found['version']}; this program reads version 2"):
+    reads = {"plan": PLAN_VERSION, "lane": LANE_VERSION}[what]
+    said = f"{what}.json has version {found['version']}; this program reads version {reads}"
+    with pytest.raises(ValueError, match=said):
         from_lane(**{"plan": plan(), "lane": lane(1), what: found}, wall_s=1)
 
 
@@ -138,3 +140,21 @@ def test_without_a_trace() -> None:
     """A run without a trace has no in-flight means, and says so by null."""
     r = from_lane(plan(), lane(1), wall_s=1)
     assert isinstance(r, Run) and r.in_flight is None and r.trace is None
+
+
+def test_hops() -> None:
+    """As the route was planned: its metric, or 1 to a neighbour; None where there is no route."""
+
+    def planned(routing: dict[str, Any], neighbours: dict[str, str]) -> int | None:
+        of_plan = plan()
+        of_plan["nodes"] = [
+            {"name": name, "routing": routing,
+             "interfaces": [{"ip": f"{ip}/24" if ip else "", "neighbours": neighbours}]}
+            for name, ip in (("sta1", "10.0.0.1"), ("sta5", "10.0.0.5"))
+        ]  # fmt: skip
+        return from_lane(of_plan, lane(1), wall_s=1).flows[0].hops
+
+    assert planned({"routes": [{"to": "10.0.0.5", "metric": 4}]}, {"10.0.0.2": ""}) == 4
+    assert planned({"routes": []}, {"10.0.0.5": ""}) == 1
+    assert planned({}, {"10.0.0.2": ""}) is None
+    assert from_lane(plan(), lane(1), wall_s=1).flows[0].hops is None

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from sample_runs import run, strings, study
 
-from analysis.table import by_case, run_table, study_tables, value
+from analysis.result import Run, TcpSummary
+from analysis.table import OF_RUNS, by_case, conditions, flow_table, scaled, study_tables, value
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "NewReno"}
 PUBLISHED = {
@@ -118,7 +119,52 @@ def test_groups_are_sorted_by_seed() -> None:
     assert [run.seed for run in groups["3"]["slow"]] == [1, 2]
 
 
-def test_single_run() -> None:
-    """The summary of one run."""
-    lines = text(run_table("string", run(segments=4500)))
-    assert row(lines, "goodput, segments") == ["4,500"] and row(lines, "TCP retransmissions") == ["12"]
+def flows_of(*runs: Run) -> list[list[str]]:
+    return text(flow_table(runs))
+
+
+def test_flows() -> None:
+    """Each flow's own numbers: hops, TCP, goodput, and when it was done; columns that nobody fills are not there."""
+    done = run(segments=4500)
+    [flow] = done.flows
+    tcp = TcpSummary(rtos=3, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=1, recovery_s=1, rto_s=1,
+                     cwnd_mean=7.25, cwnd_max=9, srtt_ms=None, in_flight_mean=5)  # fmt: skip
+    done = done.model_copy(update={"flows": [flow.model_copy(update={"hops": 4, "finished_s": 30.5, "tcp": tcp})]})
+    _, _, head, _, cells, _ = flows_of(done)
+    assert head == ["flow", "from", "to", "TCP", "hops", "kb/s", "share", "segments", "retransmitted", "timeouts",
+                    "fast retr.", "mean cwnd", "finished, s"]  # fmt: skip
+    assert cells == ["flow1", "sta1", "sta5", "reno", "4", "438", "1", "4,500", "12", "3", "2", "7.25", "30.50"]
+    both = flows_of(done, run(seed=2, segments=4600))[4]
+    assert both[4:8] == ["4", "443 ± 62", "1 ± 0", "4,550 ± 635"] and both[-1] == "30.50 (1 of 2)"
+    assert [line[0] for line in flows_of(run("full"), run("none"))][2:3] == ["variant"]
+
+
+def test_the_same_rows_whatever_the_seeds() -> None:
+    """No row of one run is gone when there are several."""
+    one, many = (text(study_tables("", [run(seed=s) for s in range(n)], quantities=OF_RUNS)[0]) for n in (1, 3))
+    assert [line[0] for line in one if line[1:]] == [line[0] for line in many if line[1:]]
+    assert row(many, "TCP retransmissions") == ["12 ± 0"]
+
+
+def test_counts_grow_with_time() -> None:
+    """Published counts are made those of another duration; rates, shares and windows stay."""
+    counts = {"col.any.total": 120.0, "fail.data": 12.0, "goodput_segments": 4476.0, "queue_drops": 6.0,
+              "retries.short": 60.0, "flows.0.tcp.rtos": 9.0, "flows.1.tcp.rto_s": 30.0}  # fmt: skip
+    others = {"goodput_kbps": 400.0, "in_flight.data": 3.278, "flows.0.share": 0.5, "flows.0.tcp.cwnd_mean": 5.68,
+              "flows.0.tcp.cwnd_max": 9.0, "losses.queue": 2.0}  # fmt: skip
+    found = scaled({"": {"full": counts | others}}, 1 / 6)[""]["full"]
+    assert found == pytest.approx({path: value / 6 for path, value in counts.items()} | others)
+
+
+def test_conditions() -> None:
+    """Seeds, duration, and the options as they are given."""
+    runs = [run(seed=seed) for seed in (1, 2, 3)]
+    assert conditions(runs, {"stations": 5, "trace": False}) == (
+        "seeds 1..3, mean ± 95 % confidence; 120 s; --stations 5 --no-trace"
+    )
+    assert conditions(runs[:1], {}) == "seed 1; 120 s"
+    options = {"module_parameters": {"tcp_cwl.limit": "4"}, "tcp": ("sca", "newreno"), "bytes": None}
+    said = conditions([runs[0], runs[2].model_copy(update={"air_s": 60.5})], options)
+    assert said == (
+        "seeds 1,3, mean ± 95 % confidence; 60.5..120 s; --module-parameters tcp_cwl.limit=4 --tcp sca,newreno"
+    )

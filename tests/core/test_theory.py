@@ -37,7 +37,7 @@ def saturate_pairs(air: Core, rate: int, body: bytes, pairs: dict[int, int], sec
 
 @pytest.mark.parametrize(
     ("rate", "phy", "data_us", "ack_us"),
-    [  # 1028 B on the air; 15.4.4.6, 16.3.4, 17.4.3, 18.5.3, by hand
+    [  # 1028 B on the air; 16.3.4, 17.4.3, 18.5.3, by hand
         (10, dsss(), 192 + 8224, 192 + 112), (20, dsss(), 192 + 4112, 192 + 112),
         (55, dsss(basic_rates=0b11), 192 + 1496, 192 + 56), (110, dsss(basic_rates=0b11), 192 + 748, 192 + 56),
         (60, OFDM, 20 + 4 * 344, 44), (90, OFDM, 20 + 4 * 230, 44), (120, OFDM, 20 + 4 * 172, 32),

@@ -49,7 +49,7 @@ def test_frame_that_comes_within_difs_waits_for_its_end() -> None:
 
 
 def test_rts_cts_exchange_and_durations() -> None:
-    """10.3.2.9, 9.3.1.2-4: RTS, CTS, DATA, ACK a SIFS apart; each Duration reserves up to the end of the ACK."""
+    """10.3.2.7, 10.3.2.9, 9.3.1.2-4: RTS, CTS, DATA, ACK a SIFS apart; each Duration lasts to the end of the ACK."""
     air = Core(mutual(2, {}, NEAR))
     air.send(0, 1, DATA, at=1000 * US, rts=True)
     air.run(50_000 * US)
@@ -70,7 +70,7 @@ def test_propagation_delay_shifts_each_step() -> None:
 
 
 def test_lost_ack_is_sent_again_with_retry_and_delivered_twice() -> None:
-    """10.3.2.11: no ACK within ACKTimeout, so the frame is sent again, Retry set; mac80211 drops the duplicate."""
+    """10.3.2.9: no ACK within ACKTimeout, so the frame is sent again, Retry set; mac80211 drops the duplicate."""
     air = Core([[0, NEAR], [5, 0]])  # nothing comes back from 1
     air.send(0, 1, TACK, at=1000 * US)
     air.run(10_000 * US)
@@ -83,7 +83,7 @@ def test_lost_ack_is_sent_again_with_retry_and_delivered_twice() -> None:
 
 
 def test_lost_cts_is_followed_by_another_rts() -> None:
-    """10.3.2.9: no CTS within CTSTimeout."""
+    """10.3.2.7: no CTS within CTSTimeout."""
     air = Core([[0, NEAR], [5, 0]])
     air.send(0, 1, DATA, at=1000 * US, rts=True)
     air.run(10_000 * US)
@@ -353,7 +353,7 @@ def test_other_channels_are_silent() -> None:
 
 
 def test_cts_to_self_protects_an_ofdm_frame() -> None:
-    """10.3.2.13: a CTS to itself, SIFS, DATA; nobody answers the CTS."""
+    """10.3.2.12: a CTS to itself, SIFS, DATA; nobody answers the CTS."""
     air = Core(mutual(2, {}, NEAR), phy=dsss(basic_rates=0b11, signal_extension_ns=6000))
     air.send(0, 1, DATA, at=1000 * US, rate=540, cts_to_self=True)
     air.run(10_000 * US)

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from analysis import trace
+
 
 def test_a_flow_of_so_many_bytes(bench):
     bench.plan(stations=3, seconds=10, bytes=100_000)
@@ -27,6 +29,18 @@ def test_iperf3_flows(bench, amount):
     assert flow["congestion"] == "reno"
     assert flow["delivered_bytes"] == amount if amount else 0.8 * received < flow["delivered_bytes"] <= received
     assert report["start"]["test_start"]["bytes"] == (amount or 0)
+
+
+def test_a_small_window_stays_open(bench):
+    """The application reads what comes, so that a small receive buffer is a window and no tide of segments."""
+    bench.plan(stations=2, seconds=3, receive_buffer=32_768)
+    bench.run("plan")
+    seen = trace.read(bench.folder / "air.trace")
+    acks = (seen.tx["kind"] == trace.Kind.TCP_ACK) & (seen.tx["start_ns"] > seen.start_ns + 10**9)
+    at = seen.frame[acks] + 26 + 8 + 20 + 14  # headers of 802.11 with QoS, LLC and IPv4; the window in TCP's
+    window = seen.data[at].astype(int) << 8 | seen.data[at + 1]
+    assert window.size > 100
+    assert window.min() > 0.9 * window.max()
 
 
 def test_six_flows_side_by_side(bench):

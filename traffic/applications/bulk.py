@@ -3,7 +3,8 @@
 
 The sender writes 64 kB at a time whenever the socket has room; the receiver is woken when a low-water mark of bytes is
 there and throws them away inside the kernel (MSG_TRUNC). So a 120 s run at 2 Mb/s costs some hundred system calls, and
-TCP never waits for either end.
+TCP never waits for either end. What waits to be read narrows the window, so where that could be felt each segment is
+read when it comes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CHUNK = memoryview(bytes(1 << 16))
-LOW_WATER = 1 << 17  # bytes; must stay well below the receive window, or it would close
+LOW_WATER = 1 << 17  # bytes
 ABORT = struct.pack("=ii", 1, 0)  # struct linger: closing resets the connection (socket(7), RFC 9293, 3.10.5)
 NOWHERE = bytearray(1 << 20)  # never written to, so it takes no memory
 
@@ -80,7 +81,9 @@ class Application(applications.Application):
 
     def set_low_water(self) -> None:
         assert self.receiver
-        wanted = LOW_WATER if self.bytes is None else min(LOW_WATER, max(self.bytes - self.delivered, 1))
+        wanted = LOW_WATER if (self.plan["receive_buffer"] or 0) >= 8 * LOW_WATER else 1
+        if self.bytes is not None:
+            wanted = min(wanted, max(self.bytes - self.delivered, 1))
         self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
 
     def send(self) -> None:

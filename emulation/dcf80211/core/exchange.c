@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The frame exchange: RTS, CTS, DATA, ACK, their timeouts and retries
- * (10.3.2.9, 10.3.2.11, 10.3.4.4), and what a station does with what it hears.
+ * (10.3.2.7, 10.3.2.9, 10.3.4.4), and what a station does with what it hears.
  */
 #include "state.h"
 
@@ -209,7 +209,7 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 		return timeline_set(dcf, s->index, EV_SIFS, dcf->now + phy->sifs_ns);
 	}
 	s->phase = s->phase == SENDING_RTS ? AWAITING_CTS : AWAITING_ACK;
-	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.9, 10.3.2.11) */
+	/* CTSTimeout, ACKTimeout: SIFS + slot + aRxPHYStartDelay (10.3.2.7, 10.3.2.9) */
 	rate = dcf_response_rate(phy, stage_of(f)->rate);
 	timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now + phy->sifs_ns + (dcf_rule(dcf, DCF_FIXED_TIMEOUTS) ?
 		     response_airtime(dcf, f) + 2 * NS2_DELAY_NS :

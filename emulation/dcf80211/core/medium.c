@@ -85,7 +85,7 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	}
 	if (!rx->is_frame)
 		return;
-	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.9, 10.3.2.4). */
+	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
 	start = dcf->now + dcf_plcp_ns(tx->rate, tx->short_preamble);
 	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT) &&
 	    !dcf_rule(dcf, DCF_FIXED_TIMEOUTS))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The PHY's clock: how long a frame is on the air, and the intervals between
- * frames. IEEE 802.11-2016: 15.4 (DSSS), 16.3.4 (HR/DSSS), 17.4.3 (OFDM),
+ * frames. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM),
  * 18.5.3 (ERP). All times are nanoseconds; rates are in units of 100 kb/s.
  */
 #ifndef DCF_PHY_H

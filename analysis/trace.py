@@ -202,6 +202,13 @@ def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
     return row, tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
 
 
+def so_far(data: bytes, now_ns: int) -> Trace:
+    """The trace in bytes that are all there is until now, while it is still written. Raises TraceError."""
+    mark = np.zeros(1, MARK)
+    mark["size"], mark["type"], mark["what"], mark["time_ns"] = MARK.itemsize, _Record.MARK, 1, now_ns
+    return parse(np.frombuffer(data + mark.tobytes(), np.uint8))
+
+
 def runs(words: Array, length: int) -> Array:
     """A view of one-dimensional `words` whose row i is words[i : i + length]: picking or setting rows copies whole
     runs, several times faster than an index for each word."""

@@ -23,28 +23,35 @@ import json
 import os
 import re
 import shutil
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import topologies
 from emulation import plan, specification
-from emulation.lane import links
+from emulation.lane import guest, links
 from emulation.lane import net as lane
 from emulation.lane.links.adhoc import Link as Adhoc
 from emulation.lane.links.mesh import Link as Mesh
-from emulation.lane.measurement import ASKED
+from emulation.lane.measurement import ASKED, Measurement, Service
 from emulation.lane.node import Node, Position
 from emulation.lane.plugins import extend
+from emulation.lane.prompt import Shell
+from emulation.lane.recorders.air_trace import Recorder
 from emulation.plan.air import TX_POWER, heard, stronger_db
-from emulation.plan.applications import own_flow
+from emulation.plan.applications import own_flow, plan_applications, set_up_tcp
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.plan.nodes import RTS_THRESHOLDS, link_settings, own_radio
 from emulation.specification import Specification
+from traffic.loop import Loop
 
-__all__ = ["Adhoc", "Mesh", "Net"]
+__all__ = ["CLI", "Adhoc", "Mesh", "Net"]
 
 HIDDEN = ("own", "topology", "parameters")  # options that are the network itself
+IPERF_PORT = 5200  # and so many more for each flow of a prompt
+PAUSE_S = 0.001  # a session of less has only been looked around in
 RUN_NAME = re.compile(r"\w[\w.+]*(-[\w.+]+)*")
 
 
@@ -132,10 +139,13 @@ class Net(lane.Net):
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
         self.planned: Specification | None = None
+        self.recording: tuple[Measurement, Service] | None = None  # of a session
+        self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
 
     @classmethod
-    def of(cls, asked: Specification) -> Net:
-        """The network of a specification."""
+    def of(cls, asked: Specification | str) -> Net:
+        """The network of a specification, or of one as JSON."""
+        asked = Specification.model_validate_json(asked) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
         net, network = cls(**options), asked.network.standing()
         for name, node in network.nodes.items():
@@ -223,25 +233,31 @@ class Net(lane.Net):
             specification.of_options({"seconds": seconds})
         if not self.started:
             raise PlanError("run: the network has not started: net.start()")
-        with self.kept(name, seconds) as keep:
+        with self.kept(name or "run", not name) as keep:
             result = super().run(seconds, progress)
-            keep(result)
+            keep(result, seconds)
         return result
 
     @contextlib.contextmanager
-    def kept(self, name: str, seconds: float) -> Iterator[Any]:
+    def kept(self, name: str, numbered: bool) -> Iterator[Any]:
         """A subfolder for a run, as `folder`; yields what writes its end. Without an end nothing is left."""
+        if self.recording:
+            raise PlanError("run: what happens at this prompt is a run already")
         assert self.planned
-        name = name or f"run{len(NAMES) + 1}"
-        where = Path(self.folder) / f"{name}-{self.planned.measurement.seed}"
+        asked, count = self.planned, 1
         if not RUN_NAME.fullmatch(name) or len(name) > 40:
             raise PlanError(f"run: {name!r} is no name for a run: letters, digits, and . + - between them, at most 40")
+        while numbered and f"{name}{count}" in NAMES:
+            count += 1
+        name = f"{name}{count}" if numbered else name
+        where = Path(self.folder) / f"{name}-{asked.measurement.seed}"
         if where.exists():
             raise PlanError(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
-        measurement = self.planned.measurement.model_copy(update={"seconds": seconds})
-        asked = self.planned.model_copy(update={"measurement": measurement})
 
-        def keep(result: dict[str, Any], **otherwise: Any) -> None:
+        def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
+            measured = asked.measurement.model_copy(update={"seconds": seconds})
+            said = asked.model_copy(update={"measurement": measured}).model_dump(mode="json")
+            (where / ASKED).write_text(json.dumps({"name": name, "specification": said}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 2, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))
@@ -250,12 +266,88 @@ class Net(lane.Net):
         folder, self.folder = self.folder, str(where)
         try:
             where.mkdir()
-            (where / ASKED).write_text(json.dumps({"name": name, "specification": asked.model_dump(mode="json")}))
+            (where / ASKED).touch()
+            (where / "plan.json").write_text(json.dumps(self.plan))
             yield keep
         finally:
             self.folder = folder
             if not (where / "lane.json").exists():
                 shutil.rmtree(where, ignore_errors=True)
+
+    def start(self) -> None:
+        """Make the network, of which a prompt is to tell before it is stopped, if that is wanted."""
+        super().start()
+        guest.at_end.callback(self.stop)
+
+    def stop(self) -> None:
+        """Take everything away again; first there is a prompt, under `./dcflab shell`."""
+        if self.started and not self.recording and "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
+            CLI(self)
+        super().stop()
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[None]:
+        """Record what happens meanwhile, as a run has it; one in which no time passes leaves nothing."""
+        with self.kept("session", True) as keep:
+            with Loop() as loop, Measurement(self, loop) as measurement:
+                measurement.start()
+                self.began_ns = measurement.started_ns
+                try:
+                    with Service(loop) as service:
+                        self.recording = measurement, service
+                        yield
+                finally:
+                    self.recording = None
+                measurement.stop()
+            flows, reports = [flow for flow, _ in self.done], [report for _, report in self.done]
+            result = measurement.result(reports)
+            self.done.clear()
+            if result["air_s"] > PAUSE_S:
+                keep(result, result["air_s"], applications=flows, motion=[])
+
+    def flow_between(self, source: str, destination: str) -> dict[str, Any]:
+        """A flow as all are, from now on, with its TCP set up at both ends; for a prompt. Raises PlanError, OSError."""
+        assert self.planned
+        transport = self.asked.transport.model_copy(update={"tcp": self.asked.transport.tcp[:1]})
+        asked = self.planned.model_copy(update={"transport": transport})
+        number, flow = len(self.done) + 1, topologies.Application(source=source, destination=destination)
+        network = asked.network.standing().model_copy(update={"applications": (flow,)})
+        (planned,), names = plan_applications(asked, network)
+        ends: dict[str, dict[str, Any]] = {name: {"sysctl": {}} for name in (source, destination)}
+        set_up_tcp(ends, network, names)
+        for name, end in ends.items():
+            with self[name]:
+                for variable, value in end["sysctl"].items():
+                    self[name].sysctl(variable, value)
+        start_s = (time.monotonic_ns() - self.began_ns) / 1e9
+        return {**planned, "name": f"iperf{number}", "port": IPERF_PORT + number, "start_s": start_s}
+
+    def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
+        """Let the session have this flow, and what became of it."""
+        self.done.append((flow, {**report, "name": flow["name"]}))
+
+    def capture(self, file: str) -> None:
+        """Have the host write what has been on the air in this session so far, as pcapng, into the run folder. Raises
+        PlanError if nothing is recorded."""
+        for recorder in self.recording[0].recorders if self.recording else ():
+            if isinstance(recorder, Recorder):
+                with self.recording[1].halted():  # type: ignore[index]
+                    recorder.copy()
+                guest.report(capture=file, run=Path(self.folder).name, now_ns=time.monotonic_ns())
+                return
+        raise PlanError("capture: nothing is recorded here")
+
+
+def CLI(net: Net) -> None:
+    """A prompt in a started network, until exit; what happens meanwhile is kept as a run is."""
+    shell, before = Shell(net, guest.read_line), Path.cwd()
+    guest.report(words=shell.words())
+    os.chdir(net.folder)  # where it may write
+    try:
+        with net.session():
+            shell.run()
+    finally:
+        os.chdir(before)
 
 
 NAMES: list[str] = []  # of the runs of this lane

@@ -26,7 +26,7 @@ ARROWS = {
                       "emulation.setup", "emulation.specification", "experiments", "topologies", "traffic"},
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.lane"},
-    "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies"},
+    "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies", "traffic"},
     "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
     "emulation.play": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.setup",
                        "emulation.specification", "experiments", "traffic"},

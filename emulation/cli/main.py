@@ -81,9 +81,9 @@ class What(Group):
 
 
 class Topologies(What):
-    """`shell`'s subcommands: the topologies."""
+    """`shell`'s subcommands: the topologies, and any Python file."""
 
-    what, besides = "topology", ", or the path of one that ends in .py"
+    what, besides = "topology", ", or the path of one or of a script that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return topologies.names()
@@ -91,7 +91,9 @@ class Topologies(What):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from emulation.cli import shell
 
-        return shell.command(cmd_name) if cmd_name in topologies.names() or cmd_name.endswith(".py") else None
+        if cmd_name in topologies.names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
+            return shell.of_topology(cmd_name)
+        return shell.of_script(cmd_name) if cmd_name.endswith(".py") else None
 
 
 class Files(Group):
@@ -151,7 +153,7 @@ cli.add_command(What(
               "run string --vary rts=none,full --vary stations=4,6,8", "run ~/my_study.py", "run ./ring.py --rate 11"],
 ))  # fmt: skip
 cli.add_command(Topologies(
-    "shell", subcommand_metavar="TOPOLOGY [OPTIONS]",
+    "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",
     help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
     examples=["shell string --stations 3", "shell ./ring.py --rts full"],
 ))  # fmt: skip

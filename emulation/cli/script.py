@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -16,6 +17,7 @@ from emulation.cli.playing import say_speed
 from emulation.lanes import Lane, Listener
 from emulation.play.drawing import artist
 from emulation.play.errors import Misuse
+from emulation.play.lab import Lab
 from emulation.play.session import new_folder, provide
 
 
@@ -48,16 +50,25 @@ def command(path: str) -> click.Command:
 
 def play(
     script: Script, out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane, listener: Listener
-) -> None:  # fmt: skip
+) -> NoReturn:
     """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
-    from emulation.cli.topology import show
-    from emulation.play.script import name_of, play_script
+    from emulation.play.script import name_of
 
     folder, lab = new_folder(out, name_of(script)), provide(lane=lane)
+    play_in(folder, lab, script, name_of(script), as_json, formats, listener)
+
+
+def play_in(
+    folder: Path, lab: Lab, script: Script, name: str, as_json: bool, formats: Sequence[str], listener: Listener
+) -> NoReturn:
+    """The same in this folder, under this name."""
+    from emulation.cli.topology import show
+    from emulation.play.script import play_script
+
     with artist() if formats else nullcontext() as draw:
-        found = play_script(lab, script, folder, listener)
+        found = play_script(lab, script, folder, listener, name)
         if found.result:
-            show(name_of(script), found.outcomes, folder, draw, formats, as_json, {})
+            show(name, found.outcomes, folder, draw, formats, as_json, {})
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

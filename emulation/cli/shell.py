@@ -1,46 +1,111 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`shell TOPOLOGY`: a prompt inside a running network."""
+"""`shell TOPOLOGY`, `shell SCRIPT.py`: a prompt inside a running network. What happens there is kept as a run is."""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import importlib
+import os
 import sys
-import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from emulation.cli.command import Command, lane, seeds
+from analysis.result import Script
+from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, specification_of
+from emulation.cli.script import play, play_in
 from emulation.lanes import Lane, Listener
 from emulation.plan import plan
-from emulation.play.session import failures, provide
+from emulation.play.errors import Misuse
+from emulation.play.script import KEPT
+from emulation.play.session import failures, new_folder, provide
+from emulation.specification import Specification
+
+PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
+from emulation.net import Net
+
+with Net.of({specification!r}) as net:
+    net.start()
+"""
 
 
-def command(name: str) -> click.Command:
+def of_topology(name: str) -> click.Command:
     """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
 
-    def callback(seeds: list[int], lane: Lane, **given: Any) -> None:
-        specification = specification_of(name, given | {"seed": seeds[0]})
-        made, lab = plan(specification), provide(folders=specification.kernel.modules, lane=lane)
-        with failures(), tempfile.TemporaryDirectory(prefix="dcflab-shell-") as folder:
-            lab.check(made)
-            (Path(folder) / "plan.json").write_text(json.dumps(made))
-            status = lane.run(
-                lab.kernel, lab.modules, Path(folder), ["shell"], seed=seeds[0],
-                listener=Listener(line=click.echo, ask=typed), plugins=[Path(own) for own in made["plugins"]],
-            ).status  # fmt: skip
-        sys.exit(status)
+    def callback(seeds: list[int], out: Path | None, lane: Lane, **given: Any) -> None:
+        asked = specification_of(name, given | {"seed": seeds[0]})
+        title, lab = Path(name).stem, provide(folders=asked.kernel.modules, lane=lane)
+        with failures():
+            lab.check(plan(asked))
+        folder = new_folder(out, title)
+        program = folder / KEPT
+        program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
+        script = Script(path=str(program), seeds=seeds[:1], shell=True)
+        play_in(folder, lab, script, title, False, (), at_terminal())
 
     help_ = f"A prompt inside a running {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
-    return Command(name, examples, params=[*options_of(name), seeds(), lane()], callback=callback, help=help_)
+    params = [*options_of(name), seeds(), out(), lane()]
+    return Command(name, examples, params=params, callback=callback, help=help_)
 
 
-def typed(prompt: str) -> str | None:
-    """A line typed at this terminal; None at its end."""
-    try:
-        return input(prompt)
-    except EOFError:
-        return None
+def standing(asked: Specification) -> Specification:
+    """The same of its network itself: in a lane a topology of the user's own may be out of sight."""
+    chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
+    return asked.model_copy(update={"network": chosen})
+
+
+def of_script(path: str) -> click.Command:
+    """The command of a script."""
+
+    def callback(seeds: list[int], out: Path | None, lane: Lane, arguments: tuple[str, ...]) -> None:
+        if not Path(path).is_file():
+            raise Misuse(f"there is no script {path}")
+        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds[:1], shell=True)
+        play(script, out, False, (), lane, at_terminal())
+
+    params = [seeds(), out(), lane(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    help_ = "A prompt in each network that a script starts."
+    return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
+
+
+def at_terminal() -> Listener:
+    """Who types there: with line editing, history and completion, if Python has readline."""
+    readline: Any = None
+    words: dict[str, Sequence[str]] = {}
+    if sys.stdin.isatty():
+        with contextlib.suppress(ImportError):
+            readline = importlib.import_module("readline")
+
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dcflab"
+
+    def complete(text: str, number: int) -> str | None:
+        first, space, _ = readline.get_line_buffer().lstrip().partition(" ")
+        fit = [word for word in words.get(first if space else "", ()) if word.startswith(text)]
+        return f"{fit[number]} " if number < len(fit) else None
+
+    def typed(prompt: str) -> str | None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            return None
+        if readline and line:
+            with contextlib.suppress(OSError):
+                state.mkdir(parents=True, exist_ok=True)
+                readline.write_history_file(state / "history")
+        return line
+
+    def known(more: Mapping[str, Sequence[str]]) -> None:
+        words.update(more)
+
+    if readline:
+        with contextlib.suppress(OSError):
+            readline.read_history_file(state / "history")
+        readline.set_history_length(1000)
+        readline.set_completer_delims(" ")
+        readline.set_completer(complete)
+        readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+    return Listener(line=click.echo, ask=typed, words=known)

@@ -37,6 +37,7 @@ LAB = "/run/lab"
 CHECKOUT, RUN, MODULES, PLUGINS = (f"{LAB}/{name}" for name in ("checkout", "run", "modules", "plugins"))
 SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
 reports = -1
+at_end = contextlib.ExitStack()  # what is to be done when the script has ended
 
 
 def report(**what: object) -> None:
@@ -113,21 +114,15 @@ def script(path: str, *arguments: str) -> int:
     site.main()
     sys.argv = [path, *arguments]
     sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there takes no one's place
-    runpy.run_path(path, run_name="__main__")
+    with at_end:
+        runpy.run_path(path, run_name="__main__")
     return 0
 
 
-def shell() -> int:
-    """Run the prompt in the network of the run folder's plan."""
-    from emulation.lane.net import Net
-    from emulation.lane.prompt import Shell
-
-    with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
-        net = Net.from_plan(json.load(file))
-    with net:
-        net.start()
-        Shell(net, read_line).run()
-    return 0
+def shell(path: str, *arguments: str) -> int:
+    """The same, with a prompt in each network that it starts, before that is stopped."""
+    os.environ["DCFLAB_PROMPT"] = "1"
+    return script(path, *arguments)
 
 
 def read_line(prompt: str) -> str | None:

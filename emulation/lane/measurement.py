@@ -6,6 +6,10 @@ A run is such a time in which the plan's applications run; a session at the prom
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
+import threading
 import time
 
 from emulation.lane import recorders
@@ -13,12 +17,13 @@ from emulation.lane.clock import wait_for_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Self
 
     from emulation.lane.net import Net
     from traffic.loop import Loop
 
+SERVING_NS = 3_600_000_000_000  # at a time: any time will do
 ASKED = "asked.json"  # what a script's run was to be: its `name` and its `specification`
 
 
@@ -67,3 +72,57 @@ class Measurement:
             "recorders": {recorder.plan["kind"]: recorder.report() for recorder in self.recorders},
             "air": net.air.report() if net.air else None,
         }
+
+
+class Service:
+    """A loop served by a thread of its own, from here to the end of the block: recorders need it when whoever has
+    started them does something else. It can be halted meanwhile: `with service.halted():`."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop, self.end = loop, os.eventfd(0, os.EFD_CLOEXEC)
+        self.failed: OSError | None = None
+
+    def __enter__(self) -> Self:
+        self.loop.watch(self.end, select.EPOLLIN, self._over)
+        self._go_on()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._halt()
+        self.loop.forget(self.end)
+        os.close(self.end)
+        if self.failed:
+            raise self.failed
+
+    @contextlib.contextmanager
+    def halted(self) -> Iterator[None]:
+        self._halt()
+        try:
+            yield
+        finally:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _halt(self) -> None:
+        os.eventfd_write(self.end, 1)
+        self.thread.join()
+
+    def _over(self) -> None:
+        os.eventfd_read(self.end)
+        raise _OverError
+
+    def _serve(self) -> None:
+        try:
+            while True:
+                self.loop.run(time.monotonic_ns() + SERVING_NS)
+        except _OverError:
+            pass
+        except OSError as error:  # no room for a trace, say
+            self.failed = error
+
+
+class _OverError(Exception):
+    """The thread is to end."""

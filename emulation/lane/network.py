@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What routings, recorders and motion may ask of the network that they are in; `emulation.lane.net.Net` is one.
+"""What routings, recorders, motion and the prompt may ask of the network that they are in; `emulation.lane.net.Net` is
+one, and for the prompt `emulation.net.Net`.
 
 For type checkers only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from emulation.lane.air import Air
+from emulation.lane.links import Link
 from emulation.lane.node import Node
 
 
@@ -19,3 +22,29 @@ class Network(Protocol):
     nodes: dict[str, Node]
     air: Air | None
     folder: str
+
+
+class Live(Protocol):
+    """A network with a prompt, as `emulation.net.Net` is. Its nodes' `rts`, `position` and `tx_power_dbm` may be
+    set at any time; what cannot be raises ValueError."""
+
+    air: Air | None
+    folder: str
+
+    @property
+    def nodes(self) -> Mapping[str, Any]: ...
+
+    def interfaces(self) -> list[Any]: ...
+
+    def link_of(self, interface: Any) -> Link: ...
+
+    def heard_by(self, node: Node) -> list[tuple[str, float | None]]: ...
+
+    def flow_between(self, source: str, destination: str) -> dict[str, Any]:
+        """A flow as all are, set up at both ends."""
+
+    def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
+        """Remember what became of it."""
+
+    def capture(self, file: str) -> None:
+        """Have what has been on the air so far written."""

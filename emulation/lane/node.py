@@ -113,6 +113,7 @@ class Node:
         """Start a program in the node; a str goes through the shell. Options as of subprocess.Popen."""
         from subprocess import Popen
 
+        options.setdefault("preexec_fn", syscalls.show_devices_of_namespace)
         with self:
             return Popen(command, shell=isinstance(command, str), **options)
 

@@ -4,7 +4,7 @@
 `sta1 COMMAND` runs a program in a node; a node's name among its arguments stands for its address. In the virtual
 lane the clock stands while the prompt waits, however long you think, and leaps while a command waits: `sta1 ping sta3`
 takes no time, and `wait 60` lets a minute of the network's time pass in a moment. That is why ping counts to four here
-unless told otherwise. Ctrl-C ends a command, not the network.
+unless told otherwise. Ctrl-C ends a command, not the network, and neither does any mistake.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from traffic.ping import ping
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
-    from emulation.lane.net import Net
+    from emulation.lane.network import Live
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
 LONGEST_S = 100_000
+MODES = ("full", "partial", "none")
+COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 
 
 def terminal(prompt: str) -> str | None:
@@ -42,11 +45,17 @@ class Shell(cmd.Cmd):
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
 
-    def __init__(self, net: Net, read: Callable[[str], str | None] = terminal) -> None:
+    def __init__(self, net: Live, read: Callable[[str], str | None] = terminal) -> None:
         super().__init__()
         self.net, self.read = net, read
         self.background: list[subprocess.Popen[bytes]] = []
         self.names: dict[str, object] = {"net": net, **net.nodes}  # of `py`
+
+    def words(self) -> dict[str, list[str]]:
+        """What can be completed: those that may follow each first word; "" has the first words."""
+        verbs, nodes = sorted(name[3:] for name in self.get_names() if name.startswith("do_")), list(self.net.nodes)
+        own = {"help": verbs, "rts": [*nodes, *MODES], "nodes": [], "net": [], "wait": [], "exit": [], "time": verbs}
+        return {"": [*verbs, *nodes]} | {word: own.get(word, nodes) for word in (*verbs, *nodes)}
 
     def run(self) -> None:
         """Serve until exit or the end of the input; what was started in the background ends then."""
@@ -60,7 +69,9 @@ class Shell(cmd.Cmd):
                     print("interrupted")
                 except OSError as error:
                     print(f"*** {error.strerror or error}")
-                except Exception as error:  # a mistake at the prompt, or in a verb, is not the network's end
+                except ValueError as error:
+                    print(f"*** {error}")
+                except (Exception, SystemExit) as error:  # a mistake at the prompt, or in a verb, is not its end
                     print(f"*** {type(error).__name__}: {error}")
         finally:
             for process in self.background:
@@ -70,14 +81,44 @@ class Shell(cmd.Cmd):
     def emptyline(self) -> bool:
         return False
 
+    def do_help(self, line: str) -> None:
+        """help [VERB]: what there is, or all about a verb.
+
+        help iperf
+        """
+        known = {name[3:]: getattr(self, name).__doc__ for name in sorted(self.get_names()) if name.startswith("do_")}
+        if line in self.net.nodes:
+            line = "NODE"
+        about = {"NODE": self.default.__doc__, **{name: text for name, text in known.items() if name not in ALIASES}}
+        if line:
+            if not (text := about.get(line) or known.get(line)):
+                raise ValueError(f"there is no verb {line}; there are: {', '.join(about)}")
+            print("\n".join(f"    {row.strip()}".rstrip() for row in text.strip().splitlines()))
+            return
+        for text in about.values():
+            usage, _, said = text.strip().splitlines()[0].partition(": ")
+            print(f"    {usage:<30} {said}")
+        print("    help VERB has an example of each; Tab completes, and the arrows bring back what was typed before.")
+
+    def node(self, name: str) -> Any:
+        """The node of this name. Raises ValueError."""
+        if name not in self.net.nodes:
+            raise ValueError(f"there is no node {name}; there are: {', '.join(self.net.nodes)}")
+        return self.net.nodes[name]
+
     def default(self, line: str) -> None:
-        """NODE COMMAND: run a program in a node; with & at the end, in the background."""
+        """NODE COMMAND: run a program in a node; with & at the end, in the background.
+
+        sta1 ping -c 2 sta3
+        sta2 ip route
+        sta3 iperf3 -s &
+        """
         name, _, command = line.partition(" ")
         if name not in self.net.nodes:
-            print(f"*** no verb and no node: {name} (there are: {', '.join(self.net.nodes)})")
+            print(f"*** no verb and no node: {name} (there are: {', '.join(self.net.nodes)}; help has the verbs)")
             return
-        node, words = self.net[name], command.split()
-        words = [self.net[word].IP() if word in self.net.nodes else word for word in words]
+        node, words = self.net.nodes[name], command.split()
+        words = [self.net.nodes[word].IP() if word in self.net.nodes else word for word in words]
         if words[:1] == ["ping"] and (options := ping_options(words[1:])):
             self.ping(node, *options)
         elif words[-1:] == ["&"]:
@@ -128,7 +169,10 @@ class Shell(cmd.Cmd):
             print(repr(node))
 
     def do_pingall(self, _: str) -> None:
-        """pingall: ping between all pairs."""
+        """pingall: ping between all pairs.
+
+        pingall
+        """
         lost = sent = 0
         for a in self.net.nodes.values():
             row: list[str] = []
@@ -141,25 +185,112 @@ class Shell(cmd.Cmd):
         print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
 
     def do_iperf(self, line: str) -> None:
-        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds."""
+        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds.
+        The TCP and its settings are those of the network, --tcp among them.
+
+        iperf sta1 sta3 20
+        """
         words, names = line.split(), list(self.net.nodes)
         a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
-        if not {a, b} <= set(names) or a == b:
+        if len(words) == 1 or not {a, b} <= set(names) or a == b:
             print(f"*** iperf: between which two of {', '.join(names)}?")
             return
         if (seconds := duration(words[2] if len(words) > 2 else "5")) is None:
             print("*** iperf: for how many seconds?")
             return
-        flow = {"name": "iperf", "source": a, "destination": b, "kind": "bulk", "port": 5201, "congestion": "reno",
-                "mss": None, "send_buffer": None, "receive_buffer": None, "start_s": 0.0, "bytes": None}  # fmt: skip
-        with Loop() as loop, Applications([flow], self.net.nodes, loop, self.net.folder, seconds) as traffic:
-            traffic.prepare()
-            traffic.run()
-            bits = 8 * traffic.finish()[0]["delivered_bytes"]
-        print(f"*** Results: {bits / seconds / 1e3:.0f} kb/s from {a} to {b} over {seconds:g} s")
+        flow = self.net.flow_between(a, b)
+        with (
+            Loop() as loop,
+            Applications([{**flow, "start_s": 0.0}], self.net.nodes, loop, self.net.folder, seconds) as one,
+        ):
+            one.prepare()
+            one.run()
+            (report,) = one.finish()
+        self.net.ran(flow, {**report, "finished_s": report["finished_s"] or seconds})
+        rate = 8 * report["delivered_bytes"] / seconds / 1e3
+        print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
+
+    def do_rts(self, line: str) -> None:
+        """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.
+
+        rts sta2 none
+        """
+        words = line.split()
+        nodes = [self.node(words.pop(0))] if words and words[0] in self.net.nodes else list(self.net.nodes.values())
+        for node in nodes:
+            if words:
+                node.rts = words[0]
+            print(f"{node.name}: {node.rts}")
+
+    def do_power(self, line: str) -> None:
+        """power NODE DBM: let it send with so many dBm, from now on. Routes stay as they are.
+
+        power sta1 10
+        """
+        name, _, dbm = line.partition(" ")
+        node = self.node(name)
+        try:
+            node.tx_power_dbm = float(dbm)
+        except ValueError as error:
+            raise ValueError(f"power: with how many dBm? {error}") from None
+        self.say_heard(node)
+
+    def do_move(self, line: str) -> None:
+        """move NODE X,Y[,Z]: put it there (metres), at once. Routes stay as they are.
+
+        move sta3 500,0
+        """
+        name, *numbers = line.replace(",", " ").split() or [""]
+        node = self.node(name)
+        node.position = ",".join(numbers + ["0"] * (len(numbers) == 2))
+        self.say_heard(node)
+
+    def say_heard(self, node: Node) -> None:
+        by = [
+            one.name for one in self.net.nodes.values() if any(name == node.name for name, _ in self.net.heard_by(one))
+        ]
+        print(
+            f"{node.name} at {','.join(f'{value:g}' for value in node.position)}: heard by {' '.join(by) or 'nobody'}"
+        )
+
+    def do_counters(self, line: str) -> None:
+        """counters [NODE]: what the air has counted at a node, or at all, since the prompt began.
+        Frames sent; those for it that came, and that collided; retries; frames that were given up, or found its queue
+        full; and for how long the medium was busy.
+
+        counters sta2
+        """
+        if not self.net.air:
+            raise ValueError("there is no air that counts")
+        chosen = [self.node(line).name] if line else list(self.net.nodes)
+        print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTED))
+        for station in self.net.air.report()["stations"]:
+            if station["name"] in chosen:
+                print(f"{station['name']:9}" + "".join(f"{value:>12}" for value in summary(station["counters"])))
+
+    def do_capture(self, line: str) -> None:
+        """capture FILE: write what has been on the air so far into the run folder, as pcapng.
+
+        capture before.pcapng
+        """
+        if not line or "/" in line:
+            raise ValueError("capture: into which file of the run folder?")
+        self.net.capture(line)
+
+    def do_routes(self, line: str) -> None:
+        """routes [NODE]: the routes of a node, or of all.
+
+        routes sta2
+        """
+        for node in [self.node(line)] if line else self.net.nodes.values():
+            print(f"{node.name}:")
+            print("".join(f"    {row}\n" for row in node.cmd("ip route").splitlines()), end="", flush=True)
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name."""
+        """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name.
+
+        py sta1.radio.state()
+        """
         try:
             try:
                 print(eval(line, self.names))
@@ -169,17 +300,26 @@ class Shell(cmd.Cmd):
             print(traceback.format_exc(limit=0).strip())
 
     def do_sh(self, line: str) -> None:
-        """sh COMMAND: run a program beside the nodes, in no one's namespace."""
+        """sh COMMAND: run a program beside the nodes, in no one's namespace, in a folder that it may write to.
+
+        sh ls
+        """
         subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
 
     def do_time(self, line: str) -> None:
-        """time COMMAND: run a verb and say how long it took, in the network's time."""
+        """time COMMAND: run a verb and say how long it took, in the network's time.
+
+        time sta1 ping -c 1 sta3
+        """
         began = time.monotonic()
         self.onecmd(line)
         print(f"*** Elapsed time: {time.monotonic() - began:.6f} s")
 
     def do_wait(self, line: str) -> None:
-        """wait SECONDS: let the network's time pass."""
+        """wait SECONDS: let the network's time pass.
+
+        wait 60
+        """
         if (seconds := duration(line)) is None:
             print("*** wait: how many seconds?")
         else:
@@ -190,6 +330,23 @@ class Shell(cmd.Cmd):
         return True
 
     do_quit = do_EOF = do_exit
+
+
+COUNTED = ("sent", "received", "collided", "retries", "given up", "queue full", "busy, s")
+ALIASES = ("quit", "EOF")
+
+
+def summary(counters: dict[str, Any]) -> tuple[object, ...]:
+    """The numbers of COUNTED (docs/interfaces.md, section 4)."""
+
+    def of(table: str, *columns: str) -> int:
+        return sum(row.get(column, 0) for row in counters[table].values() for column in columns)
+
+    return (
+        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED),
+        sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
+        f"{counters['busy_ns'] / 1e9:.3f}",
+    )  # fmt: skip
 
 
 def duration(word: str) -> float | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 
-CLONE_NEWNET = 0x40000000
-MS_RDONLY, MS_BIND, MNT_DETACH = 0x1, 0x1000, 0x2
+CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
+MS_RDONLY, MS_BIND, MS_REC, MS_SLAVE, MNT_DETACH = 0x1, 0x1000, 0x4000, 0x80000, 0x2
 POWER_OFF = 0x4321FEDC
 FINIT_MODULE, DELETE_MODULE = 313, 176  # x86-64
 PR_SET_PDEATHSIG = 1
@@ -40,6 +40,14 @@ def unmount(target: str) -> None:
 def new_network_namespace() -> None:
     """Put this thread into a network namespace of its own."""
     check(libc.unshare(CLONE_NEWNET), "unshare")
+
+
+def show_devices_of_namespace() -> None:
+    """Let this process, and none but its children, see in /sys what its network namespace has: programs look there."""
+    check(libc.unshare(CLONE_NEWNS), "unshare")
+    mount("", "/", flags=MS_REC | MS_SLAVE)
+    mount("sysfs", "/sys")
+    mount("debugfs", "/sys/kernel/debug")
 
 
 def enter_network_namespace(descriptor: int) -> None:

@@ -60,11 +60,15 @@ class Listener:
 
     `line` gets each line that the program prints (without its end), `progress` the done fraction and the air time in
     seconds, `ask` a prompt whose answer it returns (None: no more input). Virtual time stands still while it thinks.
+    `words` are what can be completed at the prompt: those that may follow each first word; "" has the first words.
+    `capture` is asked for a file of the trace so far, which the subfolder of a run has, in ns of the lane's clock.
     """
 
     line: Callable[[str], None] = print
     progress: Callable[[float, float], None] = lambda done, air_s: None
     ask: Callable[[str], str | None] = lambda prompt: None
+    words: Callable[[Mapping[str, Sequence[str]]], None] = lambda words: None
+    capture: Callable[[str, str, int], None] = lambda run, file, now_ns: None
 
 
 class Lane(Protocol):
@@ -88,10 +92,10 @@ class Lane(Protocol):
 
         `modules` are kernel modules by name; all are loaded before the program starts, save dcf80211, which the network
         loads when it is built. `command` is `plan` (runs plan.json of the run folder, and leaves what
-        docs/interfaces.md, section 2, says), `shell` (a prompt in that network), or `script PATH ARGUMENTS…` (a user's
-        Python script). The run folder must exist, and is all that the program can write to. `wall_limit_s` limits the
-        wall time, prompts included. `plugins` are folders of the user's own, which the program sees, too. Raises
-        LaneError, and OSError if the run folder is unusable.
+        docs/interfaces.md, section 2, says), `script PATH ARGUMENTS…` (a user's Python script), or `shell PATH
+        ARGUMENTS…` (the same, with a prompt in each network that it starts). The run folder must exist, and is all that
+        the program can write to. `wall_limit_s` limits the wall time, prompts included. `plugins` are folders of the
+        user's own, which the program sees, too. Raises LaneError, and OSError if the run folder is unusable.
         """
         ...
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +23,7 @@ from emulation.lanes import Listener
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
-from emulation.play.traces import Keeper
+from emulation.play.traces import RAW, TRACE, Keeper
 from emulation.specification import Specification
 
 KEPT = "script.py"  # in the run folder
@@ -41,13 +43,17 @@ class Played:
     error: BaseException | None = None
 
 
-def play_script(lab: Lab, script: Script, folder: Path, listener: Listener | None = None) -> Played:
+def play_script(
+    lab: Lab, script: Script, folder: Path, listener: Listener | None = None, name: str | None = None
+) -> Played:
     """Run a script under its seeds, and write result.json. What an unfinished run has left goes; and if there was no
     run and no file of the script's own, the folder goes."""
-    found, began = Played(), time.monotonic()
+    found, began, listener = Played(), time.monotonic(), listener or Listener()
+    listener.capture = partial(capture, folder, listener.line)
     verb = "shell" if script.shell else "script"
     try:
-        (folder / KEPT).write_bytes(Path(script.path).read_bytes())
+        if Path(script.path) != folder / KEPT:
+            (folder / KEPT).write_bytes(Path(script.path).read_bytes())
         for seed in script.seeds:
             lane_began = time.monotonic()
             with failures():
@@ -64,10 +70,28 @@ def play_script(lab: Lab, script: Script, folder: Path, listener: Listener | Non
     found.wall_s = time.monotonic() - began
     if found.tasks:
         runs = [outcome.run for outcome in found.outcomes]
-        found.result = finish(name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script)
+        found.result = finish(
+            name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
+        )
     elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE}:
         shutil.rmtree(folder)
     return found
+
+
+def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_ns: int) -> None:
+    """Write what has been on the air of a run until now into a file of the folder, and say so."""
+    from analysis import pcapng, trace
+    from analysis.medium import radios
+
+    where = folder / run
+    try:
+        records = trace.so_far((where / RAW).read_bytes(), now_ns)
+        with tempfile.TemporaryDirectory(prefix=".capture-", dir=folder) as there:
+            pcapng.write(records, radios(json.loads((where / "plan.json").read_text())), Path(there))
+            (Path(there) / TRACE).rename(folder / file)
+        say(f"*** {len(records.tx)} frames in {folder / file}")
+    except (OSError, ValueError) as error:  # not the network's end
+        say(f"*** capture: {error}")
 
 
 def name_of(script: Script) -> str:

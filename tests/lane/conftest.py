@@ -39,11 +39,12 @@ class Bench:
         self.prepared, self.folder = prepared, folder
         self.lines: list[str] = []
         self.answers: Iterator[str] = iter(())
+        self.words: dict[str, Any] = {}
 
     def run(self, *command: str, air: bool = True, **options: Any) -> LaneResult:
         """Run a lane's command; what it prints is in `lines` then. Without `air` all radios hear each other."""
         self.lines.clear()
-        listener = Listener(self.lines.append, ask=lambda prompt: next(self.answers, None))
+        listener = Listener(self.lines.append, ask=lambda prompt: next(self.answers, None), words=self.words.update)
         modules = {name: path for name, path in self.prepared.modules.items() if air or name != AIR_MODULE}
         kernel = self.prepared.kernel.linux
         limited = {"wall_limit_s": WALL_LIMIT_S, **options}
@@ -54,6 +55,11 @@ class Bench:
         (self.folder / "script.py").write_text(textwrap.dedent(text))
         assert self.run("script", str(self.folder / "script.py"), **options).status == 0
         return self.lines
+
+    def prompt(self, text: str, **options: Any) -> LaneResult:
+        """The same with a prompt, at which `answers` are typed."""
+        (self.folder / "script.py").write_text(textwrap.dedent(text))
+        return self.run("shell", str(self.folder / "script.py"), **options)
 
     def plan(self, topology: str = "string", **options: Any) -> dict[str, Any]:
         """Write a plan to the run folder, and return it."""

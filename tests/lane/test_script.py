@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A script's runs leave what any run leaves: traces, counters, a result, which can be played again."""
 
+import re
 import textwrap
 
 import pytest
+from scapy.utils import PcapNgReader
 
 from analysis import result, taps
 from analysis.result import Script
@@ -29,13 +31,15 @@ class Stage:
         self.lab, self.place, self.lines = Lab(prepared.kernel.linux, prepared.modules), folder, []
         self.folder = folder / "run"
 
-    def play(self, text, *arguments, seeds=(1,)):
-        """Run it in a new folder."""
+    def play(self, text, *arguments, seeds=(1,), typed=None):
+        """Run it in a new folder; with what is typed, at a prompt."""
         self.folder.mkdir()
         path = self.place / "mine.py"
         path.write_text(textwrap.dedent(text))
-        script = Script(path=str(path), arguments=arguments, seeds=seeds)
-        return play_script(self.lab, script, self.folder, Listener(line=self.lines.append))
+        script = Script(path=str(path), arguments=arguments, seeds=seeds, shell=typed is not None)
+        answers = iter(typed or ())
+        listener = Listener(line=self.lines.append, ask=lambda prompt: next(answers, None))
+        return play_script(self.lab, script, self.folder, listener)
 
 
 @pytest.fixture
@@ -102,3 +106,14 @@ def test_files_beside_a_script_do_not_take_the_place_of_ours(stage):
     (stage.place / "helper.py").write_text("HELP = 'the right one'")
     stage.play("import traffic, helper; print(traffic.__file__.count('checkout'), helper.HELP)")
     assert stage.lines == ["1 the right one"]
+
+
+def test_a_prompts_trace_can_be_looked_at_meanwhile_and_its_run_is_not_played_again(stage):
+    found = stage.play(PAIR + "net.start()\n", typed=["iperf a b 1", "capture now.pcapng", "capture now.pcapng"])
+    (run,) = found.result.runs
+    assert (run.variant, run.flows[0].name, found.error) == ("session1", "iperf1", None)
+    frames = int(re.match(r"\*\*\* (\d+) frames in .*/now.pcapng", stage.lines[3])[1])
+    with PcapNgReader(str(stage.folder / "now.pcapng")) as packets:
+        assert sum(1 for _ in packets) == frames > 300
+    with pytest.raises(Misuse, match="where somebody typed"):
+        replay(stage.folder)

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt, as a user sees it: verbs in, lines out."""
 
+import json
 import re
 
+from analysis.result import from_lane
+from emulation.specification import specify
+from traffic import tcp
 
-def session(bench, *typed):
+NETWORK = "from emulation.net import Net\nwith Net.of({asked!r}) as net:\n    net.start()\n"
+
+
+def session(bench, *typed, **options):
     """What a session printed after its greeting."""
+    asked = specify("string", {"stations": 3, **options}).model_dump_json()
     bench.answers = iter(typed)
-    bench.plan(stations=3)
-    assert bench.run("shell").status == 0
+    assert bench.prompt(NETWORK.format(asked=asked)).status == 0
     assert bench.lines[0] == "A network of 3 nodes. Type help for the verbs, exit to leave."
     return bench.lines[1:]
 
@@ -44,13 +51,13 @@ def test_the_clock_stands_while_the_prompt_waits(bench):
 
 def test_iperf(bench):
     (line,) = session(bench, "iperf sta1 sta2 2")
-    rate = int(re.fullmatch(r"\*\*\* Results: (\d+) kb/s from sta1 to sta2 over 2 s", line)[1])
+    rate = int(re.fullmatch(r"\*\*\* Results: (\d+) kb/s from sta1 to sta2 over 2 s, reno", line)[1])
     assert 1000 < rate < 2000
 
 
 def test_mistakes_are_answered(bench):
     lines = session(bench, "", "bogus", "py 1/0", "wait long", "iperf sta1 sta9", "sta1 no-such-program")
-    assert lines[0] == "*** no verb and no node: bogus (there are: sta1, sta2, sta3)"
+    assert lines[0] == "*** no verb and no node: bogus (there are: sta1, sta2, sta3; help has the verbs)"
     assert lines[1] == "ZeroDivisionError: division by zero"
     assert lines[2] == "*** wait: how many seconds?"
     assert lines[3] == "*** iperf: between which two of sta1, sta2, sta3?"
@@ -60,7 +67,81 @@ def test_mistakes_are_answered(bench):
 def test_the_network_survives_every_mistake(bench):
     """And answers the next verb."""
     typed = ["iperf sta1 sta2 soon", "iperf sta1 sta2 -1", "wait nan", "wait 1e9", "iperf x", "py raise SystemError()",
-             "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0"]  # fmt: skip
+             "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0",
+             "py raise SystemExit", "power sta1 loud", "power sta9 1", "move sta1", "move sta1 here", "rts often",
+             "rts", "rts sta1 sometimes", "counters sta9", "capture", "capture ../x", "routes sta9", "py net.run(1)",
+             "py net.stop"]  # fmt: skip
     lines = session(bench, *(word for mistake in typed for word in (mistake, "nodes")))
     assert lines.count("stations: sta1 sta2 sta3") == len(typed)
     assert lines[0] == lines[2] == "*** iperf: for how many seconds?"
+
+
+def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench):
+    """Its settings are at the ends of the flow, whichever these are."""
+    lines = session(
+        bench, *["iperf sta1 sta3 2"] * 2, "iperf sta2 sta1 1", "sta2 sysctl -n net.ipv4.tcp_sack", tcp="vegas"
+    )
+    assert [line.rpartition(", ")[2] for line in lines[:3]] == ["vegas"] * 3
+    assert tcp.find("vegas").sysctl["net.ipv4.tcp_sack"] == lines[3] == "0"
+
+
+def test_things_are_changed_and_seen_at_work(bench):
+    lines = session(bench, "rts sta2 full", "rts", "power sta1 5", "power sta1 24", "move sta3 700,0", "links",
+                    "move sta3 400,0", "routes sta3", "counters sta9")  # fmt: skip
+    assert lines[:4] == ["sta2: full", "sta1: none", "sta2: full", "sta3: none"]
+    assert lines[4:6] == ["sta1 at 0,0,0: heard by nobody", "sta1 at 0,0,0: heard by sta2"]
+    assert lines[6] == "sta3 at 700,0,0: heard by nobody"
+    assert [line.rpartition(" -")[0] for line in lines[7:9]] == ["sta2 -> sta1", "sta1 -> sta2"]
+    assert lines[9] == "sta3 at 400,0,0: heard by sta2"
+    assert lines[12].startswith("    10.0.0.1 via 10.0.0.2")
+    assert lines[-1] == "*** there is no node sta9; there are: sta1, sta2, sta3"
+
+
+def test_what_happened_is_kept_as_a_run_is(bench):
+    """Its trace can be looked at meanwhile, and there is a folder that may be written to."""
+    lines = session(
+        bench, "iperf sta1 sta3 2", "capture now.pcapng", "wait 5", "counters sta1", "sh echo mine > note; ls"
+    )
+    assert lines[-1].split() == ["console.log", "note", "script.py", "session1-1"]
+    where = bench.folder / "session1-1"
+    plan, lane = (json.loads((where / f"{name}.json").read_text()) for name in ("plan", "lane"))
+    run = from_lane(plan, lane, wall_s=1)
+    assert 7 < run.air_s < 7.01 and [flow.source for flow in run.flows] == ["sta1"]
+    assert int(lines[2].split()[1]) == sum(run.stations[0].counters["tx"].values())
+    assert run.flows[0].goodput_segments > 50 and (where / "air.trace").stat().st_size > 100_000
+
+
+def test_a_session_in_which_no_time_passed_leaves_nothing(bench):
+    session(bench, "nodes")
+    assert not list(bench.folder.glob("session*"))
+
+
+def test_iw_finds_a_radio_by_the_name_that_it_prints(bench):
+    lines = session(bench, "sta2 iw phy | head -1", "sta2 iw phy sta2-wlan0 info | head -1")
+    assert lines == ["Wiphy sta2-wlan0"] * 2
+
+
+def test_help_tells_of_each_verb_with_an_example(bench):
+    lines = session(bench, "help", "help iperf", "help sta1")
+    assert any(line.startswith("    iperf [A B [SECONDS]]") for line in lines)
+    assert "    iperf sta1 sta3 20" in lines
+    assert lines[-3:] == ["    sta1 ping -c 2 sta3", "    sta2 ip route", "    sta3 iperf3 -s &"]
+    assert bench.words["rts"] == ["sta1", "sta2", "sta3", "full", "partial", "none"]
+    assert {"iperf", "sta3", "help"} <= set(bench.words[""])
+
+
+def test_a_script_has_prompts_too(bench):
+    """Where it asks for one, and under `shell` where its network would be stopped, however it ends."""
+    text = """
+        from emulation.net import CLI, Net
+        net = Net()
+        a, b = net.addStation("a"), net.addStation("b", position="100,0,0")
+        net.start()
+        {}
+    """
+    bench.answers = iter(["nodes", "exit", "nodes"])
+    bench.script(text.format("CLI(net); print('on'); net.stop()"))
+    assert bench.lines[1:] == ["stations: a b", "on"]
+    bench.answers = iter(["nodes"])
+    assert bench.prompt(text.format("print('on')"), seed=2).status == 0
+    assert bench.lines == ["on", "A network of 2 nodes. Type help for the verbs, exit to leave.", "stations: a b"]

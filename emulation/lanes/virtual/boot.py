@@ -35,7 +35,7 @@ def write_boot(
 ) -> None:
     """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
     needed = {Path(sys.prefix), Path(sys.base_prefix), Path.cwd()}
-    if command[0] == "script":
+    if command[0] in ("script", "shell"):
         needed.add(Path(command[1]).parent)
     boot = {
         "folder": str(folder),

@@ -137,6 +137,10 @@ class Machine:
             self.listener.progress(report["progress"], self.air_s)
         elif "prompt" in report:
             self.answer(report["prompt"])
+        elif "capture" in report:
+            self.listener.capture(report["run"], report["capture"], report["now_ns"])
+        elif "words" in report:
+            self.listener.words(report["words"])
         elif "error" in report:
             self.error = report
         elif "exit" in report:

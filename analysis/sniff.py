@@ -9,18 +9,18 @@ Wherever they come from, packets have the same attributes; what nobody can know 
 says it, in its comments (analysis.remarks); in monitor mode only addresses, the Retry bit and the FCS do.
 """
 
+import io
 import re
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from analysis.capture import CaptureError
 from analysis.dissect import BATMAN, ROUTING_PORTS, ROUTING_PROTOCOLS
+from analysis.follow import Following, is_going_on
 from analysis.pcapng import AIR, STATIONS, STATISTICS
 from analysis.trace import Kind, Outcome
 
@@ -34,7 +34,6 @@ SAID = re.compile(
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
 )
 CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
-GOING_ON = ".lane-*"  # beside what a run writes while it is going on
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
 COLUMNS = {Kind.RTS: "RTS/CTS", Kind.CTS: "RTS/CTS", Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "ACK"}
 
@@ -188,20 +187,9 @@ def _over(block: bytes, size: int) -> None:
     raise EOFError
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> IO[bytes]:
     """A run's file; of a run that is going on, all that is still to be written, too. Raises CaptureError, OSError."""
-    if not any(path.parent.glob(GOING_ON)):
-        with open(path, "rb") as file:
-            yield file
-        return
-    follow = ["tail", "--bytes=+1", "--follow=name", "--retry", str(path)]
-    with subprocess.Popen(follow, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as tail:
-        try:
-            assert tail.stdout
-            yield tail.stdout
-        finally:
-            tail.kill()
+    return io.BufferedReader(Following(path)) if is_going_on(path.parent) else open(path, "rb")
 
 
 def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:

@@ -79,28 +79,33 @@ def test_only_what_is_asked_for(sample: Sample) -> None:
     assert len(retries) == np.count_nonzero(t.data[t.frame + 1] & 8) > 0
 
 
-def test_a_run_that_is_going_on(sample: Sample, air: list[Any], tmp_path: Path) -> None:
-    """What is still to be written is waited for, and the end of the run is the end."""
-    (tmp_path / ".lane-x").mkdir()
-    raw, half = sample.pcapng.read_bytes(), threading.Event()
+@pytest.mark.parametrize("end", ["finished", "failed"])
+def test_a_run_that_is_going_on(sample: Sample, air: list[Any], tmp_path: Path, end: str) -> None:
+    """What is still to be written is waited for, to the end of the run, however that is."""
+    (tmp_path / "air.trace").touch()
+    raw, half, seen = sample.pcapng.read_bytes(), threading.Event(), []
 
     def write() -> None:
         with open(tmp_path / "air.pcapng", "wb", buffering=0) as file:
             file.write(raw[: len(raw) // 2])
             half.wait()
-            file.write(raw[len(raw) // 2 :])
+            if end == "finished":
+                file.write(raw[len(raw) // 2 :])
+                (tmp_path / "run.json").touch()
+            else:
+                (tmp_path / "air.pcapng").unlink()
+            (tmp_path / "air.trace").unlink()
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        seen = []
         for packet in frames(tmp_path):
             seen.append(packet.time)
             half.set()
     finally:
         half.set()
         writer.join()
-    assert seen == [p.time for p in air]
+    assert seen == [p.time for p in air][: len(seen)] and (len(seen) == len(air)) == (end == "finished")
 
 
 def test_a_monitor_knows_less(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,8 @@ from emulation.setup.tools import make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
-PATCHES = tuple(RECIPE / f"{name}.patch" for name in ("seeded-randomness", "exact-clock", "wide-registers"))
+NAMES = ("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "less-work")
+PATCHES = tuple(RECIPE / f"{name}.patch" for name in NAMES)
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")
 DEEPEST = 8  # folders above a description

@@ -1,82 +1,117 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench speed`: the seeds' string in dcflab, ns-2 and ns-3, in turn, and the core alone.
+"""`./dcflab bench speed`: whole runs of dcflab, ns-2 and ns-3 side by side, and the core alone.
 
-All run the same three RTS/CTS strategies for 120 s of air time, in turns, so that a slow moment of the machine hits all
-of them. dcflab is timed twice: run by run, as the others are (the lane from boot to power-off, its trace made into
-pcapng and counted); and as users run it, the whole process of `./dcflab run rts-cts`, which uses all CPUs. ns-2 writes
-a trace, with and without the count of it; ns-3 writes none. Medians, and ratios of medians; nothing here is a test.
+What is timed is what a user waits for: the whole process, by the wall clock and in CPU time of it and its children.
+First the seeds' study: a string of five under three RTS/CTS strategies, 120 s each; then 900 s of one of them; then
+meshes, which have no peer here. All write a trace unless said otherwise. They take turns, so that a slow moment of the
+machine hits all of them. Medians, and ratios of medians; nothing here is a test.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from benchmarks import asked
-from emulation.play.lab import Lab
-from emulation.play.run import Task, play
 from emulation.play.session import provide
-from emulation.specification import specify
 
 HERE = Path(__file__).parent
 STRATEGIES = ("full", "partial", "none")
-STATIONS, SECONDS = 5, 120
+STATIONS, SECONDS, LONG_S, MESH_S = 5, 120, 900, 60
 NS3 = ("wifi", "applications", "internet", "traffic-control", "propagation", "mobility", "network", "core")
 AIR = HERE.parent / "emulation/dcf80211"
 
 
-def timed(run: Callable[[], object]) -> float:
-    began = time.monotonic()
+class Took(NamedTuple):
+    """Seconds."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Programs that do the same, by name, `air_s` of air time each; the first is what the others are held against."""
+
+    title: str
+    air_s: float
+    programs: Mapping[str, Callable[[], object]]
+
+
+def timed(run: Callable[[], object]) -> Took:
+    """What a function took whose work is done by other processes, which it waits for."""
+
+    def cpu() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    wall, before = time.monotonic(), cpu()
     run()
-    return time.monotonic() - began
+    return Took(time.monotonic() - wall, cpu() - before)
 
 
 def output(*command: object) -> str:
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 
 
-def dcflab(lab: Lab, folder: Path, trace: bool, hops: list[int]) -> float:
-    """All three strategies; notes how many frames crossed a hop."""
-
-    def run() -> None:
-        for rts in STRATEGIES:
-            given = {"stations": STATIONS, "seconds": SECONDS, "rts": rts, "trace": trace}
-            found = play(lab, Task(specify("string", given)), Path(tempfile.mkdtemp(dir=folder))).run
-            hops.append(sum(row.get("ACKED", 0) for s in found.stations for row in s.counters["end"].values()))
-
-    return timed(run)
+def dcflab(*arguments: object) -> None:
+    """A run as users have it, whose folder is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as out:
+        output(HERE.parent / "dcflab", "run", *arguments, "--out", out)
 
 
-def study(folder: Path, *options: str) -> float:
-    """All three as users run them, with start-up and table."""
-    out = Path(tempfile.mkdtemp(dir=folder))
-    return timed(lambda: output(HERE.parent / "dcflab", "run", "rts-cts", "--out", out, *options))
+def ns2(trace: Path, strategies: Iterable[str], seconds: float, count: bool = False) -> None:
+    for rts in strategies:
+        output("ns", HERE / "peers/string.tcl", STATIONS, rts, "plain", seconds, 1, trace)
+        if count:
+            output(sys.executable, HERE / "peers/count.py", trace, STATIONS, seconds)
 
 
-def ns2(folder: Path) -> tuple[float, float]:
-    """All three strategies; the wall times of their runs, and of these with the count of their traces."""
-    trace, runs, counts = folder / "ns2.tr", 0.0, 0.0
+def ns3(program: Path) -> None:
     for rts in STRATEGIES:
-        runs += timed(partial(output, "ns", HERE / "peers/string.tcl", STATIONS, rts, "plain", SECONDS, 1, trace))
-        counts += timed(partial(output, sys.executable, HERE / "peers/count.py", trace, STATIONS, SECONDS))
-    return runs, runs + counts
+        output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1",
+               "--reception=ns3")  # fmt: skip
 
 
-def ns3(program: Path) -> float:
-    def run() -> None:
-        for rts in STRATEGIES:
-            output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1",
-                   "--reception=ns3")  # fmt: skip
-
-    return timed(run)
+def comparisons(folder: Path) -> list[Comparison]:
+    """All that is compared. `folder` is for what is built and written."""
+    peer, trace = build_peer(folder), folder / "ns2.tr"
+    long = ("string", "--stations", STATIONS, "--rts", "full", "--seconds", LONG_S)
+    study = {
+        "dcflab": partial(dcflab, "rts-cts", "--seconds", SECONDS),
+        "dcflab, no figures": partial(dcflab, "rts-cts", "--seconds", SECONDS, "--no-figures"),
+        "ns-2": partial(ns2, trace, STRATEGIES, SECONDS),
+        "ns-2, trace counted": partial(ns2, trace, STRATEGIES, SECONDS, count=True),
+        "ns-3, no trace": partial(ns3, peer),
+    }
+    one = {
+        "dcflab": partial(dcflab, *long),
+        "dcflab, no figures": partial(dcflab, *long, "--no-figures"),
+        "dcflab, no trace": partial(dcflab, *long, "--no-trace"),
+        "ns-2": partial(ns2, trace, ["full"], LONG_S),
+        "ns-2, trace counted": partial(ns2, trace, ["full"], LONG_S, count=True),
+    }
+    meshes = [
+        Comparison(f"Mesh of {size * size}, {MESH_S} s", MESH_S, {
+            "dcflab": partial(dcflab, "mesh", "--size", f"{size}x{size}", "--flows", size, "--seconds", MESH_S),
+        })
+        for size in (5, 10)
+    ]  # fmt: skip
+    return [
+        Comparison(f"The study: a string of {STATIONS}, three strategies of {SECONDS} s each", 3 * SECONDS, study),
+        Comparison(f"A string of {STATIONS}, {LONG_S} s", LONG_S, one),
+        *meshes,
+    ]
 
 
 def build_peer(folder: Path) -> Path:
@@ -97,35 +132,34 @@ def events_per_s(core: Path, stations: int, air_s: int) -> float:
     return float(json.loads(output(core, stations, air_s))["events_per_s"])
 
 
-def measure(repeats: int) -> dict[str, object]:
-    lab = provide()
+def measure(repeats: int) -> dict[str, Any]:
+    provide()
     with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as name:
         folder = Path(name)
-        peer, core = build_peer(folder), build_core(folder)
-        times: defaultdict[str, list[float]] = defaultdict(list)
-        hops: list[int] = []
+        found, core = comparisons(folder), build_core(folder)
+        took: dict[tuple[str, str], list[Took]] = {}
         for _ in range(repeats):
-            times["dcflab"].append(dcflab(lab, folder, True, hops))
-            times["dcflab, no trace"].append(dcflab(lab, folder, False, hops))
-            times["dcflab, the study"].append(study(folder))
-            times["dcflab, the study without figures"].append(study(folder, "--no-figures"))
-            run, counted = ns2(folder)
-            times["ns-2"].append(counted)
-            times["ns-2, trace not counted"].append(run)
-            times["ns-3"].append(ns3(peer))
+            for comparison in found:
+                for program, run in comparison.programs.items():
+                    took.setdefault((comparison.title, program), []).append(timed(run))
         events = {n: events_per_s(core, n, 60) for n in (5, 25, 100)}
-    median = {name: statistics.median(values) for name, values in times.items()}
-    per_run = sum(hops) / len(hops) * len(STRATEGIES)
     return {
-        "stations": STATIONS,
-        "air_s": SECONDS * len(STRATEGIES),
         "repeats": repeats,
-        "wall_s": median,
-        "ratio_to_dcflab": {name: wall / median["dcflab"] for name, wall in median.items()},
-        "wall_us_per_frame_and_hop": {name: median[name] / per_run * 1e6 for name in ("dcflab", "dcflab, no trace")},
-        "wall_ms_per_air_s": {name: wall / (SECONDS * len(STRATEGIES)) * 1e3 for name, wall in median.items()},
+        "comparisons": [
+            {"title": each.title, "air_s": each.air_s,
+             "programs": {name: summary([took[each.title, first] for first in (next(iter(each.programs)), name)],
+                                        each.air_s) for name in each.programs}}
+            for each in found
+        ],
         "core_events_per_s": events,
-    }
+    }  # fmt: skip
+
+
+def summary(took: list[list[Took]], air_s: float) -> dict[str, float]:
+    """Of dcflab and another program: what the other took, in the middle, and how often as long that is."""
+    ours, theirs = (statistics.median(each.wall for each in times) for times in took)
+    cpu = statistics.median(each.cpu for each in took[1])
+    return {"wall_s": theirs, "cpu_s": cpu, "times_real_time": air_s / theirs, "times_dcflab": theirs / ours}
 
 
 def main(as_json: bool, repeats: int) -> int:
@@ -136,16 +170,15 @@ def main(as_json: bool, repeats: int) -> int:
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
-    title = f"String of {STATIONS}, three strategies of {SECONDS} s each, median of {repeats}"
-    columns = ("", "wall s", "ms a second of air", "times dcflab", "us a frame and hop")
-    table = Table(*columns, title=title, title_justify="left")
-    for name, wall in found["wall_s"].items():  # type: ignore[attr-defined]
-        per_hop = found["wall_us_per_frame_and_hop"].get(name)  # type: ignore[attr-defined]
-        table.add_row(name, f"{wall:.2f}", f"{found['wall_ms_per_air_s'][name]:.2f}",  # type: ignore[index]
-                      f"{found['ratio_to_dcflab'][name]:.2f}", f"{per_hop:.1f}" if per_hop else "")  # type: ignore[index]  # fmt: skip
     console = Console()
-    console.print(table)
-    for stations, rate in found["core_events_per_s"].items():  # type: ignore[attr-defined]
+    for comparison in found["comparisons"]:
+        title = f"{comparison['title']}; median of {repeats}"
+        table = Table("", "wall s", "CPU s", "times real time", "times dcflab", title=title, title_justify="left")
+        for name, of in comparison["programs"].items():
+            table.add_row(name, f"{of['wall_s']:.2f}", f"{of['cpu_s']:.2f}", f"{of['times_real_time']:.0f}",
+                          f"{of['times_dcflab']:.2f}")  # fmt: skip
+        console.print(table)
+    for stations, rate in found["core_events_per_s"].items():
         console.print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
     return 0
 

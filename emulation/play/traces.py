@@ -34,9 +34,10 @@ class Kept:
 
 def check_whole(lane: Mapping[str, Any]) -> None:
     """Raises LaneError if something was lost on the way that nothing else would tell of."""
-    if lost := lane["air"]["lost_records"]:
+    air = lane.get("air") or {}
+    if lost := air.get("lost_records"):
         raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
-    if lost := lane["air"]["lost_messages"]:
+    if lost := air.get("lost_messages"):
         raise LaneError(Reason.PROGRAM, f"{lost} frames were lost between air and kernel: for want of memory or room")
 
 

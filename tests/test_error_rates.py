@@ -10,18 +10,61 @@ import pytest
 from emulation.plan import error_rates
 
 RATES = sorted(error_rates.BIT_ERROR_RATES)
+OFDM = sorted(error_rates.OFDM)
 # Which of the two output bits of each step are sent (17.3.5.6, figures 17-9 and 17-10).
 PUNCTURING = {1: [(1, 1)], 2: [(1, 1), (1, 0)], 3: [(1, 1), (1, 0), (0, 1)]}
 
 
+@pytest.mark.parametrize("model", ["nist", "table"])
 @pytest.mark.parametrize("rate", RATES)
-def test_tables_are_integers_that_never_rise(rate):
-    table = error_rates.lambda_q40(rate)
+def test_tables_are_integers_that_never_rise(rate, model):
+    table = error_rates.lambda_q40(rate, model)
     assert len(table) == error_rates.POINTS <= 256
     assert all(isinstance(value, int) and 0 <= value < 2**63 for value in table)
     assert table == sorted(table, reverse=True)
     assert table[0] > 2**40 * 0.05  # at -10 dB no frame survives
     assert table[-1] == 0  # at 40 dB every frame does
+
+
+def lost(rate, sinr_db, octets, model="nist"):
+    """The part of frames of so many bytes that is lost."""
+    grid = list(error_rates.lambda_q40(rate, model))
+    at = round((sinr_db * 1000 - error_rates.FIRST_MDB) / error_rates.STEP_MDB)
+    return -math.expm1(-8 * octets * grid[at] / 2**40)
+
+
+@pytest.mark.parametrize(
+    ("rate", "sinr_db", "octets", "published"),
+    [
+        (60, 0.5, 1458, 0.2908), (120, 4.0, 1458, 0.0728), (180, 5.5, 1458, 0.7578), (240, 9.5, 1458, 0.1419),
+        (360, 13.5, 1458, 0.011), (480, 17.0, 1458, 0.1058), (540, 18.0, 1458, 0.2091),
+        (60, -2.0, 32, 0.8259), (540, 15.5, 32, 0.463),
+    ],
+)  # fmt: skip
+def test_the_table_is_what_was_published(rate, sinr_db, octets, published):
+    """Points of ns-3's AwgnErrorTableBcc1458 and AwgnErrorTableBcc32."""
+    assert lost(rate, sinr_db, octets, "table") == pytest.approx(published, rel=0.01)
+
+
+def test_bpsk_is_qpsk_at_half_the_sinr():
+    """9 Mb/s is in no table: each of QPSK's two bits has half of a symbol's energy. 6 and 12 Mb/s, which are, agree."""
+    assert lost(90, 3.25, 1000, "table") == pytest.approx(lost(180, 6.25, 1000, "table"))
+    for step in range(6):
+        six, twelve = (lost(rate, first + step / 2, 1000, "table") for rate, first in ((60, -0.5), (120, 2.5)))
+        assert six == pytest.approx(twelve, rel=0.2)
+
+
+@pytest.mark.parametrize("rate", OFDM)
+def test_soft_decisions_are_three_to_four_db_better(rate):
+    needed = [
+        next(db / 4 for db in range(-40, 160) if lost(rate, db / 4, 1024, model) < 0.1) for model in ("nist", "table")
+    ]
+    assert 2.75 <= needed[0] - needed[1] <= 4.25
+
+
+def test_the_choice_is_of_ofdm_only():
+    for rate in (10, 20, 55, 110):
+        assert error_rates.lambda_q40(rate, "table") == error_rates.lambda_q40(rate, "nist")
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -100,6 +143,7 @@ def test_cck_words_are_many_and_far_apart(bits, words):
 
 
 def test_the_plans_table_names_its_grid():
-    table = error_rates.error_table([10, 540])
+    table = error_rates.error_table([10, 540], "nist")
+    assert table != error_rates.error_table([10, 540], "table")
     assert (table["first_mdb"], table["step_mdb"]) == (-10_000, 250)
     assert set(table["lambda_q40"]) == {"10", "540"}

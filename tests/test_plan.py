@@ -121,6 +121,13 @@ def test_the_string_of_the_seeds_in_numbers():
     assert air["error_table"] is None
 
 
+def test_bit_errors_are_a_choice_of_sinr():
+    nist, table = (made(reception="sinr", bit_errors=model)["air"]["error_table"] for model in ("nist", "table"))
+    assert nist == made(reception="sinr")["air"]["error_table"]
+    assert nist["lambda_q40"]["540"] != table["lambda_q40"]["540"]
+    assert made(bit_errors="table")["air"]["error_table"] is None
+
+
 def test_stations_exactly_at_the_reception_range_reach_each_other():
     made(spacing=250)
     with pytest.raises(PlanError, match=r"sta1 and sta2, 250.1 m apart.*-64.4 dBm are needed, the power at 250 m"):

@@ -53,6 +53,9 @@ def units(rate: float) -> int:
     return round(rate * 10)
 
 
+TABULATED = [units(rate) for rate in RATES]
+
+
 def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
     """The slot on these links: the short one if all of them use it, as one air has one slot.
 
@@ -154,7 +157,7 @@ def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]],
         "rules": list(medium.rules),
         "power_mdbm": heard.power_mdbm.tolist(),
         "delay_ns": heard.delay_ns.tolist(),
-        "error_table": error_table([units(rate) for rate in RATES]) if medium.reception == "sinr" else None,
+        "error_table": error_table(TABULATED, medium.bit_errors) if medium.reception == "sinr" else None,
         "trace": specification.measurement.trace,
         "snap": specification.measurement.snap,
     }

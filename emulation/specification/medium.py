@@ -68,6 +68,9 @@ class Medium(Section):
         -94.0, ge=FAINTEST_DBM, le=0, description="noise: kTB of 20 MHz and a noise figure of 7 dB by default"
     )
     reception: Literal["capture", "sinr"] = Field("capture", description="ns-2's rule, or bit errors by rate and SINR")
+    bit_errors: Literal["nist", "table"] = Field(
+        "nist", description="of OFDM with sinr: NIST's equations (hard decisions), or ns-3's tables (soft ones)"
+    )
     capture_db: float = Field(
         10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="a frame survives what is this much weaker"
     )

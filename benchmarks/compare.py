@@ -79,8 +79,7 @@ def ns2(trace: Path, strategies: Iterable[str], seconds: float, count: bool = Fa
 
 def ns3(program: Path) -> None:
     for rts in STRATEGIES:
-        output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1",
-               "--reception=ns3")  # fmt: skip
+        output(program, f"--stations={STATIONS}", f"--rts={rts}", "--ack=plain", f"--seconds={SECONDS}", "--seed=1")
 
 
 def comparisons(folder: Path) -> list[Comparison]:

@@ -3,30 +3,43 @@
  * The string of the seeds in ns-3 (3.37): one NewReno flow end to end over stations 200 m apart, as a peer for dcflab.
  * It prints one JSON object. Its scenario is that of seed 000, section 2, with static routes instead of AODV:
  * 802.11b at 2 Mb/s, control frames at 1 Mb/s, two-ray ground with ns-2's ranges (250 m reception, 550 m carrier
- * sense), retry limits 7 and 4, a drop-tail queue of 50, 1460 B segments, no SACK; neighbour caches are filled before.
+ * sense), retry limits 7 and 4, a drop-tail queue of 50, 1460 B segments, no SACK, a window of 64 segments (of
+ * --window); neighbour caches are filled before.
  *
  * Build:  g++ -O2 -o string-ns3 string.cc -lns3-{wifi,applications,internet,traffic-control,propagation,mobility,network,core}
  * Usage:  string-ns3 --stations=5 --rts=full|partial|none --ack=plain|delayed --seconds=120 --seed=1
- *                    --tcp=newreno|sack --reception=ns2|ns3
+ *                    --tcp=newreno|sack --window=64
  *
- * Reception decides the counts. ns3: ns-3's own error model, and a station ignores what is below the reception
- * threshold, so it receives a strong frame that begins during a weak one. ns2: it locks onto whatever it senses, as
- * ns-2 does, so that strong frame is lost, EIFS follows, and a frame survives what is 10 dB below it.
+ * Made equal to dcflab, which ns-3 is not by itself:
+ *   - Only 1 Mb/s is basic. An ad hoc MAC makes all mandatory rates basic when it meets a station, which sends the
+ *     MAC's ACKs at 2 Mb/s; so it is told of all stations before (OnlyBasicRate).
+ *   - What arrives goes up 20 us later (Later). A segment made in the instant of a reception finds the medium idle, as
+ *     the station's own ACK is still to come, and would go out after that ACK without a backoff.
+ *
+ * What differs all the same:
+ *   - Reception is ns-3's: a station ignores what is below the reception threshold, interferers add up, bits fail by
+ *     SINR. That is dcflab's `sinr`, not its `capture`: at DSSS rates ns-3 asks no error model but its own, so that
+ *     there is no giving it ns-2's 10 dB. Strings under `capture` have no peer here.
+ *   - An RTS is never given up: of frames above the RTS threshold only failed data transmissions count, against MaxSlrc
+ *     (31 failed RTS in a row were seen). FAIL_RTS/CTS is 0 here by construction, and what it leads to is not there;
+ *     dcflab's `--short-retry 255` is nearest.
+ *   - A preamble is not found below 4 dB of SINR, and a failed header frees the receiver; neither is followed by EIFS.
+ *   - After a timeout another DIFS comes before the backoff, and a frame that finds the medium idle waits for a DIFS
+ *     from then on, however long it has been idle.
+ *   - COL counts what could have been a reception by the reasons that ns-3 gives for dropping it.
  *
  * Without SACK, ns-3's NewReno may never recover from a spurious timeout: it then sends every segment twice for the rest
  * of the run. An initial window of 2 instead of 10 makes that rarer; tcp=sack leaves it out. See `sent_segments`.
- *
- * What ns-3 3.37 does not do: it never gives an RTS up, because its long frames are counted against MaxSlrc by failed
- * data transmissions only (31 failed RTS in a row were seen), so FAIL_RTS/CTS is 0 here by construction.
  */
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
-#include "ns3/error-rate-model.h"
+#include "ns3/dsss-phy.h"
 #include "ns3/internet-module.h"
 #include "ns3/mobility-module.h"
 #include "ns3/network-module.h"
 #include "ns3/propagation-module.h"
 #include "ns3/traffic-control-helper.h"
+#include "ns3/traffic-control-layer.h"
 #include "ns3/wifi-module.h"
 
 #include <chrono>
@@ -41,28 +54,7 @@ constexpr uint32_t SEGMENT = 1460;
 constexpr double TX_DBM = 24.5;     // 0.28183815 W
 constexpr double RX_DBM = -64.375;  // two-ray ground at 250 m: 3.652e-10 W
 constexpr double CS_DBM = -78.072;  // at 550 m: 1.559e-11 W
-constexpr double CAPTURE = 10.0;    // 10 dB
-// Under reception=ns2 the noise is 13 dB below the reception threshold: a frame from 250 m has its 10 dB and one from
-// beyond 300 m has not, and at 200 m a single interferer at 400 m (12 dB) is survived, as in ns-2.
-constexpr double NOISE_FIGURE = RX_DBM - 13 - (-100.55); // over kTB of 22 MHz
-
-/// A frame survives while its SINR is at least the capture ratio, whatever its length and rate.
-class CaptureModel : public ErrorRateModel
-{
-  public:
-    static TypeId GetTypeId()
-    {
-        static TypeId id = TypeId("CaptureModel").SetParent<ErrorRateModel>().AddConstructor<CaptureModel>();
-        return id;
-    }
-
-  private:
-    double DoGetChunkSuccessRate(WifiMode, const WifiTxVector&, double snr, uint64_t, uint8_t, WifiPpduField,
-                                 uint16_t) const override
-    {
-        return snr >= CAPTURE ? 1.0 : 0.0;
-    }
-};
+constexpr uint32_t UP_US = 20;      // from the MAC's end of a reception to IP
 
 enum Kind
 {
@@ -75,6 +67,7 @@ enum Kind
 struct Counts
 {
     uint64_t col[4] = {}, any[4] = {}, fail[4] = {}, sent[4] = {}, queueDrops = 0;
+    std::map<std::string, std::set<double>> rates;
 } g_counts;
 
 Kind
@@ -208,15 +201,52 @@ Dropped(uint32_t station, WifiMacDropReason reason, Ptr<const WifiMpdu> mpdu)
     {
         return;
     }
-    if (reason == WIFI_MAC_DROP_FAILED_ENQUEUE)
-    {
-        g_counts.queueDrops++;
-    }
-    else if (reason == WIFI_MAC_DROP_REACHED_RETRY_LIMIT)
+    if (reason == WIFI_MAC_DROP_REACHED_RETRY_LIMIT)
     {
         g_counts.fail[KindOf(mpdu->GetHeader(), mpdu->GetPacketSize())]++;
     }
     g_flight.GivenUp(station, mpdu->GetPacket()->GetUid());
+}
+
+/// The queue has been full: a packet does not get as far as the MAC.
+void
+QueueFull(uint32_t station, Ptr<const Packet> packet)
+{
+    g_counts.queueDrops++;
+    g_flight.GivenUp(station, packet->GetUid());
+}
+
+/// Rates of control frames and of DATA, in Mb/s.
+void
+Sent(Ptr<const Packet> packet, uint16_t, WifiTxVector vector, MpduInfo, uint16_t)
+{
+    WifiMacHeader header;
+    packet->PeekHeader(header);
+    g_counts.rates[header.GetTypeString()].insert(vector.GetMode().GetDataRate(vector) / 1e6);
+}
+
+bool
+Later(Ptr<Ipv4L3Protocol> ip, Ptr<NetDevice> device, Ptr<const Packet> packet, uint16_t protocol, const Address& from)
+{
+    if (protocol == Ipv4L3Protocol::PROT_NUMBER)
+    {
+        Simulator::Schedule(MicroSeconds(UP_US), &Ipv4L3Protocol::Receive, ip, device, packet, protocol, from,
+                            device->GetAddress(), NetDevice::PACKET_HOST);
+    }
+    return true;
+}
+
+void
+OnlyBasicRate(Ptr<WifiRemoteStationManager> manager, const NetDeviceContainer& devices)
+{
+    manager->AddBasicMode(DsssPhy::GetDsssRate1Mbps());
+    for (uint32_t i = 0; i < devices.GetN(); i++)
+    {
+        const Mac48Address station = DynamicCast<WifiNetDevice>(devices.Get(i))->GetMac()->GetAddress();
+        manager->AddSupportedMode(station, DsssPhy::GetDsssRate1Mbps());
+        manager->AddSupportedMode(station, DsssPhy::GetDsssRate2Mbps());
+        manager->RecordDisassociated(station); // known, and so no longer met
+    }
 }
 
 void
@@ -237,9 +267,9 @@ PrintCounts(const char* name, const uint64_t (&of)[4])
 int
 main(int argc, char* argv[])
 {
-    uint32_t stations = 5, seed = 1;
+    uint32_t stations = 5, seed = 1, window = 64;
     double seconds = 120;
-    std::string rts = "full", ack = "plain", tcp = "newreno", reception = "ns2";
+    std::string rts = "full", ack = "plain", tcp = "newreno";
     CommandLine command(__FILE__);
     command.AddValue("stations", "stations on the string", stations);
     command.AddValue("rts", "full, partial or none", rts);
@@ -247,13 +277,13 @@ main(int argc, char* argv[])
     command.AddValue("seconds", "simulated seconds", seconds);
     command.AddValue("seed", "run number of the random streams", seed);
     command.AddValue("tcp", "newreno, or sack: the same with SACK", tcp);
-    command.AddValue("reception", "ns2 or ns3", reception);
+    command.AddValue("window", "segments that may be under way", window);
     command.Parse(argc, argv);
-    NS_ABORT_MSG_IF(stations < 2 || stations > 250 || seconds <= 0 || seed < 1, "stations 2..250, seconds > 0, seed > 0");
+    NS_ABORT_MSG_IF(stations < 2 || stations > 250 || seconds <= 0 || seed < 1 || window < 1,
+                    "stations 2..250, seconds, seed and window > 0");
     NS_ABORT_MSG_IF(rts != "full" && rts != "partial" && rts != "none", "rts: full, partial or none");
     NS_ABORT_MSG_IF(ack != "plain" && ack != "delayed", "ack: plain or delayed");
     NS_ABORT_MSG_IF(tcp != "newreno" && tcp != "sack", "tcp: newreno or sack");
-    NS_ABORT_MSG_IF(reception != "ns2" && reception != "ns3", "reception: ns2 or ns3");
     RngSeedManager::SetRun(seed);
 
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
@@ -263,14 +293,13 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("50p"));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
     Config::SetDefault("ns3::ThresholdPreambleDetectionModel::MinimumRssi",
-                       DoubleValue(reception == "ns2" ? CS_DBM : RX_DBM));
-    Config::SetDefault("ns3::ThresholdPreambleDetectionModel::Threshold", DoubleValue(reception == "ns2" ? -20 : 4));
+                       DoubleValue(RX_DBM));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(ack == "plain" ? 1 : 2));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(64 * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(64 * SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(window * SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window * SEGMENT));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(tcp == "sack"));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
@@ -298,12 +327,6 @@ main(int argc, char* argv[])
         phy.Set(threshold, DoubleValue(CS_DBM));
     }
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel");
-    if (reception == "ns2")
-    {
-        phy.Set("RxNoiseFigure", DoubleValue(NOISE_FIGURE));
-        CaptureModel::GetTypeId();
-        phy.SetErrorRateModel("CaptureModel");
-    }
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac");
     WifiHelper wifi;
@@ -335,10 +358,15 @@ main(int argc, char* argv[])
         }
         Ptr<WifiNetDevice> device = DynamicCast<WifiNetDevice>(devices.Get(i));
         device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeBoundCallback(&Dropped, i));
+        OnlyBasicRate(device->GetRemoteStationManager(), devices);
         device->GetRemoteStationManager()->TraceConnectWithoutContext("MacTxFinalRtsFailed", MakeCallback(&RtsGivenUp));
+        device->GetPhy()->TraceConnectWithoutContext("MonitorSnifferTx", MakeCallback(&Sent));
         device->GetPhy()->TraceConnectWithoutContext("PhyRxDrop", MakeBoundCallback(&RxDrop, device));
         device->GetPhy()->GetState()->TraceConnectWithoutContext("RxError", MakeBoundCallback(&RxError, device));
         Ptr<Ipv4L3Protocol> ip = nodes.Get(i)->GetObject<Ipv4L3Protocol>();
+        device->SetReceiveCallback(MakeBoundCallback(&Later, ip));
+        nodes.Get(i)->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext("TcDrop",
+                                                                                   MakeBoundCallback(&QueueFull, i));
         ip->TraceConnectWithoutContext("SendOutgoing", MakeCallback(&IpSent));
         ip->TraceConnectWithoutContext("UnicastForward", MakeBoundCallback(&IpForwarded, i));
         ip->TraceConnectWithoutContext("LocalDeliver", MakeCallback(&IpDelivered));
@@ -357,12 +385,23 @@ main(int argc, char* argv[])
     const uint64_t bytes = DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx();
     const double data = g_flight.Mean(DATA), acks = g_flight.Mean(ACK);
     std::cout << "{\"stations\": " << stations << ", \"rts\": \"" << rts << "\", \"ack\": \"" << ack
-              << "\", \"tcp\": \"" << tcp << "\", \"reception\": \"" << reception << "\", \"seed\": " << seed
+              << "\", \"tcp\": \"" << tcp << "\", \"window\": " << window << ", \"seed\": " << seed
               << ", \"goodput_segments\": " << bytes / SEGMENT << ", \"goodput_kbps\": " << bytes * 8 / seconds / 1000
               << ", \"sent_segments\": " << g_counts.sent[DATA] << ", ";
     PrintCounts("col", g_counts.col);
     PrintCounts("col_any", g_counts.any);
     PrintCounts("fail", g_counts.fail);
+    std::cout << "\"rates\": {";
+    for (const auto& [type, rates] : g_counts.rates)
+    {
+        std::cout << (type == g_counts.rates.begin()->first ? "" : ", ") << "\"" << type << "\": [";
+        for (double rate : rates)
+        {
+            std::cout << (rate == *rates.begin() ? "" : ", ") << rate;
+        }
+        std::cout << "]";
+    }
+    std::cout << "}, ";
     std::cout << "\"in_flight\": {\"data\": " << data << ", \"ack\": " << acks << ", \"total\": " << data + acks
               << "}, \"queue_drops\": " << g_counts.queueDrops << ", \"wall_s\": " << wall.count() << "}" << std::endl;
     Simulator::Destroy();

@@ -9,6 +9,7 @@ results of one specification and seed are equal.
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -207,6 +208,11 @@ class Run(Model):
         return sum(flow.retransmits for flow in self.flows)
 
     @property
+    def folder(self) -> str:
+        """Its subfolder of the run folder."""
+        return subfolder(self.case, self.variant, self.seed)
+
+    @property
     def retries(self) -> Retries:
         """Of all stations."""
         retries = [station.counters["retries"] for station in self.stations]
@@ -226,6 +232,11 @@ class Run(Model):
     def responses_spoilt(self) -> int:
         """CTSs and the MAC's ACKs that collided at the station that they were for."""
         return count((station.counters for station in self.stations), "addressed", ("cts", "ack"), COLLIDED)
+
+
+def subfolder(case: str, variant: str, seed: int) -> str:
+    """Where in the run folder a run is."""
+    return "-".join(re.sub(r"[^\w.+]+", "-", str(part)) for part in (case, variant, seed) if part != "")
 
 
 class Host(Model):

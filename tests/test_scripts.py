@@ -2,9 +2,12 @@
 """What a script asks for, before anything starts: in Mininet's words, and refused in a sentence where it cannot be."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
+from emulation.lanes import CHECKOUT
 from emulation.net import Mesh, Net
 from emulation.plan import PlanError
 
@@ -87,3 +90,11 @@ def test_what_is_refused_later_leaves_all_as_it_was():
 def test_the_seed_is_that_of_the_lane_unless_the_script_has_its_own(monkeypatch):
     monkeypatch.setenv("DCFLAB_SEED", "7")
     assert (Net().asked.measurement.seed, Net(seed=3).asked.measurement.seed) == (7, 3)
+
+
+def test_python_is_the_one_that_has_our_packages(tmp_path):
+    """From any folder, with its own arguments, whatever they are."""
+    program = "import sys, analysis.load; print(sys.argv, sys.executable)"
+    command = [CHECKOUT / "dcflab", "python", "-W", "error", "-c", program, "-x", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.strip() == f"['-c', '-x', '--help'] {sys.executable}"

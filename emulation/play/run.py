@@ -9,7 +9,6 @@ waits for it and reads its trace, and ends with it, whichever of the two is kill
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.result import Run, from_lane
+from analysis.result import Run, from_lane, subfolder
 from emulation.lanes import Listener
 from emulation.plan import plan as make_plan
 from emulation.play import traces
@@ -65,7 +64,7 @@ class Finished(BaseModel):
 
 def name_of(run: Task | Run) -> str:
     """A run's subfolder."""
-    return "-".join(re.sub(r"[^\w.+]+", "-", str(part)) for part in (run.case, run.variant, run.seed) if part != "")
+    return subfolder(run.case, run.variant, run.seed)
 
 
 def wall_limit_s(specification: Specification) -> float:

@@ -8,6 +8,7 @@ import pytest
 from scapy.utils import PcapNgReader
 
 from analysis import result, taps
+from analysis.load import load
 from analysis.result import Script
 from emulation.lanes import Listener, Reason
 from emulation.play.errors import Failure, Misuse
@@ -62,6 +63,15 @@ def test_its_runs_leave_what_all_runs_leave(stage):
         "tx"
     ]
     assert taps.main([str(stage.folder)]) == 0
+    loaded = load(stage.folder)
+    one = loaded["bare-2"]
+    assert (loaded.result, one.result, [run.folder.name for run in loaded.runs][2]) == (read, read.runs[3], "run1-2")
+    assert one.flows["flow1"].summary() == one.result.flows[0].tcp
+    assert one.flight.means() == one.result.in_flight
+    assert one.observation.counters()[0]["tx"]["tcp_data"] == one.result.stations[0].counters["tx"]["tcp_data"]
+    assert next(one.frames()).sniffed_on == "air"
+    with pytest.raises(KeyError, match="there is no run full-1; there are: run1-1, bare-1"):
+        loaded["full-1"]
     (stage.place / "mine.py").write_text("raise SystemExit(1)")
     again = replay(stage.folder)
     assert (again.differences, again.changed) == ([], [])

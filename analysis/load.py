@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run folder in Python, as from a notebook (docs/python.md).
+
+    found = load("runs/rts-cts-…")
+    for run in found.runs:
+        print(run.result.variant, run.result.goodput_kbps, run.flows["flow1"].cwnd.max())
+
+All is read when it is asked for, once.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis import result
+from analysis.result import Result, Run
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
+
+    from analysis.flight import Flight
+    from analysis.observe import Observation
+    from analysis.tcp_flows import Flow
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run: its `result`, and in `folder` all that is left of it. Raises OSError for what there is not."""
+
+    result: Run
+    folder: Path
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """Every number that it was made from (docs/interfaces.md, section 1)."""
+        return self._json("plan.json")
+
+    @cached_property
+    def lane(self) -> dict[str, Any]:
+        """What the lane said of it (docs/interfaces.md, section 2)."""
+        return self._json("lane.json")
+
+    @cached_property
+    def observation(self) -> "Observation":
+        """What the pcapngs show: frames as numpy columns, who received them, attempts, and counters of all that."""
+        from analysis.capture import read
+        from analysis.medium import Medium
+        from analysis.observe import observe
+
+        return observe(read(self.folder / "air.pcapng"), Medium.of_plan(self.plan))
+
+    @cached_property
+    def flight(self) -> "Flight":
+        """The segments in flight over time."""
+        from analysis.flight import in_flight
+        from analysis.hops import of_observation
+
+        return in_flight(of_observation(self.observation))
+
+    @cached_property
+    def flows(self) -> "dict[str, Flow]":
+        """What each sender's TCP did over time, by the flow's name: window, round trip, phases."""
+        from analysis.tcp_flows import flows
+
+        return flows(self.folder / "tcp.trace", self.plan, self.lane)
+
+    def frames(self, **options: Any) -> "Iterator[Packet]":
+        """The frames as Scapy packets (`analysis.sniff.frames`, whose options these are)."""
+        from analysis.sniff import frames
+
+        return frames(self.folder, **options)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / name).read_text())
+        return found
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A run folder: the whole `result`, and its `runs` in order."""
+
+    result: Result
+    folder: Path
+
+    @cached_property
+    def runs(self) -> list[Recorded]:
+        return [Recorded(run, self.folder / run.folder) for run in self.result.runs]
+
+    def __getitem__(self, folder: str) -> Recorded:
+        """A run by the name of its subfolder, `full-1`. Raises KeyError, with those there are."""
+        for run in self.runs:
+            if run.folder.name == folder:
+                return run
+        raise KeyError(f"there is no run {folder}; there are: {', '.join(run.folder.name for run in self.runs)}")
+
+
+def load(folder: Path | str) -> Loaded:
+    """What a run folder holds. Raises OSError if there is no result.json, and ValueError for one of another version."""
+    return Loaded(result.read(Path(folder) / "result.json"), Path(folder))

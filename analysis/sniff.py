@@ -127,6 +127,18 @@ def is_bad(packet: "Packet") -> bool:
     return bool(flags is not None and flags.badFCS)
 
 
+def past_mesh_control(packet: "Packet") -> "Packet":
+    """Let a mesh frame show its layers: Scapy takes its Mesh Control (9.2.4.7.3) for what comes after it."""
+    from scapy.layers.dot11 import Dot11QoS
+    from scapy.layers.l2 import LLC
+
+    qos: Any = packet.getlayer(Dot11QoS)
+    if qos is not None and qos.TXOP & 1 and (octets := qos.payload.original):  # Mesh Control Present (9.2.4.5.9)
+        qos.remove_payload()
+        qos.add_payload(LLC(octets[6 + 6 * (octets[0] & 3) :]))
+    return packet
+
+
 def kind(packet: "Packet") -> Kind:
     """What a packet is to the counters."""
     from scapy.layers.dot11 import Dot11
@@ -176,7 +188,7 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
                     raise CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
             name = seen.ifname.decode()
             if interface in (name, "") and (seen.comments or not remarked):
-                packet = RadioTap(octets)
+                packet = past_mesh_control(RadioTap(octets))
                 packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
                 packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
                 yield packet
@@ -205,6 +217,6 @@ def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:
                 for packet in sniff(opened_socket=socket, count=1, timeout=left):
                     if RadioTap in packet:
                         packet.sniffed_on = interface
-                        yield packet
+                        yield past_mesh_control(packet)
     except (OSError, ValueError) as error:
         raise OSError(f"cannot capture on {interface}: {error}") from error

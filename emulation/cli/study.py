@@ -114,7 +114,7 @@ def print_study(study: Study, result: Result, said: str) -> None:
     from rich.console import Console
 
     from analysis.claims import NotTested, judge
-    from analysis.table import case_name, study_tables
+    from analysis.table import case_name, flow_table, study_tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     title = study.title
@@ -129,6 +129,8 @@ def print_study(study: Study, result: Result, said: str) -> None:
         "", result.runs, published=published, names=study.names, rows=study.rows, quantities=study.quantities
     )
     console.print(*tables, sep="\n")
+    if not study.claims and len({run.case for run in result.runs}) == 1:
+        console.print(flow_table(result.runs))
     for claim in study.claims:
         try:
             lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)

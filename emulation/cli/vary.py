@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from analysis.table import QUANTITIES
+from analysis.table import OF_RUNS, QUANTITIES
 from emulation.cli.options import HIDDEN
 from emulation.play.errors import Misuse
 from emulation.specification import OPTIONS, parameters_of
@@ -67,7 +67,7 @@ def study_of(topology: str, name: str, title: str, vary: Sequence[Varied], given
     return Study(
         name, title.rstrip("."), topology, {}, points([columns]), [], cases, ", ".join(names[1:]),
         names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
-        quantities={path: QUANTITIES[path] for path in SHOWN} if rows else QUANTITIES,
+        quantities={path: QUANTITIES[path] for path in SHOWN} if rows else OF_RUNS,
     )  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sample import Sample
+from scapy.layers.dot11 import RadioTap
+from scapy.layers.inet import TCP
+from tiny_air import ip, ipv4, tcp
 
 from analysis import sniff
 from analysis.capture import CaptureError
@@ -121,6 +124,18 @@ def test_a_monitor_knows_less(sample: Sample, monkeypatch: pytest.MonkeyPatch) -
     seen = list(frames("mon0", seconds=1))
     assert [(p.kind, p.attempt) for p in seen] == [(p.kind, p.attempt) for p in shown]
     assert {p.outcome for p in seen} == {Outcome.OK, None} and not any(p.culprit or p.queued_s for p in seen)
+
+
+@pytest.mark.parametrize("addresses", [0, 1, 2])
+def test_a_mesh_frame_shows_its_segment(addresses: int) -> None:
+    """Behind Mesh Control, and the addresses that it may have, with the FCS and without."""
+    mesh = bytes([addresses, 31, 1, 0, 0, 0]) + bytes(6 * addresses)
+    inside = tcp(1, 2, 3, 4, 0x10, b"x" * 9)
+    header = b"\x88\x03" + bytes(2) + b"\x02" * 18 + bytes(2) + b"\x02" * 6 + b"\0\1"  # QoS data, four addresses
+    for flags, fcs in ((b"\0", b""), (b"\x10", b"1234")):
+        radiotap = b"\0\0\x09\0\x02\0\0\0" + flags
+        packet = sniff.past_mesh_control(RadioTap(radiotap + header + mesh + ipv4(ip(0), ip(1), 6, inside) + fcs))
+        assert sniff.kind(packet) == Kind.TCP_DATA and packet[TCP].dport == 2
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

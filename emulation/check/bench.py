@@ -201,7 +201,8 @@ class Bench:
             self.done.append(Done(Stage.COMPARE, what, name, report))
             if report.data:
                 curves = self.folder / (CURVES if len(wish.subject.modules) == 1 else f"{name}-{CURVES}")
-                self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data))
+                note = f"seed {report.data['seeds'][0]}; {compare.SECONDS:g} s; beside {wish.against}"
+                self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data), note)
 
 
 def listed(numbers: Sequence[int]) -> str:

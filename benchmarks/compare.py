@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import asked
+from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
 HERE = Path(__file__).parent
@@ -133,7 +134,7 @@ def events_per_s(core: Path, stations: int, air_s: int) -> float:
 
 def measure(repeats: int) -> dict[str, Any]:
     provide()
-    with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as name:
+    with scratch("bench") as name:
         folder = Path(name)
         found, core = comparisons(folder), build_core(folder)
         took: dict[tuple[str, str], list[Took]] = {}

@@ -14,13 +14,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from analysis import statistics
 from analysis.table import percent
 from benchmarks import asked
+from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
 from emulation.specification import specify
@@ -52,7 +52,7 @@ def measure(seeds: int) -> Goodput:
              variant=str(threshold), case=str(stations))
         for stations, threshold in itertools.product(STATIONS, THRESHOLDS) for seed in range(1, seeds + 1)
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as folder:
+    with scratch("bench") as folder:
         outcomes = play_with_progress(provide(), tasks, Path(folder))
     for task, outcome in zip(tasks, outcomes, strict=True):
         key = "dcflab", int(task.case), int(task.variant)

@@ -15,13 +15,13 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from emulation.check import Finding, Name, exercise
 from emulation.check.subject import Module
-from emulation.lanes.virtual import boot
+from emulation.lanes.virtual import boot, confine
+from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import Prepared
 
 # Whatever the kernel finds comes through one of these. add_taint's first argument says whether it is about a finding.
@@ -66,12 +66,15 @@ def debug(
     exercise.write_job(prepared, module, folder, seed, cycles)
     modules = exercise.modules_of(prepared, module, before)
     with contextlib.ExitStack() as stack:
-        private = stack.enter_context(tempfile.TemporaryDirectory(prefix=".lane-", dir=folder))
+        private = stack.enter_context(scratch("lane", boot.memory_folder(exercise.MEMORY_MB)))
         cpu = stack.enter_context(boot.a_cpu())
         reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
-        boot.write_boot(private, folder.resolve(), modules, ["script", str(exercise.PROGRAM)])
+        command = ["script", str(exercise.PROGRAM)]
+        handed = boot.handed(prepared.kernel.linux, modules, command, [])
+        cell = stack.enter_context(confine.cell([*handed, folder.resolve(), private]))
+        boot.write_boot(private, folder.resolve(), modules, command, [], cell)
         linux, *arguments = boot.command_line(
-            prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, exercise.KERNEL_ARGUMENTS
+            prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, cell, exercise.KERNEL_ARGUMENTS
         )  # fmt: skip
         output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
         run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
@@ -85,8 +88,8 @@ def debug(
             stdin=subprocess.DEVNULL if batch else None,
             stdout=subprocess.PIPE if batch else None,
             stderr=subprocess.STDOUT if batch else None,
-            pass_fds=[reports],
-            env=os.environ | {"TMPDIR": boot.memory_folder(private, exercise.MEMORY_MB), "SHELL": "/bin/sh"},
+            pass_fds=[reports, *cell.handed.values()],
+            env=os.environ | {"TMPDIR": private, "SHELL": "/bin/sh"},
             preexec_fn=functools.partial(prepare, cpu, os.getpid()),
         )
     return (done.stdout or b"").decode(errors="replace")
@@ -94,7 +97,7 @@ def debug(
 
 def prepare(cpu: int, parent: int) -> None:
     """In the child, before it becomes gdb."""
-    boot.prepare(cpu, parent)
+    boot.settle(cpu, parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

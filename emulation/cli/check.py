@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from emulation.check.exercise import CYCLES, debug_kernel
 from emulation.check.report import Check, show, write
 from emulation.check.subject import Refused, Subject, find
 from emulation.cli.command import Command, Seeds
+from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
 from emulation.play.session import failures, new_folder, provide, set_up
 from emulation.setup import Group
@@ -103,9 +103,9 @@ def check(
         debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
     wish = Wish(subject, stages, stock, seeds, hops, cycles, against, strict)
-    with failures(), tempfile.TemporaryDirectory(prefix="dcflab-check-") as scratch:
+    with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress, set_up():
-            bench = Bench(wish, lab, debug, folder, Path(scratch), progress, draw)
+            bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)
             done = bench.check()
         checked = Check(str(path), given(), subject.modules, done)
         write(checked, folder)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inside the lane: the first process. It makes the kernel a place where programs can run, runs one, and powers off.
 
-The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory. What a
+The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory; that this
+is so for root, too, is the host's affair (`emulation.lanes.virtual.confine`). `init` has mounted the checkout. What a
 run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder, modules and
 plug-ins are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
 reports (tty2), which are read by `emulation.lanes.virtual`, one JSON object a line:
@@ -22,9 +23,6 @@ import sys
 import termios
 import time
 
-if __name__ == "__main__":  # the kernel starts this file by its path
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-
 from emulation.lane import syscalls
 
 TYPE_CHECKING = False
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 AIR_MODULE = "dcf80211"
 LAB = "/run/lab"
-CHECKOUT, RUN, MODULES, PLUGINS = (f"{LAB}/{name}" for name in ("checkout", "run", "modules", "plugins"))
+CHECKOUT, RUN, MODULES, PLUGINS, COPY = (f"{LAB}/{each}" for each in ("checkout", "run", "modules", "plugins", "copy"))
 SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
 reports = -1
 at_end = contextlib.ExitStack()  # what is to be done when the script has ended
@@ -57,27 +55,46 @@ def mount_all(boot: dict[str, Any]) -> None:
         syscalls.mount(kind, folder)
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink("/proc/self/fd" + target, "/dev/" + name)
-    syscalls.mount("tmpfs", "/run")
-    for folder in boot["needed"]:
-        if not os.path.exists(folder):
-            show(folder, folder)
-    show(boot["checkout"], CHECKOUT)
-    for name, path in boot["modules"].items():
-        show(os.path.dirname(path), f"{MODULES}/{name}")
-    for number, folder in enumerate(boot["plugins"]):
-        show(folder, f"{PLUGINS}/{number}")
+    show_where_it_lies(boot["needed"])
+    for name, (source, _) in boot["modules"].items():
+        show(source, f"{MODULES}/{name}")
+    for number, source in enumerate(boot["plugins"]):
+        show(source, f"{PLUGINS}/{number}")
+    if "copy" in boot:
+        show(boot["copy"], COPY)
     show(boot["folder"], RUN, 0)
 
 
-def show(folder: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
+def show(source: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
     """Mount a folder of the host."""
     os.makedirs(place, exist_ok=True)
-    syscalls.mount("hostfs", place, flags=flags, data=folder)
+    syscalls.mount("hostfs", place, flags=flags, data=source)
 
 
-def module_file(name: str, path: str) -> str:
-    """Where a module of the host's path is in the lane."""
-    return f"{MODULES}/{name}/{os.path.basename(path)}"
+def show_where_it_lies(needed: dict[str, str]) -> None:
+    """Mount folders at their own paths, where the root file system does not show them: below a folder that is another
+    one here, as /run, or below one that the kernel's process may not enter, as /root, which then holds nothing else."""
+    covered = []
+    for folder, source in needed.items():
+        if os.access(folder, os.X_OK):
+            continue
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError:
+            above = folder
+            while not os.path.exists(above):
+                above = os.path.dirname(above)
+            syscalls.mount("tmpfs", above)
+            covered.append(above)
+        with contextlib.suppress(PermissionError):  # where nobody may not go
+            show(source, folder)
+    for above in covered:
+        syscalls.mount("tmpfs", above, flags=syscalls.MS_REMOUNT | syscalls.MS_RDONLY)
+
+
+def module_file(name: str, file: str) -> str:
+    """Where a module is in the lane."""
+    return f"{MODULES}/{name}/{file}"
 
 
 def plan() -> int:
@@ -112,6 +129,8 @@ def script(path: str, *arguments: str) -> int:
     import site
 
     site.main()
+    if not os.access(path, os.R_OK):
+        path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]
     sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there takes no one's place
     with at_end:
@@ -154,10 +173,14 @@ def program(boot: dict[str, Any]) -> int:
     modes = termios.tcgetattr(console)
     modes[3] &= ~termios.ECHO  # the user's own terminal does that
     termios.tcsetattr(console, termios.TCSANOW, modes)
-    modules = {name: module_file(name, path) for name, path in boot["modules"].items()}
+    modules = {name: module_file(name, file) for name, (_, file) in boot["modules"].items()}
     air = modules.get(AIR_MODULE, "")
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
-    os.chdir(boot["directory"])
+    sys.executable = boot["python"]
+    try:
+        os.chdir(boot["directory"])
+    except OSError:  # where nobody may not go
+        os.chdir(RUN)
     for name, path in modules.items():
         if name != AIR_MODULE:
             syscalls.load_module(path)
@@ -205,8 +228,6 @@ def main() -> None:
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     mount_all(boot)
-    sys.path[0] = CHECKOUT
-    sys.modules["emulation.lane.guest"] = sys.modules["__main__"]  # who imports it finds this one, not another
     time.sleep(SHARP_S)
     reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
     report(boot="done")
@@ -222,7 +243,3 @@ def main() -> None:
             break
     report(exit=os.waitstatus_to_exitcode(status))
     syscalls.power_off()
-
-
-if __name__ == "__main__":
-    main()

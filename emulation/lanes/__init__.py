@@ -48,10 +48,12 @@ class LaneError(Exception):
 
 @dataclass(frozen=True)
 class LaneResult:
-    """How a program ended in the lane: its exit status, and the wall time from boot to power-off."""
+    """How a program ended in the lane: its exit status, the wall time from boot to power-off, and what was around it so
+    that it could not reach this machine."""
 
     status: int
     wall_s: float
+    barriers: Sequence[str] = ()
 
 
 @dataclass

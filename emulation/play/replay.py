@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from analysis import result
 from analysis.result import Result, Run, Script
 from emulation import lanes
 from emulation.lanes import Lane, Listener
+from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
 from emulation.play.errors import Misuse
 from emulation.play.run import Task
@@ -49,7 +49,7 @@ def replay(folder: Path, lane: Lane | None = None) -> Verdict:
     with failures():
         for task in tasks:
             check_programs(plan(task.specification))
-    with tempfile.TemporaryDirectory(prefix="dcflab-replay-") as again:
+    with scratch("replay") as again:
         lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
         if script:
             played = play_script(lab, script, Path(again), Listener(line=lambda line: None))

@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulation.lanes import virtual
 from emulation.setup import bytecode, environment, kernel, library, modules, packages, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
@@ -54,6 +55,8 @@ def prepare(
     for source in LIBRARIES:
         library.obtain(source)
     bytecode.refresh()
+    if said := virtual.caution():
+        say(f"{said} (docs/confinement.md)")
     return Prepared(lane, found)
 
 

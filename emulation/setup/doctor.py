@@ -13,13 +13,14 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.lanes import LaneError, Listener, virtual
 from emulation.lanes.virtual.boot import memory_folder
+from emulation.lanes.virtual.confine import caution
+from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import (
     LOCK_FILE,
     MODULES,
@@ -137,13 +138,15 @@ def machine() -> Iterator[Check]:
         yield Check("wsl", Status.BROKEN, "version 1 of WSL is no Linux kernel", "wsl --set-version DISTRIBUTION 2")
     cpus = len(os.sched_getaffinity(0))
     yield Check("cpus", Status.OK, f"{cpus}; as many runs go side by side")
-    with tempfile.TemporaryDirectory() as private:
-        in_memory = memory_folder(private, MEMORY_MB) != private
-    if in_memory:
-        yield Check("memory", Status.OK, f"{shutil.disk_usage('/dev/shm').free >> 20} MB in /dev/shm")
-    else:
-        detail = f"no room for {MEMORY_MB} MB in /dev/shm, or not executable; lanes use {tempfile.gettempdir()}"
-        yield Check("memory", Status.HINT, detail, "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)")
+    mend = "mount -o remount,exec,size=1g /dev/shm (docker run --shm-size=1g)"
+    try:
+        if (place := memory_folder(MEMORY_MB)) == "/dev/shm":
+            yield Check("memory", Status.OK, f"{shutil.disk_usage(place).free >> 20} MB in {place}")
+        else:
+            detail = f"no room for {MEMORY_MB} MB in /dev/shm, or not executable; lanes use {place}"
+            yield Check("memory", Status.HINT, detail, mend)
+    except LaneError as error:
+        yield Check("memory", Status.BROKEN, error.detail, mend)
     yama = Path("/proc/sys/kernel/yama/ptrace_scope")
     if yama.exists() and int(yama.read_text()) > 1:
         yield Check("ptrace", Status.BROKEN, f"{yama} forbids it", "as root: sysctl kernel.yama.ptrace_scope=1")
@@ -154,7 +157,7 @@ def lane() -> Iterator[Check]:
     if (built := kernel.find()) is None:
         return
     heard: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="dcflab-doctor-") as folder:
+    with scratch("doctor") as folder:
         script = Path(folder, "hello.py")
         script.write_text("print('hello')\n")
         command, listener = ["script", str(script)], Listener(line=heard.append)
@@ -166,6 +169,11 @@ def lane() -> Iterator[Check]:
             return
     if heard == ["hello"] and result.status == 0:
         yield Check("lane", Status.OK, f"boots, runs a program and ends in {result.wall_s:.2f} s")
+        around = "; ".join(result.barriers) or "none"
+        if said := caution(result.barriers):
+            yield Check("confinement", Status.HINT, f"{around}: {said}", "docs/confinement.md says what grants it")
+        else:
+            yield Check("confinement", Status.OK, around)
     else:
         yield Check("lane", Status.BROKEN, " | ".join(heard[-3:]) or f"its program ended with {result.status}")
 

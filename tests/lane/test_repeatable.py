@@ -84,6 +84,17 @@ def test_whoever_runs_it(expected: list[str], folder: Path) -> None:
     assert trace(checkout, here, *SPECIFICATIONS[0], wrapper=NOBODY, HOME=str(here)) == expected[0]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's lanes are nobody's")
+def test_where_only_root_may_go(expected: list[str], folder: Path) -> None:
+    """Checkout, working and run folder."""
+    checkout, here = folder / "closed" / "checkout", folder / "closed" / "here"
+    checkout.mkdir(parents=True)
+    copied(checkout)
+    here.mkdir()
+    (folder / "closed").chmod(0o700)
+    assert trace(checkout, here, *SPECIFICATIONS[0]) == expected[0]
+
+
 def test_wherever_the_cache_is(expected: list[str], folder: Path) -> None:
     elsewhere = folder / "cache of another name"
     elsewhere.mkdir()

@@ -74,7 +74,7 @@ def test_a_failing_program_says_why(bench, text, said):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [(SPIN, "python3? was running"), (WAIT, "every program in it was waiting")], ids=["spin", "wait"]
+    ("text", "said"), [(SPIN, "python3.* was running"), (WAIT, "every program in it was waiting")], ids=["spin", "wait"]
 )
 def test_the_wall_clock_limit_names_the_culprit(bench, text, said):
     with pytest.raises(LaneError, match=said) as caught:
@@ -160,9 +160,9 @@ import os, signal
 from pathlib import Path
 from emulation.lanes.virtual import LaneError, boot, run
 prepare = boot.prepare
-def interrupted(cpu, parent):
+def interrupted(cpu, parent, *more):
     os.kill(parent, signal.SIGINT)
-    prepare(cpu, parent)
+    prepare(cpu, parent, *more)
 boot.prepare = interrupted
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),

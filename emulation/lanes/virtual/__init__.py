@@ -10,15 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
-from emulation.lanes.virtual.boot import a_cpu, write_boot
+from emulation.lanes.virtual import confine
+from emulation.lanes.virtual.boot import a_cpu, handed, memory_folder, nobodys, write_boot
+from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
+from emulation.lanes.virtual.scratch import scratch
 
 
 def run(
@@ -41,10 +43,17 @@ def run(
     kernel = kernel.resolve()
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s)
-    with tempfile.TemporaryDirectory(prefix=".lane-", dir=folder) as private, a_cpu() as cpu, sigterm_as_sigint():
-        write_boot(private, folder, modules, command, plugins, seed)
+    place = memory_folder(memory_mb)
+    given = handed(kernel, modules, command, plugins)
+    with (
+        scratch("lane", place) as private,
+        cell(given, [folder, private], nobodys(place)) as around,
+        a_cpu() as cpu,
+        sigterm_as_sigint(),
+    ):
+        write_boot(private, folder, modules, command, plugins, around, seed)
         try:
-            return machine.run(kernel, private, cpu, seed, memory_mb, kernel_arguments)
+            return machine.run(kernel, private, around, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
 
@@ -68,6 +77,15 @@ def sigterm_as_sigint() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def caution(memory_mb: int = 512) -> str:
+    """What one should know of this machine who plays what others wrote; empty if all is well."""
+    try:
+        place = memory_folder(memory_mb)
+    except LaneError:  # no lane will run: whoever starts one hears of it
+        return ""
+    return confine.caution(confine.probe(nobodys(place)))
 
 
 class Virtual:

@@ -12,17 +12,41 @@ import contextlib
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from emulation.lane import syscalls
 from emulation.lanes import CHECKOUT, LaneError, Reason
+from emulation.lanes.virtual.confine import Cell, is_root, open_to_all
 
+SCRIPTS = ("script", "shell")  # commands that run one
 START_NS = 1_000_000_000  # of the lane's clocks, at boot
+PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # of the system
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends a run from outside
+
+
+def nobodys(place: str) -> bool:
+    """Whether a kernel that keeps its memory there is to be nobody's: root's is, if nobody can read what it reads."""
+    program = CHECKOUT / "emulation/lane/guest.py"
+    return is_root() and open_to_all(PYTHON) and open_to_all(Path(place).resolve()) and open_to_all(program, CHECKOUT)
+
+
+def needed(command: Sequence[str]) -> list[Path]:
+    """The folders that a program sees where they lie: the environment's, the working directory, that of its script."""
+    script = [Path(command[1]).parent] if command[0] in SCRIPTS else []
+    return list(dict.fromkeys(path.resolve() for path in (Path(sys.prefix), Path.cwd(), *script)))
+
+
+def handed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
+    """What the kernel's process is handed open: itself, the checkout, and the folders that its programs see."""
+    folders = [*(path.resolve().parent for path in modules.values()), *(path.resolve() for path in plugins)]
+    return [kernel, CHECKOUT, *(path for path in needed(command) if os.access(path, os.X_OK)), *folders]
 
 
 def write_boot(
@@ -30,40 +54,44 @@ def write_boot(
     folder: Path,
     modules: Mapping[str, Path],
     command: Sequence[str],
-    plugins: Sequence[Path] = (),
+    plugins: Sequence[Path],
+    cell: Cell,
     seed: int = 1,
 ) -> None:
-    """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do."""
-    needed = {Path(sys.prefix), Path(sys.base_prefix), Path.cwd()}
-    if command[0] in ("script", "shell"):
-        needed.add(Path(command[1]).parent)
-    boot = {
-        "folder": str(folder),
-        "checkout": str(CHECKOUT),
+    """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do, beside its program."""
+    boot: dict[str, Any] = {
+        "folder": cell.folder(folder),
         "directory": os.getcwd(),
-        "needed": sorted(str(path.resolve()) for path in needed),
-        "modules": {name: str(path.resolve()) for name, path in modules.items()},
-        "plugins": [str(path.resolve()) for path in plugins],
+        "python": sys.executable,
+        "needed": {str(path): cell.folder(path) for path in needed(command) if str(path) in cell.handed},
+        "modules": {name: [cell.folder(path.resolve().parent), path.name] for name, path in modules.items()},
+        "plugins": [cell.folder(path.resolve()) for path in plugins],
         "command": list(command),
         "seed": seed,
     }
+    if command[0] in SCRIPTS and cell.user is not None:  # which may not reach it; then what lies beside it is not seen
+        shutil.copy(command[1], private)
+        boot["copy"] = cell.folder(private)
     (Path(private) / "boot.json").write_text(json.dumps(boot))
+    shutil.copy(CHECKOUT / "emulation/lane/init.py", private)
+    for file in Path(private).iterdir():
+        file.chmod(0o644)  # whatever the umask
 
 
 def command_line(
-    kernel: Path, private: str, seed: int, memory_mb: int, reports: int, arguments: Sequence[str] = ()
+    kernel: Path, private: str, seed: int, memory_mb: int, reports: int, cell: Cell, arguments: Sequence[str] = ()
 ) -> list[str]:
     """The kernel's command line; what follows `--` goes to the first process. What has an = and no dot is in its
     environment."""
     return [
         str(kernel),
         f"mem={memory_mb}M",
-        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={quoted(sys.executable)}"),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={quoted(str(PYTHON))}"),
         *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random_seed={seed}"),
         *("console=tty0", "con=null", "con0=null,fd:2", "con1=fd:0,fd:1", f"con2=null,fd:{reports}", "quiet"),
         *("mac80211_hwsim.radios=0", "uml_dir=./", *arguments),
         *("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"),
-        *("--", "-s", "-S", "-B", quoted(str(CHECKOUT / "emulation/lane/guest.py")), quoted(private + "/boot.json")),
+        *("--", "-s", "-S", "-B", quoted(f"{private}/init.py"), quoted(f"{private}/boot.json"), cell.folder(CHECKOUT)),
     ]
 
 
@@ -73,10 +101,18 @@ def quoted(path: str) -> str:
     return f'"{path}"' if " " in path else path
 
 
-def prepare(cpu: int, parent: int) -> None:
+def prepare(cpu: int, parent: int, cell: Cell, private: str, reports: int) -> None:
     """In the child, before it becomes the kernel."""
+    around = cell.enter()
+    os.write(reports, json.dumps({"barriers": around}).encode() + b"\n")
+    os.chdir(private)  # as it is in this namespace
+    settle(cpu, parent)
+
+
+def settle(cpu: int, parent: int) -> None:
+    """In the child: end with the thread that started it; run where it is told to, always in the same way."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    syscalls.die_with_parent(signal.SIGKILL)
+    syscalls.die_with_parent(signal.SIGKILL)  # which a process forgets that becomes another user
     if os.getppid() != parent:  # it died before that took effect
         os._exit(1)
     syscalls.keep_addresses_fixed()
@@ -99,11 +135,13 @@ def a_cpu() -> Iterator[int]:
     raise LaneError(Reason.NOT_STARTED, "too many lanes on this machine")
 
 
-def memory_folder(private: str, memory_mb: int) -> str:
-    """Where the kernel keeps its memory, a file without a name: in memory if there is room, else beside `private`."""
-    with contextlib.suppress(OSError):
-        there = os.statvfs("/dev/shm")
-        room = there.f_bavail * there.f_frsize >= memory_mb << 20
-        if room and not there.f_flag & os.ST_NOEXEC and os.access("/dev/shm", os.W_OK):
-            return "/dev/shm"
-    return private
+def memory_folder(memory_mb: int) -> str:
+    """Where the kernel's memory is kept, a file without a name: in memory if there is room, else on disk."""
+    for place in ("/dev/shm", tempfile.gettempdir()):
+        with contextlib.suppress(OSError):
+            there = os.statvfs(place)
+            room = there.f_bavail * there.f_frsize >= memory_mb << 20
+            if room and not there.f_flag & os.ST_NOEXEC and os.access(place, os.W_OK):
+                return place
+    where = f"/dev/shm or {tempfile.gettempdir()}"
+    raise LaneError(Reason.NOT_STARTED, f"no room for {memory_mb} MB, executable, in {where}; $TMPDIR can name another")

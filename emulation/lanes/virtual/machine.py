@@ -24,10 +24,12 @@ from typing import Any, BinaryIO
 
 from emulation.lanes import LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
+from emulation.lanes.virtual.confine import Cell
 from emulation.lanes.virtual.culprit import running_program
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
+NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 
 
@@ -45,9 +47,10 @@ class Machine:
         self.exit: int | None = None
         self.error: dict[str, Any] | None = None
         self.interactive = False
+        self.barriers: list[str] = []  # around its process
 
     def run(
-        self, kernel: Path, private: str, cpu: int, seed: int, memory_mb: int, arguments: Sequence[str]
+        self, kernel: Path, private: str, cell: Cell, cpu: int, seed: int, memory_mb: int, arguments: Sequence[str]
     ) -> LaneResult:
         """Boot, listen until the kernel has ended, and judge."""
         with contextlib.ExitStack() as stack:
@@ -55,17 +58,18 @@ class Machine:
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
+            reports_to = guest_ends[3].fileno()
             held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to be ended
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
             self.process = subprocess.Popen(
-                boot.command_line(kernel, private, seed, memory_mb, guest_ends[3].fileno(), arguments),
+                boot.command_line(kernel, private, seed, memory_mb, reports_to, cell, arguments),
+                executable=cell.place(kernel),
                 stdin=keys,
                 stdout=guest_ends[1],
                 stderr=guest_ends[2],
-                pass_fds=[guest_ends[3].fileno()],
-                cwd=private,
-                env={"TMPDIR": boot.memory_folder(private, memory_mb), "PATH": os.defpath},
-                preexec_fn=functools.partial(boot.prepare, cpu, os.getpid()),
+                pass_fds=[reports_to, *cell.handed.values()],
+                env={"TMPDIR": private, "PATH": os.defpath},
+                preexec_fn=functools.partial(boot.prepare, cpu, os.getpid(), cell, private, reports_to),
                 start_new_session=True,
             )
             try:
@@ -120,6 +124,8 @@ class Machine:
         self.listener.line(line)
 
     def hear_kernel(self, line: str) -> None:
+        if line.startswith(NO_TERMINALS):
+            return
         if line != POWERED_OFF:
             self.said.append(line)
         try:
@@ -131,6 +137,9 @@ class Machine:
 
     def hear_report(self, line: str) -> None:
         report = json.loads(line)
+        if "barriers" in report:
+            self.barriers = report["barriers"]
+            return
         self.booted = True
         if "progress" in report:
             self.air_s = report["air_s"]
@@ -186,7 +195,7 @@ class Machine:
             raise self.failure(Reason.MISUSE if self.error.get("misuse") else Reason.PROGRAM, self.error["error"])
         if self.exit < 0:
             raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
-        return LaneResult(self.exit, time.monotonic() - self.started)
+        return LaneResult(self.exit, time.monotonic() - self.started, self.barriers)
 
 
 def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cell of a lane's kernel: what it can change of this machine, and what it can read.
+
+Who is root in a lane has the rights of the process that its kernel is: hostfs shows any folder of the host, and a
+module can make the host's system calls itself. So the process is confined, as it starts, by all that this machine
+grants of `Barrier`: it changes the run folder and its own scratch folder, and nothing else. Started by root it becomes
+nobody, and so reads nothing that an ordinary user could not; the run folder is nobody's meanwhile. What nobody could
+not reach, as a checkout in root's home, it is handed open, as descriptors.
+
+Before the host writes to the run folder again, what could lead it elsewhere is taken out (`take_back`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from emulation.lanes.virtual import barriers
+from emulation.lanes.virtual.barriers import NOBODY
+
+
+class Barrier(enum.StrEnum):
+    """What is around a process."""
+
+    NAMESPACE = "a mount namespace, read-only but for the run folder"
+    LANDLOCK = "Landlock"
+    OLD_LANDLOCK = "Landlock, of a kernel that lets it truncate files"
+    SECCOMP = "seccomp"
+    NOBODY = "as nobody"
+
+
+DEVICES = ("/dev/null",)  # that the kernel writes to
+SEALING = {Barrier.NAMESPACE, Barrier.LANDLOCK}  # either keeps it from changing what is outside
+
+
+def caution(around: Collection[str]) -> str:
+    """What one should know who plays what others wrote; empty if all is well."""
+    said = []
+    if not SEALING.intersection(around):
+        who = "nobody" if Barrier.NOBODY in around else "you"
+        said.append(
+            f"neither a mount namespace nor Landlock is to be had here, so a script can write wherever {who} can"
+        )
+    if is_root() and Barrier.NOBODY not in around:
+        said.append("a lane of root's cannot be nobody's here, so a script can read what root can")
+    return "; ".join(said)
+
+
+def is_root() -> bool:
+    """Whether this is the root of a machine, and not somebody who is called so in a user namespace of the own."""
+    users = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
+    return os.geteuid() == 0 and users > 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the kernel's process is given: files and folders, open under these descriptors, of which some folders are
+    `writable`; and who it becomes (None: nobody else)."""
+
+    handed: Mapping[str, int]
+    writable: Sequence[str] = ()
+    user: int | None = None
+
+    def place(self, path: Path | str) -> str:
+        """Where the process finds what it was handed."""
+        return f"/proc/self/fd/{self.handed[str(path)]}"
+
+    def folder(self, path: Path | str) -> str:
+        """The same of a folder, for hostfs, which would otherwise take it for a symbolic link."""
+        return self.place(path) + "/."
+
+    def descriptors(self, paths: Sequence[str]) -> list[int]:
+        return [self.handed[path] for path in paths]
+
+    def enter(self) -> list[Barrier]:
+        """In the child: be confined. Returns what is in force. Raises OSError if what is handed is not there."""
+        around = granted(Barrier.NAMESPACE, partial(barriers.mount_read_only, self.writable, DEVICES))
+        for path, descriptor in self.handed.items():  # anew, as it is in this namespace
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            os.dup2(opened, descriptor)
+            os.close(opened)
+        if self.user is not None:
+            around += granted(Barrier.NOBODY, partial(barriers.become, self.user))
+        barriers.give_up_privileges()
+        version = barriers.landlock_version()
+        landlock = Barrier.LANDLOCK if version >= barriers.TRUNCATION else Barrier.OLD_LANDLOCK
+        around += granted(landlock, partial(barriers.landlock, *map(self.descriptors, (self.writable, DEVICES))))
+        return around + granted(Barrier.SECCOMP, barriers.refuse_set_id)
+
+
+def granted(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
+    """The barrier, if this machine grants it."""
+    try:
+        step()
+    except OSError:
+        return []
+    return [barrier]
+
+
+@contextlib.contextmanager
+def cell(
+    handed: Collection[Path | str], writable: Collection[Path | str] = (), nobodys: bool = False
+) -> Iterator[Cell]:
+    """A cell for one process, or nobody's, if root asks for it and the file system lets root give him the writable
+    folders, which are taken back. Raises OSError if something is not there."""
+    with contextlib.ExitStack() as stack:
+        descriptors = {}
+        for path in dict.fromkeys(map(str, [*DEVICES, *handed, *writable])):
+            descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            stack.callback(os.close, descriptors[path])
+        for folder in writable:
+            stack.callback(take_back, folder)
+            nobodys = nobodys and give(folder)
+        yield Cell(descriptors, [str(folder) for folder in writable], NOBODY if nobodys else None)
+
+
+def open_to_all(path: Path, below: Path = Path("/")) -> bool:
+    """Whether everybody who has come to `below` can read a file, or enter a folder, at this path."""
+    folders = [path, *path.parents] if path.is_dir() else list(path.parents)
+    on_the_way = folders[: folders.index(below) + 1]
+    return bool(path.stat().st_mode & stat.S_IROTH) and all(each.stat().st_mode & stat.S_IXOTH for each in on_the_way)
+
+
+def inside(folder: Path | str) -> Iterator[str]:
+    """The folder and all that is in it."""
+    yield str(folder)
+    for path, folders, files in os.walk(folder):
+        yield from (os.path.join(path, name) for name in (*folders, *files))
+
+
+def give(folder: Path | str) -> bool:
+    """Make nobody the owner of a folder and of what is in it; says whether this file system lets root do so."""
+    try:
+        for path in inside(folder):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def take_back(folder: Path | str) -> None:
+    """Once the process is gone: own what it left, and leave nothing there that leads elsewhere, that blocks who opens
+    it, or that gives who executes it another's rights."""
+    real, mine = os.path.realpath(folder), (os.geteuid(), os.getegid())
+    for path in inside(folder):
+        with contextlib.suppress(OSError):
+            found = os.lstat(path)
+            if found.st_uid == NOBODY != mine[0]:
+                os.chown(path, *mine, follow_symlinks=False)
+            if stat.S_ISLNK(found.st_mode):
+                if not os.path.realpath(path).startswith(real + os.sep):
+                    os.unlink(path)
+            elif not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+                os.unlink(path)
+            elif found.st_mode & barriers.SET_ID:
+                os.chmod(path, found.st_mode & 0o777)
+
+
+def probe(nobodys: bool) -> list[Barrier]:
+    """What this machine grants, tried in a child."""
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        with contextlib.suppress(BaseException), cell([], nobodys=nobodys) as around:
+            os.write(writer, " ".join(barrier.name for barrier in around.enter()).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as names:
+        found = [Barrier[name] for name in names.read().split()]
+    os.waitpid(child, 0)
+    return found

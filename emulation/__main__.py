@@ -7,10 +7,10 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)  # while there is nothing to clean 
 
 try:
     from emulation.cli.main import main
-except ImportError:  # a damaged environment: made anew, if that is what it is
+
+    main()
+except (ImportError, SyntaxError):  # a damaged environment: made anew, if that is what it is
     from emulation.setup import mend_environment
 
-    mend_environment()
+    mend_environment(thoroughly=True)
     raise
-
-main()

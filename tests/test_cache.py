@@ -53,6 +53,25 @@ def test_a_key_depends_on_each_part_and_where_it_ends() -> None:
     assert cache.key("ab", b"c") == cache.key(b"ab", "c")
 
 
+def test_a_link_to_a_program_must_lead_to_one(root: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+
+    def build(folder: Path) -> Iterable[str]:
+        program.touch(0o755)
+        (folder / "link").symlink_to(program)
+        return ["link"]
+
+    entry = cache.obtain("thing-1", build)
+    assert cache.inspect(entry) == (State.SOUND, "")
+    program.write_text("a newer version")  # of the system's, which is nobody's damage
+    assert cache.inspect(entry) == (State.SOUND, "")
+    program.unlink()
+    assert cache.inspect(entry) == (State.DAMAGED, "link cannot be executed")
+    assert cache.inspect(cache.obtain("thing-1", build)) == (State.SOUND, "")
+    (entry / "link").unlink()
+    assert cache.inspect(entry)[0] is State.DAMAGED
+
+
 def test_an_entry_is_built_once(root: Path) -> None:
     entry = cache.obtain("thing-1", writes("made"))
     assert (entry / "file").read_text() == "made"

@@ -270,6 +270,39 @@ def test_the_launcher_asks_set_up_for_an_environment(tmp_path: Path) -> None:
     assert (said.returncode, said.stdout) == (3, "")
 
 
+@pytest.mark.parametrize("lost", ["bin/python", "lib/python3/site-packages/numpy/__init__.py", "pyvenv.cfg"])
+def test_a_damaged_environment_is_made_anew(root: Path, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    """By the launcher, if no program can be started in it; else by the program that is started, which begins again."""
+    made: list[str] = []
+
+    def make(command: list[str], must: bool = True) -> None:
+        if "venv" in command:
+            folder = Path(command[-1])
+            made.append(folder.name)
+            (folder / "lib/python3/site-packages/numpy").mkdir(parents=True)
+            (folder / "lib/python3/site-packages/numpy/__init__.py").write_text("")
+            (folder / "pyvenv.cfg").write_text("")
+            (folder / "bin").mkdir()
+            (folder / "bin/python").symlink_to(sys.executable)
+
+    monkeypatch.setattr(environment, "run", make)
+    monkeypatch.setattr(cache, "SPACE", 0)
+    python = emulation.setup.prepare_environment()
+    assert emulation.setup.prepare_environment() == python
+    monkeypatch.setattr(sys, "prefix", str(python.parents[1]))
+    started: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda program, arguments: started.append(arguments))
+    emulation.setup.mend_environment()
+    assert (len(made), started) == (1, [])
+    (python.parents[1] / lost).unlink()
+    emulation.setup.mend_environment()
+    assert len(made) == 2 and [arguments[0] for arguments in started] == [str(python)]
+    assert (python.parents[1] / lost).exists()
+    (python.parents[1] / lost).unlink()
+    assert emulation.setup.prepare_environment() == python
+    assert len(made) == 3
+
+
 def test_the_lock_names_a_hash_for_each_package_and_no_index() -> None:
     text = (ROOT / "requirements.lock").read_text()
     packages_ = [line for line in text.splitlines() if line[:1].isalnum()]

@@ -21,7 +21,7 @@ from analysis.statistics import Estimate
 from analysis.table import by_case
 from analysis.tcp_flows import Flow
 from emulation.check import Finding, Name, Report, Stage, splats
-from emulation.check.exercise import INNER
+from emulation.check.exercise import INNER, shown
 from emulation.check.subject import Module
 from emulation.lanes import LaneError, Listener, Reason
 from emulation.play.lab import Lab
@@ -138,7 +138,7 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
     needed = {one.name: one.path for one in before}
     where = folder / "probe"
     where.mkdir(parents=True)
-    command = ["script", str(PROBE), module.name, str(module.path)]
+    command = ["script", str(PROBE), module.name, shown(module, where)]
     lab.lane.run(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
     return [str(name) for name in json.loads(heard[-1])]
 

@@ -7,6 +7,7 @@ The stages load, workout and cycles come out of one lane, so that one boot and o
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ import topologies
 from emulation.check import Finding, Name, Report, Stage, splats
 from emulation.check.subject import Module, examine
 from emulation.lane import check as inner
+from emulation.lane import guest
 from emulation.lanes import LaneError, Listener, Reason
 from emulation.lanes.virtual import run
 from emulation.plan import plan
@@ -29,7 +31,7 @@ WALL_LIMIT_S = 300.0
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
 PROGRAM = INNER / "workout.py"
-AIR = "dcf80211"
+AIR, SUBJECT = "dcf80211", "subject.ko"
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
@@ -63,8 +65,8 @@ def exercise(
     """Put a module to work; returns the reports of STAGES, of those that were reached.
 
     `module` is built against `prepared`, the debug kernel; those `before` it are loaded at boot, as it needs them.
-    `folder` is empty and keeps job.json, plan.json, console.log and workout.json. Raises LaneError if the lane did not
-    end well for another reason than the module, and OSError if the folder is unusable.
+    `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. Raises LaneError if the
+    lane did not end well for another reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
     modules = modules_of(prepared, module, before)
@@ -83,15 +85,21 @@ def exercise(
 
 
 def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int) -> None:
-    """The workout's two files: docs/interfaces.md, section 1, and what it is to do."""
+    """The workout's files: docs/interfaces.md, section 1, what it is to do, and the module."""
     made = plan(specify(PLAYGROUND, {"rts": "none", "trace": False, "seed": seed})) | {"name": "workout"}
     for node in made["nodes"]:
         node["sysctl"] |= WITHOUT_SACK if node["name"] in ("sta2", "sta4") else WITH_ECN
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
-    job = {"name": module.name, "path": str(module.path.resolve()), "qdisc": module.qdisc, "seed": seed,
+    job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
            "cycles": cycles, "leaks": leaks}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
+
+
+def shown(module: Module, folder: Path) -> str:
+    """Where a module is in a lane that does not load it at boot: in the run folder, a copy."""
+    shutil.copy(module.path, folder / SUBJECT)
+    return f"{guest.RUN}/{SUBJECT}"
 
 
 def modules_of(prepared: Prepared, module: Module, before: Sequence[Module]) -> dict[str, Path]:

@@ -44,6 +44,7 @@ def prepare(
     The modules are the kernel's own, ours, and those of `folders`, of which the last wins where names are alike.
     Raises SetupError, which says what is missing and how to mend it.
     """
+    mend_environment()
     lane = kernel.find(configuration)
     all_there = lane and all(modules.find(folder, lane) for folder in (*MODULES, *folders))
     all_there = all_there and all(map(library.find, LIBRARIES))
@@ -69,9 +70,9 @@ def prepare_environment() -> Path:
     return environment.obtain(LOCK_FILE)
 
 
-def mend_environment() -> None:
-    """For a program whose imports fail: starts it again in a sound environment if this one is damaged, else returns."""
+def mend_environment(thoroughly: bool = False) -> None:
+    """Start this program again in a sound environment if this one is damaged, else return."""
     try:
-        environment.mend(LOCK_FILE)
+        environment.mend(LOCK_FILE, thoroughly)
     except SetupError as error:
         sys.exit(f"dcflab: {error}")

@@ -4,7 +4,8 @@
 A name says all, so nothing is ever out of date, and an entry is never changed: it is built in a folder beside, and
 renamed into place. What root built in /var/cache/dcflab serves everyone; what a user builds is the user's own. A
 manifest in each entry lists its key files. Comparing their sizes and times at each use costs microseconds and finds
-what was cut short or written to; `inspect(..., thoroughly=True)` reads everything.
+what was cut short or written to; a link is to a program of the system, which must be there. `inspect(…,
+thoroughly=True)` reads everything.
 """
 
 from __future__ import annotations
@@ -95,11 +96,15 @@ def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
 
 def place(folder: Path, entry: Path, key_files: Iterable[str]) -> None:
     """Write the manifest of a finished folder and rename it to its entry, in place of a damaged one."""
-    files = {}
+    files, programs = {}, []
     for file in key_files:
+        if (folder / file).is_symlink():  # to a program of the system
+            programs.append(file)
+            continue
         stat = (folder / file).stat()
         files[file] = [stat.st_size, stat.st_mtime_ns, digest(folder / file)]
-    (folder / MANIFEST).write_text(json.dumps({"files": files, "tree": tree_digest(folder)}, indent=1) + "\n")
+    manifest = {"files": files, "programs": programs, "tree": tree_digest(folder)}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
     folder.chmod(0o755)
     if os.path.lexists(entry):
         with scratch(entry.parent, entry.name.partition("-")[0]) as grave:
@@ -117,6 +122,9 @@ def inspect(entry: Path, thoroughly: bool = False) -> tuple[State, str]:
                 return State.DAMAGED, f"{name} has {stat.st_size} bytes instead of {size}"
             if stat.st_mtime_ns != mtime_ns and digest(entry / name) != sha256:
                 return State.DAMAGED, f"{name} was changed"
+        for name in manifest.get("programs", ()):
+            if not os.access(entry / name, os.X_OK):
+                return State.DAMAGED, f"{name} cannot be executed"
         if thoroughly and tree_digest(entry) != manifest["tree"]:
             return State.DAMAGED, "its files are not those that were built"
     except FileNotFoundError as error:

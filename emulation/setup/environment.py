@@ -28,7 +28,10 @@ def name(lock_file: Path) -> str:
 
 def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
     """The environment's interpreter; the environment is made if it is not there. Raises SetupError."""
-    return cache.obtain(name(lock_file), lambda folder: build(folder, lock_file), thoroughly) / PYTHON
+    python = cache.obtain(name(lock_file), lambda folder: build(folder, lock_file), thoroughly) / PYTHON
+    if not thoroughly and not os.access(python, os.X_OK):  # of an environment whose manifest does not name it
+        return obtain(lock_file, thoroughly=True)
+    return python
 
 
 def build(folder: Path, lock_file: Path) -> Iterable[str]:
@@ -44,8 +47,9 @@ def build(folder: Path, lock_file: Path) -> Iterable[str]:
     for script in (folder / "bin").iterdir():
         if not script.is_symlink() and here in (text := script.read_bytes()):
             script.write_bytes(text.replace(here, there))
-    records = folder.glob("lib/python*/site-packages/*/RECORD")
-    return ["pyvenv.cfg", *(str(record.relative_to(folder)) for record in records)]
+    beginnings = (f"lib/python*/site-packages/{each}" for each in ("*/RECORD", "*/__init__.py", "*.py"))
+    found = (file for pattern in beginnings for file in folder.glob(pattern))
+    return [PYTHON, "pyvenv.cfg", *(str(file.relative_to(folder)) for file in found)]
 
 
 def run(command: list[str], must: bool = True) -> None:
@@ -56,8 +60,11 @@ def run(command: list[str], must: bool = True) -> None:
         raise SetupError("cannot make the Python environment; pip needs the network for it", output[-SHOWN:])
 
 
-def mend(lock_file: Path) -> None:
-    """Start this program again in a sound environment if this one is damaged, else return. Raises SetupError."""
-    if cache.inspect(Path(sys.prefix), thoroughly=True)[0] is cache.State.DAMAGED:
+def mend(lock_file: Path, thoroughly: bool) -> None:
+    """Start this program again in a sound environment if this one is damaged, else return. One that is not of the cache
+    is looked at only `thoroughly`, when it lacks something. Raises SetupError."""
+    here = Path(sys.prefix)
+    ours = (here / cache.MANIFEST).is_file()
+    if (ours or thoroughly) and cache.inspect(here, thoroughly)[0] is cache.State.DAMAGED:
         python = obtain(lock_file, thoroughly=True)
         os.execv(python, [str(python), *sys.orig_argv[1:]])

@@ -64,18 +64,21 @@ def write_boot(
         "directory": os.getcwd(),
         "python": sys.executable,
         "needed": {str(path): cell.folder(path) for path in needed(command) if str(path) in cell.handed},
-        "modules": {name: [cell.folder(path.resolve().parent), path.name] for name, path in modules.items()},
+        "modules": {name: [cell.folder(path.resolve().parent), path.resolve().name] for name, path in modules.items()},
         "plugins": [cell.folder(path.resolve()) for path in plugins],
         "command": list(command),
         "seed": seed,
     }
-    if command[0] in SCRIPTS and cell.user is not None:  # which may not reach it; then what lies beside it is not seen
-        shutil.copy(command[1], private)
-        boot["copy"] = cell.folder(private)
+    if command[0] in SCRIPTS and cell.user is not None and not open_to_all(Path(command[1]).resolve()):
+        copied = Path(private, "script")  # with what it may import; nothing else of that folder is seen
+        copied.mkdir(mode=0o755)
+        for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
+            shutil.copyfile(file, copied / file.name)
+        boot["copy"] = f"{cell.place(private)}/{copied.name}"
     (Path(private) / "boot.json").write_text(json.dumps(boot))
     shutil.copy(CHECKOUT / "emulation/lane/init.py", private)
-    for file in Path(private).iterdir():
-        file.chmod(0o644)  # whatever the umask
+    for path in Path(private).rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)  # whatever the umask
 
 
 def command_line(

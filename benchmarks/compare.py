@@ -14,7 +14,6 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -67,7 +66,7 @@ def output(*command: object) -> str:
 
 def dcflab(*arguments: object) -> None:
     """A run as users have it, whose folder is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as out:
+    with scratch("bench") as out:
         output(HERE.parent / "dcflab", "run", *arguments, "--out", out)
 
 

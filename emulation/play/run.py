@@ -160,6 +160,8 @@ def play_all(
     `folder`. Raises what the first run to fail raised; then, and on KeyboardInterrupt, the others are ended first.
     """
     lab.sha256  # noqa: B018  # once, and not in every worker
+    if len(tasks) > 1:
+        traces.load()  # the same; of one task, its worker loads it while the lane runs
     calls = [partial(_play, lab, task, folder, resume) for task in tasks]
     return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
 

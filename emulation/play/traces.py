@@ -23,6 +23,11 @@ RAW, TRACE, VIEWS, TCP_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tc
 TCP_TAP = "tcp_tap"
 
 
+def load() -> None:
+    """Load all that reading traces takes, so that workers which are made from now on have it already."""
+    from analysis import flight, growing, hops, tcp_flows  # noqa: F401
+
+
 @dataclass(frozen=True)
 class Kept:
     """The SHA-256 of TRACE and VIEWS, and the segments in flight."""

@@ -249,11 +249,13 @@ class Host(Model):
 
 
 class Script(Model):
-    """The script whose runs these are; run under several seeds, it was run several times. `shell`: with a prompt."""
+    """The script whose runs these are; run under several seeds, it was run several times. `modules` are folders of
+    kernel modules; `shell`: with a prompt."""
 
     path: str
     arguments: list[str] = []
     seeds: list[int]
+    modules: list[str] = []
     shell: bool = False
 
 

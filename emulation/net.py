@@ -132,6 +132,8 @@ class Net(lane.Net):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         only("Net", options, [name for name in specification.OPTIONS if name not in HIDDEN])
+        if options.get("modules"):
+            raise PlanError("Net: modules: a script's are named on the command line: run SCRIPT.py --modules FOLDER")
         self.options = {"seed": int(os.environ.get("DCFLAB_SEED", "1")), **options}
         with refusals("Net"):
             self.asked = specification.of_options(self.options)
@@ -147,6 +149,7 @@ class Net(lane.Net):
         """The network of a specification, or of one as JSON."""
         asked = Specification.model_validate_json(asked) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
+        del options["modules"]  # whoever specified them has loaded them
         net, network = cls(**options), asked.network.standing()
         for name, node in network.nodes.items():
             net.nodes[name] = Station(net, name, node)
@@ -159,11 +162,12 @@ class Net(lane.Net):
         What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`."""
         if name in self.nodes:
             raise PlanError(f"there is a station {name} already")
-        with refusals(str(name)):
+        if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
+            raise PlanError(f"{name!r} is no name for a station: letters, digits, . _ and -, at most nine")
+        with refusals(name):
             asked = topologies.Node(position=position, settings=settings)
-            alone = topologies.Network(nodes={name: asked})
         own_radio(self.asked.radio, name, settings)
-        stronger_db(self.asked, alone)
+        stronger_db(self.asked, topologies.Network(nodes={name: asked}))
         self.nodes[name] = made = Station(self, name, asked)
         return made
 
@@ -276,7 +280,19 @@ class Net(lane.Net):
 
     def start(self) -> None:
         """Make the network, of which a prompt is to tell before it is stopped, if that is wanted."""
+        if STARTED:
+            raise PlanError("start: a network has started already, and there is one air: stop it first")
+        for module in self.build()["modules"]:
+            if not Path(f"/sys/module/{module}").exists():
+                raise PlanError(f"there is no kernel module {module}; run SCRIPT.py --modules FOLDER names your own")
+        for name in self.plan["module_parameters"]:
+            module, _, parameter = name.partition(".")
+            if (there := Path(f"/sys/module/{module}/parameters")).exists() and not (there / parameter).exists():
+                known_ones = ", ".join(sorted(one.name for one in there.iterdir()))
+                raise PlanError(f"{module}: there is no parameter {parameter!r}; there are: {known_ones}")
         super().start()
+        STARTED.append(self)
+        self.cleanup.callback(STARTED.remove, self)
         guest.at_end.callback(self.stop)
 
     def stop(self) -> None:
@@ -351,3 +367,4 @@ def CLI(net: Net) -> None:
 
 
 NAMES: list[str] = []  # of the runs of this lane
+STARTED: list[Net] = []  # at most one

@@ -24,6 +24,7 @@ def net():
     ("options", "says"),
     [
         ({"rtss": "full"}, "Net: there is no setting rtss; there are: link, routing, "),
+        ({"modules": "mine"}, "Net: modules: a script's are named on the command line: run SCRIPT.py --modules FOLDER"),
         ({"rts": "ful"}, "Net: rts: must be 'full', 'partial' or 'none', not 'ful'"),
         ({"rate": 3}, "Net: rate: 3 Mb/s is not possible; there are: 1, 2"),
         ({"tcp": "newrino"}, "Net: tcp: there is no TCP 'newrino'"),
@@ -42,7 +43,7 @@ def test_options_are_checked_at_once(options, says):
     ("ask", "says"),
     [
         (lambda net: net.addStation("sta1"), "there is a station sta1 already"),
-        (lambda net: net.addStation("a station"), "a station: nodes.a station"),
+        (lambda net: net.addStation("a station"), "'a station' is no name for a station: letters"),
         (lambda net: net.addStation("b", position="10,20"), "b: position: a position is three numbers, in metres"),
         (lambda net: net.addStation("b", colour="red"), "b: there is no setting colour; there are: rate, rts"),
         (lambda net: net.addStation("b", tx_power_dbm=99), "b: tx_power_dbm: must be from -140 to 40, not 99"),

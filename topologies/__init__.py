@@ -20,9 +20,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from topologies.files import load
-from topologies.network import Application, Link, Network, Node, Waypoint
+from topologies.network import NAME, Application, Link, Network, Node, Waypoint
 
-__all__ = ["Application", "Layout", "Link", "Network", "Node", "Topology", "Waypoint", "find", "names"]
+__all__ = ["NAME", "Application", "Layout", "Link", "Network", "Node", "Topology", "Waypoint", "find", "names"]
 
 Position = tuple[float, float, float]
 NO_TOPOLOGY = ("files", "mobility", "network")  # modules of this folder

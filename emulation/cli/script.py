@@ -26,11 +26,11 @@ def command(path: str) -> click.Command:
 
     def callback(
         seeds: list[int], out: Path | None, as_json: bool, figures: bool, formats: Sequence[str], lane: Lane,
-        arguments: tuple[str, ...],
+        modules: tuple[str, ...], arguments: tuple[str, ...],
     ) -> None:  # fmt: skip
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
-        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds)
+        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds, modules=list(modules))
         play(
             script,
             out,
@@ -42,10 +42,15 @@ def command(path: str) -> click.Command:
 
     params = [
         seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        figures(), formats(), lane(),
+        figures(), formats(), lane(), modules(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
+
+
+def modules() -> click.Option:
+    return click.Option(["--modules"], metavar="FOLDER", multiple=True,
+                        help="a folder of kernel modules of your own; repeat it for several")  # fmt: skip
 
 
 def play(
@@ -54,7 +59,8 @@ def play(
     """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
     from emulation.play.script import name_of
 
-    folder, lab = new_folder(out, name_of(script)), provide(lane=lane)
+    lab = provide(folders=script.modules, lane=lane)
+    folder = new_folder(out, name_of(script))
     play_in(folder, lab, script, name_of(script), as_json, formats, listener)
 
 

@@ -16,7 +16,7 @@ import click
 from analysis.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.script import play, play_in
+from emulation.cli.script import modules, play, play_in
 from emulation.lanes import Lane, Listener
 from emulation.plan import plan
 from emulation.play.errors import Misuse
@@ -43,7 +43,7 @@ def of_topology(name: str) -> click.Command:
         folder = new_folder(out, title)
         program = folder / KEPT
         program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
-        script = Script(path=str(program), seeds=seeds[:1], shell=True)
+        script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
         play_in(folder, lab, script, title, False, (), at_terminal())
 
     help_ = f"A prompt inside a running {Path(name).stem}."
@@ -61,13 +61,21 @@ def standing(asked: Specification) -> Specification:
 def of_script(path: str) -> click.Command:
     """The command of a script."""
 
-    def callback(seeds: list[int], out: Path | None, lane: Lane, arguments: tuple[str, ...]) -> None:
+    def callback(
+        seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...]
+    ) -> None:
         if not Path(path).is_file():
             raise Misuse(f"there is no script {path}")
-        script = Script(path=str(Path(path).resolve()), arguments=list(arguments), seeds=seeds[:1], shell=True)
+        script = Script(
+            path=str(Path(path).resolve()),
+            arguments=list(arguments),
+            seeds=seeds[:1],
+            modules=list(modules),
+            shell=True,
+        )
         play(script, out, False, (), lane, at_terminal())
 
-    params = [seeds(), out(), lane(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    params = [seeds(), out(), lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
     help_ = "A prompt in each network that a script starts."
     return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
 

@@ -7,7 +7,8 @@ run is made of has the same place in every lane, wherever it lies on the host: t
 plug-ins are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
 reports (tty2), which are read by `emulation.lanes.virtual`, one JSON object a line:
 
-    {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"prompt": "> "}   {"error": "…", "errno": 28}   {"exit": 0}
+    {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"error": "…", "errno": 28}   {"error": "…", "misuse": true}
+    {"prompt": "> "}   {"words": {"": ["help", …]}}   {"capture": "FILE", "run": "NAME", "now_ns": 1}   {"exit": 0}
 
 Everything imported here is paid for in every run, as each system call costs microseconds in User-Mode Linux: the
 standard library only, and as little of it as possible.

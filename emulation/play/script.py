@@ -12,7 +12,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -61,12 +61,12 @@ def play_script(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,
                 ).status  # fmt: skip
-            gather(lab, folder, found, time.monotonic() - lane_began)
+            gather(lab, folder, script.modules, found, time.monotonic() - lane_began)
             if found.status:
                 break
     except BaseException as error:
         found.error = error
-        gather(lab, folder, found, time.monotonic() - began)
+        gather(lab, folder, script.modules, found, time.monotonic() - began)
     found.wall_s = time.monotonic() - began
     if found.tasks:
         runs = [outcome.run for outcome in found.outcomes]
@@ -98,9 +98,9 @@ def name_of(script: Script) -> str:
     return Path(script.path).stem
 
 
-def gather(lab: Lab, folder: Path, found: Played, wall_s: float) -> None:
+def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
     """Take the runs that have been added to the folder, in their order; what is left of an unfinished one is removed.
-    Of what the lane took each is given its share, by air time."""
+    Of what the lane took each is given its share, by air time; `modules` are the script's."""
     new = []
     for where in [file.parent for file in folder.glob(f"*/{ASKED}")]:
         if not (where / "lane.json").exists():
@@ -111,6 +111,7 @@ def gather(lab: Lab, folder: Path, found: Played, wall_s: float) -> None:
     all_s = sum(air_s for _, _, air_s in new)
     for _, where, air_s in sorted(new):
         asked, plan = (json.loads((where / file).read_text()) for file in (ASKED, "plan.json"))
+        asked["specification"]["kernel"]["modules"] = modules
         task = Task(Specification.model_validate(asked["specification"]), asked["name"])
         made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0

@@ -111,6 +111,20 @@ def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
     assert not stage.folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("rts='full'", "mine.py, line 6: start: a network has started already, and there is one air"),
+        ("tcp='mine:mine'", "mine.py, line 6: there is no kernel module mine; run SCRIPT.py --modules FOLDER"),
+        ("module_parameters='tcp_vegas.alfa=3'", "tcp_vegas: there is no parameter 'alfa'; there are: alpha"),
+    ],
+)
+def test_what_cannot_be_started_is_said_before_anything_starts(stage, options, says):
+    error = stage.play(PAIR.replace('rts="full"', options) + "net.start(); net.start()").error
+    assert isinstance(error, Misuse) and says in str(error)
+    assert stage.lines == [] and not stage.folder.exists()
+
+
 def test_files_beside_a_script_do_not_take_the_place_of_ours(stage):
     (stage.place / "traffic.py").write_text("raise SystemExit('the wrong one')")
     (stage.place / "helper.py").write_text("HELP = 'the right one'")

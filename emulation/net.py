@@ -182,7 +182,8 @@ class Net(lane.Net):
 
     def addFlow(self, source: Node, destination: Node, kind: str | None = None, **settings: Any) -> None:
         """A flow for `run`, of the kind of `traffic` or another (bulk, iperf3), with settings of its own: `tcp`,
-        `bytes`, `start_s`, `mss`, `port`, `send_buffer`, `receive_buffer`."""
+        `bytes`, `start_s`, `mss`, `port`, `send_buffer`, `receive_buffer`,
+        `window_limit`."""
         with refusals("addFlow"):
             flow = topologies.Application(
                 source=self.name_of(source), destination=self.name_of(destination), kind=kind, settings=settings

@@ -39,7 +39,7 @@ STUDY = Study(
     name="daa-rts",
     title="RTS/CTS strategies under thinned ACKs (seed 003, sections 5.4 and 5.5)",
     topology="string",
-    options={"seconds": 300, "trace": False, "tcp_trace": False},
+    options={"window_limit": 64, "seconds": 300, "trace": False, "tcp_trace": False},
     cases={name: {"stations": hops + 1, "flows": flows, **POLICIES[policy][1]}
            for name, (policy, hops, flows) in CASES.items()},
     rows="ACKs, hops, flows",

@@ -17,7 +17,7 @@ STUDY = Study(
     name="sca-fairness",
     title="Fairness beside NewReno: two flows over 4 hops (seed 003, section 4.4.3)",
     topology="string",
-    options={"stations": 5, "flows": 2, "rts": "full", "seconds": 300, "trace": False},
+    options={"stations": 5, "flows": 2, "rts": "full", "window_limit": 64, "seconds": 300, "trace": False},
     seeds="1..3",
     variants={
         "newreno": {"tcp": "newreno"},

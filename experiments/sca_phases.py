@@ -15,7 +15,7 @@ STUDY = Study(
     name="sca-phases",
     title="Time in each phase of TCP: 4 hops (seed 003, table 4.3)",
     topology="string",
-    options={"stations": 5, "rts": "full", "seconds": 1000, "trace": False},
+    options={"stations": 5, "rts": "full", "window_limit": 64, "seconds": 1000, "trace": False},
     seeds="1..3",
     variants={
         "newreno": {"tcp": "newreno"},

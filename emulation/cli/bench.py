@@ -11,14 +11,15 @@ from emulation.cli.command import Command, become
 from emulation.play.errors import Misuse
 from emulation.setup import Group
 
-BENCHMARKS = {"speed": "benchmarks.compare", "routing": "benchmarks.routing"}
+BENCHMARKS = {"speed": "benchmarks.compare", "routing": "benchmarks.routing", "like-ns2": "benchmarks.like_ns2"}
 
 
 def callback(arguments: Sequence[str]) -> None:
-    """Side by side with ns-2 and ns-3: speed, or what slow congestion avoidance gains under which routing.
+    """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing, or
+    goodput under --like ns2.
 
-    ARGUMENTS: speed (the default) or routing; --json prints the figures as JSON; --repeats N says how often each is
-    timed, or how many seeds are run.
+    ARGUMENTS: speed (the default), routing or like-ns2; --json prints the figures as JSON; --repeats N says how
+    often each is timed, or how many seeds are run.
     """
     what = "speed"
     if arguments and not arguments[0].startswith("-"):
@@ -33,6 +34,7 @@ def callback(arguments: Sequence[str]) -> None:
 
 COMMAND = Command(
     "bench", ["bench", "bench speed --json"],
-    params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED, metavar="[speed|routing] [ARGUMENTS]...")],
+    params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED,
+                           metavar=f"[{'|'.join(BENCHMARKS)}] [ARGUMENTS]...")],
     callback=callback, help=callback.__doc__, context_settings={"ignore_unknown_options": True},
 )  # fmt: skip

@@ -38,6 +38,8 @@ def _application(transport: Transport, number: int, application: Application) ->
     """An application of the plan, and its TCP."""
     kind = application.kind or transport.traffic
     flow, own = own_flow(transport, application)
+    if flow.window_limit and kind == "iperf3":
+        raise PlanError("window_limit: iperf3 sets no limit on its window: use bulk")
     return {
         "name": f"flow{number}",
         "kind": kind,
@@ -48,6 +50,7 @@ def _application(transport: Transport, number: int, application: Application) ->
         "mss": flow.mss,
         "send_buffer": flow.send_buffer,
         "receive_buffer": flow.receive_buffer,
+        "window_limit": flow.window_limit,
         "start_s": flow.start_s,
         "bytes": flow.bytes,
         **own,

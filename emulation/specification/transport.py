@@ -17,6 +17,7 @@ QDISC = re.compile(r"\w+:[\w-]{1,15}")
 Amount = Annotated[int, Field(ge=1, le=2**50)]
 SegmentSize = Annotated[int, Field(ge=536, le=1460)]
 Buffer = Annotated[int, Field(ge=4096, le=2**27)]
+WindowLimit = Annotated[int, Field(ge=1, le=2**16)] | None
 
 
 def _thinning(value: object) -> object:
@@ -52,6 +53,9 @@ class Transport(Section):
     mss: SegmentSize = Field(1460, description="maximum segment size in bytes")
     send_buffer: Buffer = Field(262_144, description="bytes")
     receive_buffer: Buffer = Field(1_048_576, description="bytes")
+    window_limit: WindowLimit = Field(
+        None, description="segments that a receiver lets be on their way, at most; the seeds' limit is 64"
+    )
 
     @field_validator("tcp")
     @classmethod
@@ -84,6 +88,7 @@ class Flow(Section):
     mss: SegmentSize
     send_buffer: Buffer
     receive_buffer: Buffer
+    window_limit: WindowLimit
     start_s: float = Field(0.0, ge=0, le=100_000, allow_inf_nan=False)
     port: int | None = Field(None, ge=1, le=65_535)
 

@@ -18,6 +18,24 @@ def test_a_flow_of_so_many_bytes(bench):
     assert 0.4 < flow["finished_s"] < 10  # 0.4 s is what 100 kB take at 2 Mb/s
 
 
+def test_no_more_is_on_its_way_than_the_window_limit(bench):
+    bench.plan(stations=2, seconds=3, window_limit=4)
+    bench.run("plan")
+    (flow,) = bench.result()["applications"]
+    assert flow["tcp_info"]["sender"]["snd_wnd"] == 4 * 1460
+    assert flow["delivered_bytes"] > 100_000
+
+
+def test_a_constant_bit_rate(bench):
+    """1.9 Mb/s over one hop at 2 Mb/s: more than it carries, so the queue is full."""
+    bench.plan(stations=2, seconds=3, traffic="cbr", like="ns2")
+    bench.run("plan")
+    (flow,) = bench.result()["applications"]
+    assert flow["sent"] == 500
+    assert 300 < flow["arrived"] < 450
+    assert flow["delivered_bytes"] == flow["arrived"] * 1448
+
+
 @pytest.mark.parametrize("amount", [10_000, None])
 def test_iperf3_flows(bench, amount):
     """Its report is kept; what was delivered is the same in both, up to what was on its way when time was up."""

@@ -36,6 +36,7 @@ class Application(applications.Application):
         super().__init__(plan, source, destination, loop, folder)
         self.bytes: int | None = plan["bytes"]
         self.unsent = self.bytes
+        self.window_limit: int = (plan.get("window_limit") or 0) * (plan["mss"] or 0)  # bytes
         self.delivered = 0
         self.started_ns = 0
         self.finished_ns: int | None = None
@@ -84,6 +85,8 @@ class Application(applications.Application):
         wanted = LOW_WATER if (self.plan["receive_buffer"] or 0) >= 8 * LOW_WATER else 1
         if self.bytes is not None:
             wanted = min(wanted, max(self.bytes - self.delivered, 1))
+        if self.window_limit:  # the first byte wakes the receiver, so that it sets the limit
+            wanted = min(wanted, self.window_limit) if self.delivered else 1
         self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
 
     def send(self) -> None:
@@ -110,9 +113,11 @@ class Application(applications.Application):
         except OSError:
             taken = 0  # reset
         self.delivered += taken
-        if self.bytes is not None:
-            if self.delivered >= self.bytes and self.finished_ns is None:
-                self.finished_ns = time.monotonic_ns()
+        if self.window_limit:  # again and again: the kernel forgets it when segments take less or more memory
+            self.receiver.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, self.window_limit)
+        if self.bytes is not None and self.delivered >= self.bytes and self.finished_ns is None:
+            self.finished_ns = time.monotonic_ns()
+        if self.bytes is not None or self.window_limit:
             self.set_low_water()
         if not taken:
             self.loop.forget(self.receiver.fileno())

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench like-ns2`: goodput of strings under `--like ns2` against ns-2 itself, with the same traffic.
+
+A saturated source of datagrams, and TCP: NewReno, a window limit of 64 segments, an ACK for each. Frames have the same
+length in both. TCP is Linux's in one and ns-2's agent in the other, so that the datagrams are the proof, and TCP says
+what the agents make of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from analysis import statistics
+from analysis.table import percent
+from benchmarks import asked
+from emulation.play.run import Task
+from emulation.play.session import play_with_progress, provide
+from emulation.specification import specify
+
+PEER = Path(__file__).parent / "peers/string.tcl"
+STATIONS, SECONDS = (4, 5, 6, 7, 8, 9, 10, 11, 12), 120
+CASES = (("cbr", "full"), ("cbr", "none"), ("tcp", "full"), ("tcp", "partial"), ("tcp", "none"))
+AIRS: dict[str, dict[str, str]] = {"dcflab --like ns2": {"like": "ns2"}, "dcflab": {}}
+HEADERS = 24  # what ns-2's agents count for TCP and IP, so that frames are as long as Linux's
+
+Key = tuple[str, str, int]
+Found = dict[str, dict[Key, list[float]]]  # packets that arrived, by who played it, and by seed
+
+
+def in_ns2(traffic: str, rts: str, stations: int, seed: int) -> float:
+    with tempfile.NamedTemporaryFile(prefix="dcflab-bench-") as trace:
+        words = [stations, rts, "cbr" if traffic == "cbr" else "plain", SECONDS, seed, trace.name, HEADERS]
+        subprocess.run(["ns", str(PEER), *map(str, words)], check=True, capture_output=True)
+        arrived, last = set(), f"_{stations - 1}_"
+        for line in Path(trace.name).read_text().splitlines():
+            field = line.split()
+            if field[0] == "r" and field[2:4] == [last, "AGT"] and field[6] in ("tcp", "cbr"):
+                arrived.add(line.rsplit("[", 1)[1].split()[0])  # its sequence number
+    return float(len(arrived))
+
+
+def measure(seeds: int) -> Found:
+    keys: list[Key] = [(*case, stations) for case, stations in itertools.product(CASES, STATIONS)]
+    every = [(*key, seed) for key in keys for seed in range(1, seeds + 1)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        counts = list(pool.map(in_ns2, *zip(*every, strict=True)))
+    found: Found = {"ns-2": {key: counts[at * seeds : (at + 1) * seeds] for at, key in enumerate(keys)}}
+    for name, air in AIRS.items():
+        tasks = [
+            Task(specify("string", {"stations": stations, "seconds": SECONDS, "rts": rts, "seed": seed, "trace": False,
+                                    **({"traffic": "cbr"} if traffic == "cbr" else {"window_limit": 64}), **air}),
+                 variant=rts, case=f"{traffic}{stations}")
+            for traffic, rts, stations, seed in every
+        ]  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="dcflab-bench-") as folder:
+            outcomes = play_with_progress(provide(), tasks, Path(folder))
+        for (traffic, rts, stations, _), outcome in zip(every, outcomes, strict=True):
+            one = outcome.run.flows[0]
+            size = 1448 if traffic == "cbr" else 1460
+            found.setdefault(name, {}).setdefault((traffic, rts, stations), []).append(one.delivered_bytes / size)
+    return found
+
+
+def main(as_json: bool, repeats: int) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    found = measure(repeats)
+    if as_json:
+        print(json.dumps({name: {" ".join(map(str, key)): values for key, values in by.items()}
+                          for name, by in found.items()}, indent=1))  # fmt: skip
+        return 0
+    title = f"Packets that arrive in {SECONDS} s, mean of {repeats} seeds, and against ns-2, ± 95 % confidence"
+    table = Table("traffic", "RTS/CTS", "stations", "ns-2", *AIRS, title=title, title_justify="left")
+    for key, there in found["ns-2"].items():
+        changes = [percent(statistics.relative_change(found[name][key], there)) for name in AIRS]
+        table.add_row(key[0], key[1], str(key[2]), f"{sum(there) / len(there):.0f}", *changes)
+    Console().print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

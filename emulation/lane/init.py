@@ -1,17 +1,58 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inside the lane: what the kernel starts. It mounts the checkout at its place, and goes on there, in `guest`.
 
-The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file.
+The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it are
+the modules that every run loads, as one file (`emulation.lanes.virtual.bundle`); only others are looked for.
 """
 
-import ctypes
+from __future__ import annotations
+
+import _imp
+import marshal
 import os
 import sys
+from _frozen_importlib import ModuleSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
 
 READ_ONLY = 1
 CHECKOUT = "/run/lab/checkout"
+BUNDLE = "modules"
+
+
+class Bundle:
+    """Finds and loads modules by name from what `emulation.lanes.virtual.bundle` made."""
+
+    def __init__(self, modules: dict[str, tuple[bool, str, bytes]]) -> None:
+        self.modules = modules
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name not in self.modules:
+            return None
+        package, origin, _ = self.modules[name]
+        spec = ModuleSpec(name, self, origin=origin, is_package=package)  # type: ignore[arg-type]
+        spec.has_location = True
+        if package and spec.submodule_search_locations is not None:
+            spec.submodule_search_locations.append(os.path.dirname(origin))
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As usual."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        _, origin, code = self.modules[module.__name__]
+        loaded = marshal.loads(code)
+        _imp._fix_co_filename(loaded, origin)  # type: ignore[attr-defined]  # as every import does: tracebacks show it
+        exec(loaded, module.__dict__)
+
 
 if __name__ == "__main__":
+    with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
+        sys.meta_path.insert(0, Bundle(marshal.loads(file.read())))
+    import ctypes
+
     mount = ctypes.CDLL(None).mount
     mount(b"none", b"/run", b"tmpfs", 0, None)
     os.makedirs(CHECKOUT)

@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from emulation.lane import syscalls
+from emulation.lane.init import BUNDLE
 from emulation.lanes import CHECKOUT, LaneError, Reason
+from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, is_root, open_to_all
 
 SCRIPTS = ("script", "shell")  # commands that run one
@@ -77,6 +79,7 @@ def write_boot(
         boot["copy"] = f"{cell.place(private)}/{copied.name}"
     (Path(private) / "boot.json").write_text(json.dumps(boot))
     shutil.copy(CHECKOUT / "emulation/lane/init.py", private)
+    Path(private, BUNDLE).write_bytes(bundle())
     for path in Path(private).rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)  # whatever the umask
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bundle of modules that a lane's first process gets: all that an ordinary run loads, as it is in the checkout."""
+
+from __future__ import annotations
+
+import marshal
+import subprocess
+from pathlib import Path
+
+from emulation.lane.init import CHECKOUT as IN_LANE
+from emulation.lanes import CHECKOUT
+from emulation.lanes.virtual.boot import PYTHON
+from emulation.lanes.virtual.bundle import bundle
+
+LOADS = """
+import importlib, importlib.machinery, marshal, sys
+sys.path.insert(0, sys.argv[1])
+from emulation.lane.init import Bundle
+for name in [name for name in sys.modules if name.startswith(("emulation", "importlib.", "collections"))]:
+    del sys.modules[name]
+class Looked(importlib.machinery.PathFinder):
+    def find_spec(name, *where):
+        found = importlib.machinery.PathFinder.find_spec(name, *where)
+        if found and found.origin.endswith(".py"):
+            print(name)
+        return found
+sys.meta_path[-1] = Looked
+sys.meta_path.insert(0, Bundle(marshal.loads(sys.stdin.buffer.read())))
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+print("at", sys.modules["emulation.lane.net"].Net.__init__.__code__.co_filename)
+"""
+
+
+def test_an_ordinary_run_looks_for_nothing_else() -> None:
+    ordinary = [
+        *("emulation.lane.guest", "emulation.lane.net", "emulation.lane.air", "emulation.lane.links.adhoc"),
+        *("emulation.lane.interfaces.radio", "emulation.lane.routing.static", "emulation.lane.recorders.air_trace"),
+        *("emulation.lane.recorders.tcp_tap", "emulation.lane.motion", "traffic.applications.bulk"),
+    ]
+    command = [PYTHON, "-s", "-S", "-B", "-c", LOADS, CHECKOUT, *ordinary]
+    found = subprocess.run(command, input=bundle(), capture_output=True, check=True).stdout.decode()
+    assert found == f"at {IN_LANE}/emulation/lane/net.py\n"
+
+
+def test_it_has_the_checkouts_code() -> None:
+    modules = marshal.loads(bundle())
+    _, origin, code = modules["emulation.lane.net"]
+    source = CHECKOUT / Path(origin).relative_to(IN_LANE)
+    assert marshal.loads(code) == compile(source.read_bytes(), source, "exec", dont_inherit=True)

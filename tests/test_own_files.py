@@ -16,8 +16,9 @@ import experiments
 from analysis.result import Host, Result
 from emulation import lanes
 from emulation.cli.main import defines
+from emulation.play.errors import Misuse
 from emulation.play.lab import Lab, parameters_of
-from emulation.play.replay import changed
+from emulation.play.replay import changed, replay
 from emulation.play.run import Outcome, Task, play, play_all
 from emulation.play.traces import check_whole
 from emulation.setup import Prepared, prepare
@@ -187,5 +188,22 @@ def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) 
     )  # fmt: skip
     assert (found["experiment"], found["host"]["lane"]) == ("ring", "remembering")
     assert found["host"]["kernel"].startswith("6.12")
-    assert dcflab(tmp_path, "replay", "ring", "--lane", "virtual") == "identical\n"
+    assert dcflab(tmp_path, "replay", "ring", "--lane", "virtual", "--trust") == "identical\n"
     assert dcflab(tmp_path, "replay", "study") == "identical\n"
+
+
+@pytest.mark.parametrize(
+    ("named", "lane"),
+    [
+        ({"kernel": {"modules": ["mine"]}}, "virtual"),
+        ({"kernel": {"plugins": ["mine"]}}, "virtual"),
+        ({"topology": "mine.py"}, "virtual"),
+        ({}, "mine.py"),
+    ],
+)
+def test_a_strangers_programs_are_not_run_unasked(tmp_path: Path, named: dict[str, object], lane: str) -> None:
+    """Of a run folder: they would be built and loaded on this machine, and not in a lane."""
+    result = {"version": 2, "experiment": "x", "specification": named, "runs": [], "host": {"lane": lane}}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    with pytest.raises(Misuse, match="names programs that run on this machine, as you: mine"):
+        replay(tmp_path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.play.processes import Child, Parent, run_all
+from emulation.play.processes import Child, Killed, Parent, run_all
 
 
 def square(number: int, parent: Parent) -> int:
@@ -78,6 +78,12 @@ def test_a_place_is_given_away() -> None:
         return os.write(theirs, b"!")
 
     assert run_all([first, second], jobs=1) == [b"!", 1]
+
+
+def test_who_was_killed_is_named() -> None:
+    with pytest.raises(Killed, match="was killed by SIGKILL") as caught:
+        run_all([partial(square, 1), die, partial(square, 2)], jobs=1)
+    assert caught.value.index == 1
 
 
 @pytest.mark.parametrize(("bad", "error"), [(fail, ValueError), (die, ChildProcessError)])

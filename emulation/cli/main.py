@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
 import os
 import signal
 import sys
@@ -21,7 +22,7 @@ import click
 
 import topologies
 from emulation.cli.command import write_examples
-from emulation.lanes import CHECKOUT
+from emulation.lanes import CHECKOUT, Ended
 from emulation.play.errors import Failure, Misuse
 
 PROGRAM = os.getpid()
@@ -184,7 +185,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     if os.getpid() != PROGRAM:  # a child that has just been forked
         os._exit(128 + number)
     signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt if number == signal.SIGINT else Ended
 
 
 def main() -> None:
@@ -193,6 +194,14 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, interrupt)
+    try:
+        os.getcwd()
+    except OSError as error:
+        click.echo(f"dcflab: the working directory: {error.strerror}; change to another one", err=True)
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown as it can be
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli.main(prog_name="./dcflab", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

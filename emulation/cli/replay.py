@@ -13,11 +13,11 @@ from emulation.cli.command import Command, as_json, lane
 from emulation.lanes import Lane
 
 
-def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
+def callback(run_folder: Path, as_json: bool, lane: Lane | None, trust: bool) -> None:
     """Run a run folder again and say whether it came out the same, byte for byte."""
     from emulation.play.replay import replay
 
-    verdict = replay(run_folder, lane)
+    verdict = replay(run_folder, lane, trust)
     identical, differences, changed = not verdict.differences, list(verdict.differences), list(verdict.changed)
     if as_json:
         click.echo(json.dumps({"identical": identical, "differences": differences, "changed": changed}))
@@ -31,5 +31,7 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None) -> None:
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path))
+TRUST = click.Option(["--trust"], is_flag=True,
+                     help="build and load on this machine, unasked, the modules and files that it names")  # fmt: skip
 COMMAND = Command("replay", ["replay runs/string-…"], callback=callback, help=callback.__doc__,
-                  params=[FOLDER, as_json("the verdict as JSON"), lane(None)])  # fmt: skip
+                  params=[FOLDER, as_json("the verdict as JSON"), lane(None), TRUST])  # fmt: skip

@@ -29,7 +29,7 @@ def check(result: int, what: str) -> int:
 
 def mount(kind: str, target: str, source: str = "none", flags: int = 0, data: str = "") -> None:
     """Mount a file system of this kind (empty for a bind mount)."""
-    arguments = (source.encode(), target.encode(), kind.encode(), flags, data.encode() or None)
+    arguments = (os.fsencode(source), os.fsencode(target), kind.encode(), flags, os.fsencode(data) or None)
     check(libc.mount(*arguments), f"mount {kind or source} on {target}")
 
 

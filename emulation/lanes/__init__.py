@@ -35,6 +35,10 @@ class Reason(enum.Enum):
     MISUSE = "what the program in the lane asked for cannot be"
 
 
+class Ended(KeyboardInterrupt):
+    """The program was told to end, by SIGTERM or SIGHUP: what a prompt takes Ctrl-C for is not meant."""
+
+
 class LaneError(Exception):
     """A lane that did not end well: its `reason`, a sentence, and the last lines of its console."""
 

@@ -36,6 +36,15 @@ class Said(enum.Enum):
     FAILED = enum.auto()
 
 
+class Killed(ChildProcessError):
+    """A child was ended from outside; `index` is that of its call, if it was one of several."""
+
+    def __init__(self, status: int, index: int | None = None) -> None:
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        super().__init__(f"a process at work {how}")
+        self.status, self.index, self.how = status, index, how
+
+
 class Parent:
     """Who made the call, as it sees it."""
 
@@ -79,7 +88,7 @@ class Child(Generic[Result]):
             return cast("tuple[Said, Any]", self.pipe.recv())
         except (EOFError, ConnectionResetError):
             self.process.join()
-            raise ChildProcessError(f"a process at work ended with {self.process.exitcode}") from None
+            raise Killed(self.process.exitcode or 0) from None
 
     def result(self) -> Result:
         """What the call returns. Raises what it raised, and ChildProcessError if it was killed."""
@@ -134,7 +143,10 @@ def run_all(
                 return [results[index] for index in range(len(results))]
             for pipe in cast("list[Connection]", wait(list(children))):
                 index, child = children[pipe]
-                kind, said = child.listen()
+                try:
+                    kind, said = child.listen()
+                except Killed as killed:
+                    raise Killed(killed.status, index) from None
                 if kind is Said.TOLD:
                     heard(index, said)
                 elif kind is Said.FAILED:

@@ -18,6 +18,7 @@ from emulation.play.errors import Misuse
 from emulation.play.run import Task
 from emulation.play.script import KEPT, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
+from emulation.setup import packages
 from emulation.specification import Specification, explain, flatten, unflatten
 
 SHOWN = 20  # differences
@@ -32,11 +33,16 @@ class Verdict:
     changed: Sequence[str]
 
 
-def replay(folder: Path, lane: Lane | None = None) -> Verdict:
-    """Run a run folder's runs again, in the same lane or another. Raises Misuse if it holds no result of this version;
-    Failure.
+def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Verdict:
+    """Run a run folder's runs again, in the same lane or another. Raises Misuse if it holds no result of this version,
+    and if it names programs for this machine that are not `trusted`, nor by whom we ask; Failure.
     """
     before = read(folder)
+    if (programs := programs_of(before, lane)) and not trusted:
+        named = ", ".join(programs)
+        if not packages.agreed(f"dcflab: this builds and runs on this machine, as you: {named}. Go on? [y/N] "):
+            raise Misuse(f"{folder}/result.json names programs that run on this machine, as you: {named}; "
+                         "if you know them, --trust says so")  # fmt: skip
     tasks = tasks_of(before, folder)
     script = script_of(before, folder)
     try:
@@ -81,6 +87,18 @@ def read(folder: Path) -> Result:
         raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
     except ValueError as error:
         raise Misuse(f"{folder}/result.json is not a result of this version of dcflab: {explain(error)[0]}") from None
+
+
+def programs_of(before: Result, lane: Lane | None) -> list[str]:
+    """What is built or loaded on the host, not in a lane, if these runs are played; who wrote the folder named it."""
+    named: list[Any] = [] if lane else [before.host.lane]
+    asked = {**before.specification, **before.specification.get("kernel", {})}
+    for options in (asked, *(run.changes for run in before.runs)):
+        named.append(options.get("topology"))
+        for folders in ("modules", "plugins"):
+            found = options.get(folders) or ()
+            named += [f"{path}/" for path in (found.split(",") if isinstance(found, str) else found)]
+    return list(dict.fromkeys(name for name in named if isinstance(name, str) and name.endswith(("/", ".py"))))
 
 
 def script_of(before: Result, folder: Path) -> Script | None:

@@ -23,7 +23,7 @@ from emulation.lanes import Listener
 from emulation.plan import plan as make_plan
 from emulation.play import traces
 from emulation.play.lab import Lab
-from emulation.play.processes import Parent, SideBySide, run_all
+from emulation.play.processes import Killed, Parent, SideBySide, run_all
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
@@ -163,7 +163,12 @@ def play_all(
     if len(tasks) > 1:
         traces.load()  # the same; of one task, its worker loads it while the lane runs
     calls = [partial(_play, lab, task, folder, resume) for task in tasks]
-    return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
+    try:
+        return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
+    except Killed as killed:
+        which = f"run {name_of(tasks[killed.index])}" if killed.index is not None else "a run"
+        what_to_do = "if memory was short, --jobs 1 takes less of it; --resume goes on"
+        raise ChildProcessError(f"the process of {which} {killed.how}; {what_to_do}") from None
 
 
 def _play(lab: Lab, task: Task, folder: Path, resume: bool, parent: Parent) -> Outcome:

@@ -9,8 +9,8 @@ them again is to run it again. Under several seeds it is run several times, each
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from pathlib import Path
 from analysis.result import Result, Script
 from emulation.lane.measurement import ASKED
 from emulation.lanes import Listener
+from emulation.lanes.virtual.scratch import scratch
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
@@ -85,10 +86,14 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
 
     where = folder / run
     try:
+        if {os.path.basename(name) for name in (run, file)} != {run, file}:
+            raise ValueError("it goes into the run folder")
         records = trace.so_far((where / RAW).read_bytes(), now_ns)
-        with tempfile.TemporaryDirectory(prefix=".capture-", dir=folder) as there:
+        with scratch("capture") as there:  # not where the lane could lead us elsewhere
             pcapng.write(records, radios(json.loads((where / "plan.json").read_text())), Path(there))
-            (Path(there) / TRACE).rename(folder / file)
+            (folder / file).unlink(missing_ok=True)
+            with open(folder / file, "xb") as made:
+                made.write((Path(there) / TRACE).read_bytes())
         say(f"*** {len(records.tx)} frames in {folder / file}")
     except (OSError, ValueError) as error:  # not the network's end
         say(f"*** capture: {error}")

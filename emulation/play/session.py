@@ -27,6 +27,8 @@ from emulation.setup import Group, SetupError, packages, prepare
 from emulation.specification import Specification, flatten
 from traffic import applications
 
+LONGEST = 200  # of a path in a message
+
 
 def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
     """Set up what is missing for runs, for these groups besides, and the modules of these folders.
@@ -97,7 +99,8 @@ def new_folder(out: Path | None, name: str) -> Path:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
-        why = f"{folder}: this cannot be the run folder: {error.strerror}; name another with --out"
+        name = str(folder) if len(str(folder)) < LONGEST else f"{str(folder)[:LONGEST]}…"
+        why = f"{name}: this cannot be the run folder: {error.strerror}; name another with --out"
         raise Misuse(why) from None
     return folder
 

@@ -2,9 +2,14 @@
 """The prompt, as a user sees it: verbs in, lines out."""
 
 import json
+import os
 import re
+import signal
+
+import pytest
 
 from analysis.result import from_lane
+from emulation.lanes import LaneError, Reason
 from emulation.specification import specify
 from traffic import tcp
 
@@ -18,6 +23,20 @@ def session(bench, *typed, **options):
     assert bench.prompt(NETWORK.format(asked=asked)).status == 0
     assert bench.lines[0] == "A network of 3 nodes. Type help for the verbs, exit to leave."
     return bench.lines[1:]
+
+
+def told_to_end():
+    """Who types nothing more."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    yield ""
+
+
+def test_what_ends_a_program_ends_the_prompt(bench):
+    """Ctrl-C there ends a command only."""
+    bench.answers = told_to_end()
+    with pytest.raises(LaneError) as caught:
+        bench.prompt(NETWORK.format(asked=specify("string", {"stations": 2}).model_dump_json()))
+    assert caught.value.reason is Reason.INTERRUPTED
 
 
 def test_what_there_is(bench):

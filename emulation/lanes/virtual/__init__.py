@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Ended, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import confine
 from emulation.lanes.virtual.boot import a_cpu, handed, memory_folder, nobodys, write_boot
 from emulation.lanes.virtual.confine import cell
@@ -56,6 +57,8 @@ def run(
             return machine.run(kernel, private, around, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
+        except subprocess.SubprocessError as error:  # of the child, before it was the kernel
+            raise LaneError(Reason.NOT_STARTED, str(error)) from None
 
 
 @contextlib.contextmanager
@@ -70,7 +73,7 @@ def sigterm_as_sigint() -> Iterator[None]:
 
     def interrupt(_: int, __: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
-        raise KeyboardInterrupt
+        raise Ended
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:

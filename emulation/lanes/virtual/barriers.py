@@ -64,7 +64,7 @@ def mount_read_only(writable: Iterable[str], devices: Iterable[str] = ()) -> Non
 
 def set_mount(path: str, attributes: int = 0, without: int = 0, propagation: int = 0, flags: int = 0) -> None:
     wanted = struct.pack("=QQQQ", attributes, without, propagation, 0)
-    check(libc.syscall(MOUNT_SETATTR, AT_FDCWD, path.encode(), flags, wanted, len(wanted)), f"set mount {path}")
+    check(libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(path), flags, wanted, len(wanted)), f"set mount {path}")
 
 
 def become(user: int) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from emulation.lanes import LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
 from emulation.lanes.virtual.culprit import running_program
@@ -30,6 +30,10 @@ from emulation.lanes.virtual.culprit import running_program
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
 NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
+REPORTS: tuple[dict[str, Any], ...] = (
+    *({"barriers": list}, {"boot": str}, {"progress": int | float, "air_s": int | float}, {"prompt": str}),
+    *({"capture": str, "run": str, "now_ns": int}, {"words": dict}, {"error": str}, {"exit": int}),
+)  # what each has
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 
 
@@ -95,6 +99,8 @@ class Machine:
             while rest:
                 try:
                     ready = selector.select(None if self.deadline is None else self.deadline - time.monotonic())
+                except Ended:
+                    raise
                 except KeyboardInterrupt:
                     if not self.interactive:
                         raise
@@ -136,10 +142,16 @@ class Machine:
             self.crash = line
 
     def hear_report(self, line: str) -> None:
-        report = json.loads(line)
-        if "barriers" in report:
+        try:
+            report = understood(line)
+        except ValueError:
+            said = "a program wrote to /dev/tty2, which carries the lane's own reports"
+            raise self.failure(Reason.PROGRAM, f"{said}: {line[:60]}") from None
+        if "barriers" in report and not self.booted:
             self.barriers = report["barriers"]
             return
+        if "boot" in report and self.booted:
+            raise self.failure(Reason.PROGRAM, "a program rebooted it; a lane ends with its program")
         self.booted = True
         if "progress" in report:
             self.air_s = report["air_s"]
@@ -161,6 +173,8 @@ class Machine:
         self.process.send_signal(signal.SIGSTOP)
         try:
             text = self.listener.ask(prompt)
+        except Ended:
+            raise
         except KeyboardInterrupt:
             text = ""
         self.process.send_signal(signal.SIGCONT)
@@ -188,6 +202,8 @@ class Machine:
             raise self.failure(Reason.CRASHED, self.crash)
         if code < 0:
             raise self.failure(Reason.KILLED, f"by {signal.Signals(-code).name}")
+        if self.exit is None and self.booted and code == 0:
+            raise self.failure(Reason.PROGRAM, "a program powered it off; a lane ends with its program")
         if self.exit is None:
             reason = Reason.KILLED if self.booted else Reason.NOT_STARTED
             raise self.failure(reason, " | ".join(list(self.said)[-3:]) or f"it ended with status {code}")
@@ -196,6 +212,17 @@ class Machine:
         if self.exit < 0:
             raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
         return LaneResult(self.exit, time.monotonic() - self.started, self.barriers)
+
+
+def understood(line: str) -> dict[str, Any]:
+    """A report. Raises ValueError if it is none."""
+    report = json.loads(line)
+    if not isinstance(report, dict):
+        raise ValueError(line)
+    shape = next((shape for shape in REPORTS if next(iter(shape)) in report), {"": str})
+    if not all(isinstance(report.get(key), kind) for key, kind in shape.items()):
+        raise ValueError(line)
+    return report
 
 
 def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:

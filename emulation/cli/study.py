@@ -72,12 +72,12 @@ def run(
             draw_study(draw, study, result, outcomes, folder, formats, say)
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
-            return
-        print_study(study, result, say(result.runs))
-        if resume:
-            click.echo(f"{folder}/")
         else:
-            say_speed(outcomes, wall_s, folder)
+            print_study(study, result, say(result.runs))
+    if resume and not as_json:  # only now are the figures there
+        click.echo(f"{folder}/")
+    elif not as_json:
+        say_speed(outcomes, wall_s, folder)
 
 
 def tasks_of(

@@ -50,6 +50,8 @@ def _studio(parent: Parent) -> None:
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
 
+    import analysis.figures  # noqa: F401
+
     run_all((partial(_draw, *drawing) for drawing in iter(parent.hear, None)), jobs=MANY)
 
 

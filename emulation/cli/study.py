@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from analysis.flight import Flight
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
+MOST_FLOWS = 12  # in one figure
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders"}
 
 
@@ -177,20 +178,23 @@ def draw_runs(
     first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
     flows = flows_of(first, folder, names)
     said = say([outcome.run for outcome in outcomes])
+    only = f"; {MOST_FLOWS} of {len(flows)} flows" if len(flows) > MOST_FLOWS else ""
     for form in formats:
         if flights:
             draw(figures.in_flight, folder / f"in-flight.{form}", flights, dict(names), said)
-        if 0 < len(flows) <= len(figures.COLOURS):
-            draw(figures.tcp_flows, folder / f"tcp.{form}", flows, say(first))
+        if flows:
+            draw(figures.tcp_flows, folder / f"tcp.{form}", dict(list(flows.items())[:MOST_FLOWS]), say(first) + only)
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
     """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
-    found = {}
+    found, variants = {}, {run.variant for run in runs}
     for run in runs:
         where = folder / name_of(run)
         if any(flow.tcp for flow in run.flows):
             plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
             for name, flow in traces.tcp_flows(where, plan, lane).items():
-                found[f"{names.get(run.variant, run.variant)}{f', {name}' if len(run.flows) > 1 else ''}"] = flow
+                variant = names.get(run.variant, run.variant)
+                words = [variant] * (len(variants) > 1) + [name] * (len(run.flows) > 1)
+                found[", ".join(words) or variant] = flow
     return found

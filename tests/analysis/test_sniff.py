@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames as Scapy packets: what they say is what the trace knows, from a folder, a run going on, and an interface."""
 
+import ast
+import re
 import shutil
 import threading
 from collections import Counter
@@ -57,6 +59,23 @@ def test_packets_know_what_became_of_them(sample: Sample, air: list[Any]) -> Non
     given_up = Counter(p.given_up[1] for p in air if p.given_up)
     for reason, limit in ((2, "RTS"), (3, "short"), (4, "long")):
         assert given_up[f"{limit} retry limit"] == (t.end["reason"] == reason).sum() > 0
+
+
+def test_the_tap_in_the_readme(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
+    """Five lines, and they count."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    [tap] = [code for code in re.findall("```python\n(.*?)```", readme, re.S) if "analysis.sniff" in code]
+    assert tap.count("\n") == 5
+    exec(re.sub(r'"runs/.*?"', repr(str(sample.folder)), tap), {})
+    t = sample.trace
+    addressed = t.rx[(t.rx["addressed"] != 0) & (t.rx["outcome"] == Outcome.COLLISION)]
+    kind = dict(zip(t.tx["id"].tolist(), t.tx["kind"].tolist(), strict=True))
+    lost = [row for row in addressed[["id", "other", "other_kind"]].tolist() if kind[row[0]] == Kind.TCP_ACK]
+    names = {Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "TCP ACK"}
+    told = Counter(
+        None if other > 9 else f"sta{other + 1} {names.get(Kind(of), Kind(of).name)}" for _, other, of in lost
+    )
+    assert ast.literal_eval(capsys.readouterr().out)[0] == told.most_common(1)[0]
 
 
 def test_a_stations_view(sample: Sample) -> None:

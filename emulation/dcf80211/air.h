@@ -46,6 +46,7 @@ struct air {
 	spinlock_t lock;
 	struct hrtimer timer;
 	u64 armed; /* for when */
+	bool short_preamble; /* of all frames; else as the kernel asks */
 	int kicked; /* hwsim has put something into a ring */
 	bool running; /* the rings are there */
 	struct dcf *dcf;

@@ -101,6 +101,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 			NL_SET_ERR_MSG(info->extack, "mac80211_hwsim is not loaded, or has another medium");
 		return PTR_ERR(air);
 	}
+	air->short_preamble = nla_get_u8(a[A_SHORT_PREAMBLE]);
 	the_air = air;
 	return 0;
 }

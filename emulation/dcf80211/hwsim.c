@@ -169,7 +169,7 @@ static int find_radio(const struct air *air, const u8 *addr)
 
 static void take_frame(struct air *air, const struct message *m, u64 now)
 {
-	int station = find_radio(air, m->transmitter);
+	int station = find_radio(air, m->transmitter), i;
 	struct backlog *message = air->report;
 	struct held *h = NULL;
 
@@ -191,6 +191,8 @@ static void take_frame(struct air *air, const struct message *m, u64 now)
 	memcpy(h->bytes, m->frame, m->len);
 	memcpy(h->rates, m->rates, sizeof(h->rates));
 	memcpy(h->frame.stage, m->stage, sizeof(h->frame.stage));
+	for (i = 0; i < DCF_STAGES && air->short_preamble; i++)
+		h->frame.stage[i].short_preamble = true;
 	h->report = message;
 	h->cookie = m->cookie;
 	h->flags = m->flags;

@@ -126,6 +126,7 @@ class Air:
             (A.RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
+            (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):

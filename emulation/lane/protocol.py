@@ -93,3 +93,4 @@ class Attribute:
     LOST_MESSAGES = 51
     RULES = 52
     SENSING_NS = 53
+    SHORT_PREAMBLE = 54

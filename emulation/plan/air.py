@@ -140,6 +140,7 @@ def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]],
         "cw_min": phy.cw_min,
         "cw_max": CW_MAX,
         "signal_extension_ns": phy.signal_extension_ns,
+        "preamble": radio.preamble,
         "sensing_ns": slot // 4 if medium.sensing_ns is None else medium.sensing_ns,  # docs/medium.md, DCF
         "basic_rates": basic_rates(radio),
         "reception": medium.reception,

@@ -37,6 +37,9 @@ class Radio(Section):
     short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")
     long_retry: int = Field(4, ge=1, le=255, description="attempts at a frame after its RTS")
     queue: int = Field(50, ge=1, le=150, description="frames in a station's interface queue, drop-tail")
+    preamble: Literal["long", "short"] = Field(
+        "long", description="of DSSS and CCK frames: 192 us, or 96 at 2 Mb/s and above"
+    )
     beacon_tu: int = Field(
         10_000, ge=10, le=10_000, description="beacon interval in TU; the longest costs next to nothing"
     )

@@ -150,8 +150,13 @@ static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason w
 		if (!f->used[i])
 			h->rates[i].idx = -1;
 	}
-	report(air, h->report, air->radio[station].addr, h->cookie, h->flags | (why == DCF_ACKED ? FLAG_ACKED : 0),
-	       h->rates);
+	/*
+	 * hwsim has no word for a frame that was never sent, and mac80211 takes what
+	 * was not acknowledged for a sign of a bad link: two dozen in a row, and a
+	 * mesh's link is broken. A full queue says nothing about a link.
+	 */
+	report(air, h->report, air->radio[station].addr, h->cookie,
+	       h->flags | (why == DCF_ACKED || why == DCF_QUEUE_FULL ? FLAG_ACKED : 0), h->rates);
 	kfree(h);
 }
 

@@ -146,6 +146,14 @@ def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], obj
     assert one != other
 
 
+def test_a_full_queue_breaks_no_link(bench) -> None:  # type: ignore[no-untyped-def]
+    """Slow start overflows the sender's queue of 50: a mesh takes dozens of lost frames for a broken link."""
+    play(bench, stations=2, seconds=3, rate=54, link="mesh")
+    (flow,), stations = bench.result()["applications"], bench.result()["air"]["stations"]
+    assert stations[0]["counters"]["end"]["tcp_data"]["QUEUE_FULL"] > 24
+    assert flow["delivered_bytes"] > 3_000_000
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -26,6 +26,17 @@ def test_no_more_is_on_its_way_than_the_window_limit(bench):
     assert flow["delivered_bytes"] > 100_000
 
 
+def test_short_preambles_take_half_the_time(bench):
+    """96 us instead of 192 before each frame; control frames are as many as DATA."""
+    airtimes = []
+    for preamble in ("long", "short"):
+        bench.plan(stations=2, seconds=1, traffic="cbr", basic_rates="2", preamble=preamble)
+        bench.run("plan")
+        (counters,) = (s["counters"] for s in bench.result()["air"]["stations"] if "ack" in s["counters"]["tx"])
+        airtimes.append(counters["airtime_ns"]["ack"] / counters["tx"]["ack"])
+    assert airtimes == [192_000 + 56_000, 96_000 + 56_000]
+
+
 def test_a_constant_bit_rate(bench):
     """1.9 Mb/s over one hop at 2 Mb/s: more than it carries, so the queue is full."""
     bench.plan(stations=2, seconds=3, traffic="cbr", like="ns2")

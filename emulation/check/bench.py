@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,11 +33,13 @@ IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings."""
+    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings;
+    `optional` the names of `stock` kernels for which the module need not be meant."""
 
     subject: Subject
     stages: frozenset[Stage]
     stock: Sequence[build.Target]
+    optional: Collection[str]
     seeds: Sequence[int]
     hops: Sequence[int]
     cycles: int
@@ -92,7 +94,7 @@ class Bench:
         targets = [*lanes, *wish.stock] if wanted else [replace(target, sparse=False) for target in lanes]
         names = ", ".join(target.name for target in targets if target.name != build.DEBUG)
         with self.working(f"building against {names}"):
-            report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict)
+            report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict, wish.optional)
         (self.folder / "build").mkdir()
         for log in self.scratch.glob("*/*.log"):
             shutil.copyfile(log, self.folder / "build" / f"{log.parent.name}-{log.name}")

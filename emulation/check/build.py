@@ -4,7 +4,8 @@
 The lane's kernel, the debug kernel and all installed stock headers are built against side by side, each from a copy of
 the sources, with the kernel's own extra warnings (W=1); then sparse reads the same files. What a tool says of the
 module's files is a finding; a warning about the kernel's own headers is not. One thing said for several kernels is one
-finding. checkpatch's opinions are notes, unless asked for as findings.
+finding. A kernel for which a module does not compile, though it does for others, is one that it is not meant for: a
+note, unless that kernel was asked for. checkpatch's opinions are notes, too, unless asked for as findings.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,9 +103,12 @@ def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
     return [target for target in targets if target in picked]
 
 
-def build(subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False) -> Report:
+def build(
+    subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False, optional: Collection[str] = ()
+) -> Report:
     """Build in `folder`, where logs and modules stay: the report's data has their paths, `modules`: {target: {module:
-    path}}. `strict`: checkpatch's opinions are findings. Raises SetupError if it cannot be had."""
+    path}}. `strict`: checkpatch's opinions are findings. The module need not be meant for `optional` targets. Raises
+    SetupError if checkpatch cannot be had."""
     began = time.monotonic()
     copies = {target.name: folder / target.name / "source" for target in targets}
     for copy in copies.values():
@@ -118,8 +122,17 @@ def build(subject: Subject, targets: Sequence[Target], folder: Path, strict: boo
     whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
     run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
     said: dict[tuple[Name, str, str], tuple[Said, list[str]]] = {}
+    notes = []
+    some = any(not unbuilt(subject, copy) for copy in copies.values())
     for target in targets:
-        for one in heard(subject, copies[target.name], target.name != DEBUG):
+        all_said = heard(subject, copies[target.name], target.name != DEBUG)
+        if some and unbuilt(subject, copies[target.name]):
+            all_said = all_said[:1]
+            if target.name in optional:
+                where = f"{all_said[0].where}: " if all_said[0].where else ""
+                notes.append(f"it is not meant for {target.name}: {where}{all_said[0].text}")
+                continue
+        for one in all_said:
             said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
     shown = [target.name for target in targets if target.name != DEBUG]
     findings = [finding(one, names, shown) for one, names in said.values()]
@@ -129,7 +142,7 @@ def build(subject: Subject, targets: Sequence[Target], folder: Path, strict: boo
             Finding(Stage.BUILD, Name.CHECKPATCH, m["text"], where=f"{m['file']}:{m['line']}") for m in opinions
         ]
     built = {name: modules_in(copy) for name, copy in copies.items()}
-    notes = [] if strict else [f"checkpatch: {match[0]}" for match in opinions]
+    notes += [] if strict else [f"checkpatch: {match[0]}" for match in opinions]
     data = {"kernels": shown, "modules": built}
     return Report(Stage.BUILD, tuple(findings), tuple(notes), time.monotonic() - began, data)
 

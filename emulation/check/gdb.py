@@ -70,9 +70,10 @@ def debug(
         cpu = stack.enter_context(boot.a_cpu())
         reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
         command = ["script", str(exercise.PROGRAM)]
-        handed = boot.handed(prepared.kernel.linux, modules, command, [])
+        kernel = prepared.kernel.linux
+        handed = boot.handed(kernel, modules, command, [])
         cell = stack.enter_context(confine.cell([*handed, folder.resolve(), private]))
-        boot.write_boot(private, folder.resolve(), modules, command, [], cell)
+        boot.write_boot(private, kernel, folder.resolve(), modules, command, [], cell)
         linux, *arguments = boot.command_line(
             prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, cell, exercise.KERNEL_ARGUMENTS
         )  # fmt: skip

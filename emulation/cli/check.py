@@ -102,7 +102,8 @@ def check(
     with set_up():
         debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
-    wish = Wish(subject, stages, stock, seeds, hops, cycles, against, strict)
+    optional = () if kernels else [target.name for target in stock]
+    wish = Wish(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
     with failures(), scratch("check") as place:
         with artist() as draw, bar() as progress, set_up():
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 AIR_MODULE = "dcf80211"
 LAB = "/run/lab"
-CHECKOUT, RUN, MODULES, PLUGINS, COPY = (f"{LAB}/{each}" for each in ("checkout", "run", "modules", "plugins", "copy"))
+CHECKOUT, RUN, MODULES, PLUGINS, COPY, KERNEL = (
+    f"{LAB}/{each}" for each in ("checkout", "run", "modules", "plugins", "copy", "kernel")
+)
+MODPROBE = f"{LAB}/modprobe"  # what the kernel calls for a qdisc or a congestion control that it has not loaded
+ON_DEMAND = """#!/bin/sh
+case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";; esac
+exit 1
+"""
 SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
 reports = -1
 at_end = contextlib.ExitStack()  # what is to be done when the script has ended
@@ -57,6 +64,7 @@ def mount_all(boot: dict[str, Any]) -> None:
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink("/proc/self/fd" + target, "/dev/" + name)
     show_where_it_lies(boot["needed"])
+    show(boot["kernel"], KERNEL)
     for name, (source, _) in boot["modules"].items():
         show(source, f"{MODULES}/{name}")
     for number, source in enumerate(boot["plugins"]):
@@ -64,6 +72,10 @@ def mount_all(boot: dict[str, Any]) -> None:
     if "copy" in boot:
         show(boot["copy"], COPY)
     show(boot["folder"], RUN, 0)
+    with open(MODPROBE, "w", opener=lambda path, flags: os.open(path, flags, 0o755)) as file:
+        file.write(ON_DEMAND.format(sys.executable, CHECKOUT))
+    with open("/proc/sys/kernel/modprobe", "w") as file:
+        file.write(MODPROBE)
 
 
 def show(source: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:

@@ -56,12 +56,15 @@ def enter_network_namespace(descriptor: int) -> None:
 
 
 def load_module(path: str, parameters: str = "") -> None:
-    """Load a kernel module; one that is already there is left alone."""
+    """Load a kernel module; one that is already there is left alone. Raises OSError: EEXIST if it wants to register
+    what the kernel has already."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         check(libc.syscall(FINIT_MODULE, descriptor, parameters.encode(), 0), f"load {path}")
     except FileExistsError:
-        pass
+        name = os.path.basename(path).removesuffix(".ko").replace("-", "_")
+        if not os.path.exists(f"/sys/module/{name}/initstate"):  # which those that are built in have not
+            raise
     finally:
         os.close(descriptor)
 

@@ -184,6 +184,10 @@ def test_a_faulty_module_is_built_and_its_faults_are_found(tmp_path: Path, lane_
     assert built == {target.name: set() if target.name in old else {"faulty"} for target in targets}
     module = examine(Path(report.data["modules"]["uml"]["faulty"]))
     assert (module.name, module.kind, module.needs) == ("faulty", Kind.OTHER, ())
+    unasked = build(find(source), targets, tmp_path / "again", optional=old)
+    assert not any(one.name is Name.COMPILE_ERROR for one in unasked.findings)
+    meant = [note for note in unasked.notes if not note.startswith("checkpatch: ")]
+    assert meant == [f'it is not meant for {name}: faulty.c:5: #error "too old a kernel"' for name in old]
     assert str(tmp_path).encode() not in module.path.read_bytes().replace(str(source).encode(), b"")
 
 

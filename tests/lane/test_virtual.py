@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,29 @@ except LaneError as error:
     mount = f'mount -t tmpfs -o size=256k none {bench.folder} && exec {sys.executable} -c "$0"'
     done = subprocess.run([*unshare, "sh", "-c", mount, inside], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["DISK_FULL"], done.stderr
+
+
+def test_qdiscs_and_congestion_controls_are_loaded_when_they_are_asked_for(bench):
+    """As on any Linux: by the kernel, for whoever asks, after what they need. A kind that there is not is refused."""
+    bench.prepared = replace(bench.prepared, modules={})
+    lines = bench.script("""
+        import os, socket
+        from emulation.lane.netlink import NetlinkError
+        from emulation.lane.rtnetlink import Route
+        def modules():
+            return {line.split()[0] for line in open("/proc/modules")}
+        print(sorted(modules()))
+        route = Route()
+        index = socket.if_nametoindex("lo")
+        for kind in ("sfq", "fq_codel", "sfb"):
+            try:
+                route.replace_qdisc(index, kind)
+            except NetlinkError as error:
+                print(kind, error.strerror)
+        with socket.socket() as tcp:
+            tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"yeah")
+        print(sorted(modules()))
+    """)
+    assert lines[0] == "[]"
+    assert lines[1].startswith("sfb ")
+    assert lines[2] == "['sch_fq_codel', 'sch_sfq', 'tcp_vegas', 'tcp_yeah']"

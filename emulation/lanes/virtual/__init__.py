@@ -52,7 +52,7 @@ def run(
         a_cpu() as cpu,
         sigterm_as_sigint(),
     ):
-        write_boot(private, folder, modules, command, plugins, around, seed)
+        write_boot(private, kernel, folder, modules, command, plugins, around, seed)
         try:
             return machine.run(kernel, private, around, cpu, seed, memory_mb, kernel_arguments)
         except KeyboardInterrupt:

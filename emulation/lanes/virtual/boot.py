@@ -46,13 +46,15 @@ def needed(command: Sequence[str]) -> list[Path]:
 
 
 def handed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
-    """What the kernel's process is handed open: itself, the checkout, and the folders that its programs see."""
+    """What the kernel's process is handed open: itself and its modules, the checkout, and the folders that its programs
+    see."""
     folders = [*(path.resolve().parent for path in modules.values()), *(path.resolve() for path in plugins)]
-    return [kernel, CHECKOUT, *(path for path in needed(command) if os.access(path, os.X_OK)), *folders]
+    return [kernel, kernel.parent, CHECKOUT, *(path for path in needed(command) if os.access(path, os.X_OK)), *folders]
 
 
 def write_boot(
     private: str,
+    kernel: Path,
     folder: Path,
     modules: Mapping[str, Path],
     command: Sequence[str],
@@ -63,6 +65,7 @@ def write_boot(
     """Write boot.json, which tells the lane's first process (`emulation.lane.guest`) what to do, beside its program."""
     boot: dict[str, Any] = {
         "folder": cell.folder(folder),
+        "kernel": cell.folder(kernel.parent),
         "directory": os.getcwd(),
         "python": sys.executable,
         "needed": {str(path): cell.folder(path) for path in needed(command) if str(path) in cell.handed},

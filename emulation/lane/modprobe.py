@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside the lane: the kernel calls this, through a line of shell, when it is asked for a qdisc or a congestion control
+that it has not loaded. The modules are those that were built with it, each of which says which names it answers to."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from emulation.lane import syscalls
+from emulation.lane.guest import KERNEL
+
+INFO = re.compile(rb"(?<![ -~])(name|alias|depends)=([^\0]*)(?=\0)")
+
+
+def load(wanted: str) -> bool:
+    """Load the module of this name or alias, after those that it needs; says whether there is one. Raises OSError."""
+    for path in sorted(glob.glob(f"{KERNEL}/net/*/*.ko")):
+        with open(path, "rb") as file:
+            told = INFO.findall(file.read())
+        if (b"name", wanted.encode()) in told or (b"alias", wanted.encode()) in told:
+            for needed in dict(told).get(b"depends", b"").decode().split(","):
+                load(needed)
+            syscalls.load_module(path)
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(0 if load(sys.argv[1]) else 1)

@@ -18,8 +18,8 @@ TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traf
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.setup"},
-    "benchmarks": {"analysis", "emulation.lanes", "emulation.play", "emulation.plan", "emulation.setup",
-                   "emulation.specification"},
+    "benchmarks": {"analysis", "emulation.check", "emulation.lanes", "emulation.play", "emulation.plan",
+                   "emulation.setup", "emulation.specification"},
     "emulation": {"emulation.cli", "emulation.setup"},
     "emulation.check": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.play",
                         "emulation.setup", "emulation.specification", "topologies", "traffic"},

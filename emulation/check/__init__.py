@@ -22,8 +22,8 @@ class Finding:
     """Something is wrong.
 
     `text` says what, in one line for people; `where` is the module's function that did it, as the kernel writes it
-    (`sca_cong_avoid [tcp_sca]`), if that is known; `console` holds the kernel's whole report; the same `seed` shows it
-    again.
+    (`sca_cong_avoid [tcp_sca]`), if that is known, and `place` its file and line; `console` holds the kernel's whole
+    report; the same `seed` shows it again.
     """
 
     stage: Stage
@@ -32,6 +32,7 @@ class Finding:
     seed: int | None = None
     console: tuple[str, ...] = ()
     where: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ from emulation.check.subject import Module, Subject, examine, in_order
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel
+from emulation.setup.errors import say
+from emulation.setup.tools import TELL_EVERY_S
 
 CURVES = "curves.png"
 TOLD = 16  # how often, about, a workout says that it goes on
@@ -81,9 +84,20 @@ class Bench:
 
     @contextmanager
     def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
-        """Show that something is going on, and how much of it is done."""
+        """Show that something is going on, and how much of it is done; into a pipe, a line now and then."""
         task = self.progress.add_task(what, total=steps or None)
-        yield lambda done: self.progress.update(task, completed=done)
+        told = time.monotonic()
+        if self.progress.disable:
+            say(what)
+
+        def advance(done: float) -> None:
+            nonlocal told
+            self.progress.update(task, completed=done)
+            if self.progress.disable and time.monotonic() - told >= TELL_EVERY_S:
+                told = time.monotonic()
+                say(f"{what}: {min(100 * done / steps, 99):.0f} %")
+
+        yield advance
         self.progress.update(task, total=1, completed=1)
 
     def build(self) -> None:
@@ -177,9 +191,13 @@ class Bench:
 
     def without_scratch(self, report: Report) -> Report:
         """The kernel's words without the folder in which the module was built, which has another name each time."""
-        built = f"{self.scratch}/debug/source/"
+        folders = f"{self.scratch}/debug/source/", f"{self.wish.subject.folder}/"
+
+        def short(text: str) -> str:
+            return text.replace(folders[0], "").replace(folders[1], "")
+
         findings = [
-            replace(one, console=tuple(line.replace(built, "") for line in one.console)) for one in report.findings
+            replace(one, place=short(one.place), console=tuple(map(short, one.console))) for one in report.findings
         ]
         return replace(report, findings=tuple(findings))
 
@@ -224,7 +242,7 @@ def deeds(saw: Mapping[str, Any]) -> str:
 
 
 def bar() -> Progress:
-    """Progress at a terminal, gone when it is over."""
+    """Progress at a terminal, gone when it is over; disabled elsewhere."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

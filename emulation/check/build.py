@@ -246,6 +246,9 @@ def checkpatch() -> Path:
     source = kernel.archive()
     assert source
 
+    if source.is_dir():
+        return source / "scripts" / CHECKPATCH[0]
+
     def unpack(folder: Path) -> Iterable[str]:
         wanted = [f"{source.name.split('.tar')[0]}/scripts/{name}" for name in CHECKPATCH]
         command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=2", *wanted]

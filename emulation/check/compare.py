@@ -3,7 +3,8 @@
 
 Each run of the module has a twin under the same seed without it, so differences are seed by seed. On the shared string
 (seed 003, section 4.4.3) a fair congestion control leaves the baseline half. How good a module is, is for its developer
-to judge: a comparison is no finding, unless next to nothing gets through.
+to judge: a comparison is no finding, unless next to nothing gets through, or less and less. But what is much slower
+than the baseline is said where it is seen. A qdisc is compared where packets wait for it, too (`bottleneck`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from analysis.result import Run
 from analysis.statistics import Estimate
 from analysis.table import by_case
 from analysis.tcp_flows import Flow
-from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check import Finding, Name, Report, Stage, bottleneck, splats
 from emulation.check.exercise import INNER, shown
 from emulation.check.subject import Module
 from emulation.lanes import LaneError, Listener, Reason
@@ -31,7 +32,10 @@ from emulation.specification import Specification, specify
 
 SECONDS = 60.0
 SHARED, SHARED_HOPS = "shared", 4
+LONG, LONG_SECONDS = "long", 300.0
 STALLED = 0.1  # of the baseline's goodput
+COLLAPSED, KEPT = 0.5, 0.75  # of what it was in the first minute, later: the module's goodput, and the baseline's
+SLOWER = 0.1  # than the baseline, which is said
 PROBE = INNER / "probe.py"
 PROBE_LIMIT_S = 60.0
 QUANTITIES = {
@@ -68,26 +72,36 @@ def contenders(module: Module, controls: Sequence[str], before: Sequence[Module]
     return [Contender(module.name, {"load": (*needed, module.name)})]
 
 
-def specification_for(tcp: Sequence[str], options: Mapping[str, object], hops: int, seed: int) -> Specification:
+def specification_for(
+    tcp: Sequence[str], options: Mapping[str, object], hops: int, seed: int, seconds: float = SECONDS
+) -> Specification:
     """A string of so many hops, and a flow of each TCP from its one end to the other."""
     string = {"stations": hops + 1, "flows": len(tcp), "tcp": tuple(tcp)}
-    return specify("string", {**string, "seconds": SECONDS, "seed": seed, "trace": False, **options})
+    return specify("string", {**string, "seconds": seconds, "seed": seed, "trace": False, **options})
 
 
 def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: Sequence[int]) -> list[Task]:
-    """All runs: the baseline first, then the contenders, on each string; and on the shared one where it makes sense."""
+    """All runs: a long one of the baseline and of each contender; each on all strings; and on the shared one where it
+    makes sense."""
     baseline = Contender(against, {}, against)
-    return [
+    length, first = nearest(hops), seeds[0]
+    long = [
+        Task(specification_for([one.tcp or against], one.options, length, first, LONG_SECONDS), one.name, LONG)
+        for one in (baseline, *found)
+    ]
+    alone = [
         Task(specification_for([one.tcp or against], one.options, length, seed), one.name, str(length))
         for length in hops
         for one in (baseline, *found)
         for seed in seeds
-    ] + [
+    ]
+    shared = [
         Task(specification_for([one.tcp, against], one.options, SHARED_HOPS, seed), one.name, SHARED)
         for one in (baseline, *found)
         for seed in seeds
         if one.tcp and found[0].tcp
     ]
+    return [*long, *alone, *shared]
 
 
 def compare(
@@ -111,6 +125,7 @@ def compare(
         note = f"it is {against} itself; --against names another"
         return Report(Stage.COMPARE, (), (note,), time.monotonic() - began)
     wanted = tasks(found, against, hops, seeds)
+    waiting: list[dict[str, Any]] = []
     done = [0.0] * len(wanted)
 
     def heard(index: int, fraction: float, air_s: float) -> None:
@@ -118,18 +133,24 @@ def compare(
         progress(sum(done) / len(done))
 
     try:
+        if module.qdisc:
+            waiting = bottleneck.measure(lab, module, before, against, seeds, folder, progress)
         runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard)]
     except LaneError as error:
         if error.reason is Reason.PROGRAM and module.qdisc:  # which may want options
             return Report(Stage.COMPARE, (), (error.detail,), time.monotonic() - began)
         seed = next((task.seed for task in wanted if ended_with(folder / name_of(task), error.console)), None)
         return Report(Stage.COMPARE, blame(error, seed), (), time.monotonic() - began)
+    slow = slower(runs, against)
+    notes = [f"{name} delivers {said}" for name, said in slow.items()]
     data = {
+        "slower": slow, "bottleneck": waiting,
         "module": module.name, "against": against, "seconds": SECONDS, "hops": list(hops), "seeds": list(seeds),
         "shares": {name: plain(share) for name, share in shares(runs).items()},
         "runs": [run.model_dump(mode="json", exclude={"stations", "settings"}) for run in runs],
     }  # fmt: skip
-    return Report(Stage.COMPARE, tuple(stalled(runs, against)), (), time.monotonic() - began, data)
+    bad = [*stalled(runs, against), *collapsed(runs, against, nearest(hops)), *stuck(waiting)]
+    return Report(Stage.COMPARE, tuple(bad), tuple(notes), time.monotonic() - began, data)
 
 
 def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> list[str]:
@@ -165,7 +186,7 @@ def ended_with(folder: Path, console: Sequence[str]) -> bool:
 def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
     """Contenders that delivered next to nothing on a string where the baseline did: the first seed of each."""
     findings = []
-    for case, variants in by_case([run for run in runs if run.case != SHARED]).items():
+    for case, variants in by_case([run for run in runs if run.case not in (SHARED, LONG)]).items():
         baseline = {run.seed: run.goodput_kbps for run in variants[against]}
         for name, group in variants.items():
             bad = [run for run in group if run.goodput_kbps < STALLED * baseline[run.seed]]
@@ -174,6 +195,57 @@ def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
                 text = f"over {case} hops {name} delivered {mine:.1f} kb/s, {against} {theirs:.1f}"
                 findings.append(Finding(Stage.COMPARE, Name.STALLED_TRAFFIC, text, bad[0].seed))
     return findings
+
+
+def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
+    """Contenders that deliver less and less: on the long run, after as much time as the short one of the same seed and
+    length had, which it begins with."""
+    found = []
+    rates = {run.variant: rates_of(run, runs, hops) for run in runs if run.case == LONG}
+    for name, (first, later) in rates.items():
+        kept = rates[against][1] >= KEPT * rates[against][0]
+        if name != against and kept and STALLED * rates[against][0] < first and later < COLLAPSED * first:
+            text = (
+                f"{name} delivered {first:.0f} kb/s in the first {SECONDS:g} s and {later:.0f} kb/s after that, until "
+                f"{LONG_SECONDS:g} s; {against} {rates[against][0]:.0f} and {rates[against][1]:.0f}"
+            )
+            found.append(Finding(Stage.COMPARE, Name.COLLAPSE, text, next(r.seed for r in runs if r.case == LONG)))
+    return found
+
+
+def rates_of(long: Run, runs: Sequence[Run], hops: int) -> tuple[float, float]:
+    """The goodput of a long run in its first minute, which is a short run of its own, and after it, in kb/s."""
+    twin = next(r for r in runs if (r.case, r.variant, r.seed) == (str(hops), long.variant, long.seed))
+    whole = LONG_SECONDS * long.goodput_kbps - SECONDS * twin.goodput_kbps
+    return twin.goodput_kbps, whole / (LONG_SECONDS - SECONDS)
+
+
+def slower(runs: Sequence[Run], against: str) -> dict[str, str]:
+    """Contenders that deliver clearly less than the baseline, and how much less on the string where it is most."""
+    said: dict[str, tuple[float, str]] = {}
+    for case, variants in by_case([run for run in runs if run.case not in (SHARED, LONG)]).items():
+        baseline = {run.seed: run.goodput_kbps for run in variants[against]}
+        for name, group in variants.items():
+            if name == against or not all(baseline.values()):
+                continue
+            change = statistics.relative_change([r.goodput_kbps for r in group], [baseline[r.seed] for r in group])
+            sure = change.samples < 2 or change.mean + change.half_width < 0
+            if change.mean <= -SLOWER and sure and change.mean < said.get(name, (0.0, ""))[0]:
+                said[name] = change.mean, f"{-100 * change.mean:.0f} % less than {against} over {case} hops"
+    return {name: text for name, (_, text) in said.items()}
+
+
+def stuck(waiting: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """A qdisc that lets next to nothing through at a bottleneck."""
+    if not (bad := bottleneck.stalled(waiting)):
+        return []
+    text = f"{bad['kind']} let {bad['goodput_kbps']:.1f} kb/s through {bottleneck.SITUATION}"
+    return [Finding(Stage.COMPARE, Name.STALLED_TRAFFIC, text, bad["seed"])]
+
+
+def nearest(hops: Sequence[int]) -> int:
+    """The length that is nearest to SHARED_HOPS."""
+    return min(hops, key=lambda length: abs(length - SHARED_HOPS))
 
 
 def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
@@ -186,7 +258,7 @@ def shares(runs: Sequence[Run]) -> dict[str, Estimate]:
 
 def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
     """The course of each variant's flow under the first seed, on the string whose length is nearest to SHARED_HOPS."""
-    length = min(data["hops"], key=lambda hops: abs(hops - SHARED_HOPS))
+    length = nearest(data["hops"])
     found = {}
     for name in dict.fromkeys(run["variant"] for run in data["runs"]):
         where = folder / f"{length}-{name}-{data['seeds'][0]}"

@@ -16,6 +16,7 @@ from typing import Any
 
 import topologies
 from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check.lines import Lines, explained
 from emulation.check.subject import Module, examine
 from emulation.lane import check as inner
 from emulation.lane import guest
@@ -25,7 +26,7 @@ from emulation.plan import plan
 from emulation.setup import Prepared, kernel, prepare
 from emulation.specification import specify
 
-CYCLES = 1000
+CYCLES = 200
 MEMORY_MB = 512
 WALL_LIMIT_S = 300.0
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
@@ -80,7 +81,7 @@ def exercise(
     except LaneError as caught:
         error = caught
     clock.hear("")
-    reports = read(folder, module, seed, clock.seconds)
+    reports = read(prepared, folder, module, seed, clock.seconds)
     return blame(reports, error, wall_limit_s, seed)
 
 
@@ -135,7 +136,7 @@ class Clock:
             self.progress(line)
 
 
-def read(folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
+def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
     """What the workout and the kernel left in the run folder."""
     console = (folder / "console.log").read_text(errors="replace").splitlines()
     path = folder / "workout.json"
@@ -145,6 +146,10 @@ def read(folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -
               for f in seen.pop("findings", [])]  # fmt: skip
     for when, lines in seen.pop("leaks", {}).items():
         found += splats.leaks(Stage(when), lines, module.name, seed)
+    if found:
+        texts = [int(text, 16) for text in seen.get("texts", [])]
+        lines = Lines(module.name, module.path, prepared.kernel.folder, texts)
+        found = [explained(finding, lines) for finding in found]
     notes = seen.pop("notes", [])
     return [
         Report(

@@ -23,13 +23,21 @@ from rich.text import Text
 
 from emulation.check import Finding, Report, Stage
 from emulation.check.compare import QUANTITIES
-from emulation.check.tables import fairness, phases_table, tables
+from emulation.check.tables import bottleneck_tables, fairness, phases_table, tables
 
 VERSION = 1
 SHOWN_LINES, SHOWN_NOTES = 12, 6
 SHOWN_QUANTITIES = ("goodput_kbps", "flows.0.retransmits")
 WIDTH = 120
-UNTELLING = re.compile(r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|\] \? |^(CPU: |Tainted: )")  # of a kernel's report
+# Of a kernel's report: what a person reads first has neither bare words of memory nor the frames of the check itself.
+UNTELLING = re.compile(r"^\s*$|^Stack:|^( [0-9a-f]{8,16}){2,}$|\] \? |^(CPU: |Tainted: )")
+INSTRUMENT = re.compile(
+    r"(^| |\] )(show_stack|dump_stack|print_(report|address|circular|irq|usage|bad|lock|unlock|deadlock)"
+    r"|panic|__warn|warn_|report_bug|_*(kasan|asan|hwasan|ubsan)_|check_(noncircular|prev|irq|deadlock)"
+    r"|_*lock_(acquire|release)|mark_(lock|usage|held)|validate_chain|lockdep_|debug_(locks|object|print|check)"
+    r"|_*might_|refcount_warn|set_track|stack_trace_save|save_stack|_*create_object|kmem_cache|_*kmalloc|_*kfree"
+    r"|slab_|do_slab|poison_slab|unwind|relay_signal|sig_handler|segv|bad_(segv|page)|handle_signal)[\w.]*\+0x"
+)
 
 
 @dataclass(frozen=True)
@@ -62,18 +70,18 @@ class Check:
             kept["--seeds"] = [str(finding.seed)]
         if len(self.modules) > 1 and done.module:
             kept["--module"] = [done.module]
-        only = {"--only": [Stage.WORKOUT if finding.stage is Stage.LOAD else finding.stage]}
+        only = {"--only": [finding.stage]}
         words = [word for name, given in {**only, **kept}.items() for word in (name, *given)]
         return shlex.join(["./dcflab", "module", "check", self.path, *words])
 
 
 # The options on which a stage depends, besides the seeds.
 NEEDED = {
-    Stage.BUILD: ("--module", "--strict", "--kernels"),
-    Stage.LOAD: ("--module",),
-    Stage.WORKOUT: ("--module",),
-    Stage.CYCLES: ("--module", "--cycles"),
-    Stage.COMPARE: ("--module", "--hops", "--against"),
+    Stage.BUILD: ("--module", "--kernel-source", "--strict", "--kernels"),
+    Stage.LOAD: ("--module", "--kernel-source"),
+    Stage.WORKOUT: ("--module", "--kernel-source"),
+    Stage.CYCLES: ("--module", "--kernel-source", "--cycles"),
+    Stage.COMPARE: ("--module", "--kernel-source", "--hops", "--against"),
 }
 
 
@@ -110,7 +118,7 @@ def show(check: Check, console: Console) -> None:
             show_notes(console, done.report.notes)
     for data in compared(check):
         console.print(Text(f"\n{data['module']} beside {data['against']}", "bold"))
-        for table in (*tables(data, SHOWN_QUANTITIES), phases_table(data)):
+        for table in (*bottleneck_tables(data), *tables(data, SHOWN_QUANTITIES), phases_table(data)):
             console.print(table)
         for line in fairness(data):
             console.print(line, highlight=False)
@@ -136,21 +144,29 @@ def verdict(report: Report | None) -> Text:
         return Text("left out", "dim")
     if count := len(report.findings):
         return Text(f"{count} finding{'s' * (count > 1)}", "bold red")
+    if slower := report.data.get("slower"):
+        return Text("clean, but " + "; ".join(f"{name}: {said}" for name, said in slower.items()), "bold yellow")
     return Text("clean", "green")
 
 
 def show_finding(console: Console, check: Check, done: Done, finding: Finding) -> None:
     """A finding: its name and where; what it says; the first lines of what was said of it."""
-    title = Text.assemble((str(finding.name), "bold red"), f"  {finding.where}" if finding.where else "")
+    where = "  ".join(filter(None, (finding.where, finding.place)))
+    title = Text.assemble((str(finding.name), "bold red"), f"  {where}" if where else "")
     module = f" of {done.module}" if len(check.modules) > 1 and done.module else ""
     seed = "" if finding.seed is None else f", seed {finding.seed}"
     title.append(f"  ({finding.stage}{module}{seed})", "dim")
     console.print(title)
     console.print(f"  {finding.text}", markup=False, highlight=False)
-    for line in [line for line in finding.console if not UNTELLING.search(line)][:SHOWN_LINES]:
+    for line in telling(finding.console)[:SHOWN_LINES]:
         console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
     if len(finding.console) > SHOWN_LINES:
         console.print(Text(f"  | … {len(finding.console)} lines in report.md", "dim"))
+
+
+def telling(console: Sequence[str]) -> list[str]:
+    """The lines of a report without those that are about the report, and without the frames of what made it."""
+    return [line for line in console if not UNTELLING.search(line) and not INSTRUMENT.search(line)]
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
@@ -196,6 +212,7 @@ def markdown(check: Check, curves: Sequence[str] = ()) -> str:
     parts = [f"# module check {check.path}", fenced(verdict_table(check))]
     for done, finding in check.findings:
         where = f" in `{finding.where}`" if finding.where else ""
+        where += f", {finding.place}" if finding.place else ""
         seed = "" if finding.seed is None else f", seed {finding.seed}"
         parts.append(f"## {finding.name}{where}\n\n{finding.text} ({finding.stage}{seed})")
         if finding.console:
@@ -206,7 +223,8 @@ def markdown(check: Check, curves: Sequence[str] = ()) -> str:
             parts.append("\n".join([f"## Notes: {done.stage}", "", *(f"- {note}" for note in done.report.notes)]))
     for data in compared(check):
         parts += [f"## {data['module']} beside {data['against']}", *fairness(data)]
-        parts += [fenced(table) for table in (*tables(data, QUANTITIES), phases_table(data))]
+        shown = (*bottleneck_tables(data), *tables(data, QUANTITIES), phases_table(data))
+        parts += [fenced(table) for table in shown]
     parts += [
         f"![Congestion window, threshold, round-trip time, segments in flight, phases]({name})" for name in curves
     ]

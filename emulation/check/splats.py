@@ -20,7 +20,7 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: )?(.*)$")
+OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with )?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
@@ -58,6 +58,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"INFO: task \S+ blocked for more than|soft lockup|rcu: INFO: .*stall|workqueue lockup", Name.HANG),
     (r"Kernel mode signal 8\b|divide error:", Name.DIVISION_BY_ZERO),
     (r"Kernel mode fault at addr 0x[0-9a-f]{1,3},|kernel NULL pointer dereference", Name.NULL_POINTER),
+    (r"Kernel mode fault at addr (0x[0-9a-f]+), ip \1\b", Name.USE_AFTER_FREE),  # of code that was unloaded
     (r"list_(add|del) (corruption|double add)|BUG: failure at|kernel BUG at|BUG: Bad page|BUG: unable to handle"
      r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm|Kernel panic - not syncing"
      r"|general protection|^Oops:", Name.OOPS),
@@ -112,6 +113,7 @@ class Now:
 
     def __init__(self) -> None:
         self.stage, self.phase, self.action = Stage.LOAD, "", ""
+        self.parameters = ""  # those in force, if they are not what they were at first
 
     def hear(self, text: str) -> None:
         if ours := OURS.match(text):
@@ -119,11 +121,14 @@ class Now:
                 self.stage, self.phase, self.action = Stage(ours[2]), "", ""
             elif ours[1] == "phase ":
                 self.phase, self.action = ours[2], ""
+            elif ours[1] == "with ":
+                self.parameters, self.action = ours[2], ""
             elif not ours[1]:
                 self.action = ours[2]
 
     def __str__(self) -> str:
-        told = [f"during {self.phase}"] * bool(self.phase) + [f"after {self.action}"] * bool(self.action)
+        told = [f"during {self.phase}"] * bool(self.phase)
+        told += [f"after {self.action}"] * bool(self.action) + [f"with {self.parameters}"] * bool(self.parameters)
         return f" ({', '.join(told)})" if told else ""
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from rich.table import Table
 
 from analysis.result import Run
+from analysis.statistics import Estimate
 from analysis.table import by_case, study_tables, value
-from emulation.check.compare import QUANTITIES, SHARED, SHARED_HOPS
+from emulation.check import bottleneck
+from emulation.check.compare import LONG, QUANTITIES, SHARED, SHARED_HOPS
 
 PHASES = ("slow_start_s", "congestion_avoidance_s", "recovery_s", "rto_s")
 
@@ -18,7 +20,28 @@ PHASES = ("slow_start_s", "congestion_avoidance_s", "recovery_s", "rto_s")
 def runs_of(data: Mapping[str, Any]) -> list[Run]:
     """The runs on strings of their own."""
     runs = [Run.model_validate({**run, "stations": [], "settings": []}) for run in data["runs"]]
-    return [run for run in runs if run.case != SHARED]
+    return [run for run in runs if run.case not in (SHARED, LONG)]
+
+
+def bottleneck_tables(data: Mapping[str, Any]) -> list[Table]:
+    """What a qdisc did where packets wait: a row for each quantity, a column for each kind; none of another module."""
+    if not data.get("bottleneck"):
+        return []
+    kinds = bottleneck.by_kind(data["bottleneck"])
+    table = Table(title=bottleneck.SITUATION, title_justify="left")
+    table.add_column("")
+    for kind in kinds:
+        table.add_column(kind, justify="right")
+    for quantity, label in bottleneck.QUANTITIES.items():
+        found = [bottleneck.mean(runs, quantity) for runs in kinds.values()]
+        table.add_row(label, *("" if one is None else shown(one) for one in found))
+    return [table]
+
+
+def shown(estimate: Estimate) -> str:
+    """To three or four digits."""
+    half_width = "" if estimate.samples < 2 else f" ± {estimate.half_width:.2g}"
+    return f"{estimate.mean:.4g}{half_width}"
 
 
 def tables(data: Mapping[str, Any], quantities: Iterable[str]) -> list[Table]:

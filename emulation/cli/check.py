@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
 from emulation.play.session import failures, new_folder, provide, set_up
 from emulation.setup import Group
+from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
 MOST_HOPS = 20
@@ -70,6 +72,10 @@ class Hops(click.ParamType[list[int], str]):
 @click.option(
     "--kernels", metavar="RELEASE[,...]", help="of the installed stock headers: only these; none: no stock kernel"
 )
+@click.option(
+    "--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
+    help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="what checkpatch says is a finding, too")
 @click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
 @click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
@@ -81,7 +87,8 @@ class Hops(click.ParamType[list[int], str]):
               help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
-    strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool, out: Path | None,
+    kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
+    out: Path | None,
 ) -> None:  # fmt: skip
     """Find out what is wrong with a kernel module, in about a minute.
 
@@ -94,6 +101,10 @@ def check(
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
         raise click.UsageError("nothing is left to be done: every stage is skipped")
+    if kernel_source:
+        os.environ[OWN_SOURCE] = str(kernel_source.resolve())
+        if archive() is None:
+            raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a tree of Linux")
     stock = picked(kernels)
     comparable(against)
     subject = found(path, module)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.setup import cache, packages, uml
-from emulation.setup.errors import SetupError
+from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import compiler, fingerprint
 
+MINUTES = {"lab's kernel": "three or four", "debug kernel": "four or five"}
+OWN_SOURCE = "DCFLAB_LINUX_SOURCE"
 DEBUG = (*uml.CONFIGURATION, uml.RECIPE / "debug.config")  # the configuration in which modules are checked
 
 
@@ -53,7 +55,10 @@ def obtain(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel:
     source, wanted = archive(), name(configuration)
     if source is None or wanted is None:
         raise SetupError("there is no kernel source: $DCFLAB_LINUX_SOURCE does not name an archive")
-    return Kernel(cache.obtain(wanted, lambda folder: uml.build(folder, source, configuration)))
+    what = "debug kernel" if configuration == DEBUG else "lab's kernel"
+    minutes = MINUTES[what]
+    say(f"building the {what}; this happens once, and takes {minutes} minutes on two cores with nothing else to do")
+    return Kernel(cache.obtain(wanted, lambda folder: uml.build(folder, source, configuration, what)))
 
 
 def name(configuration: tuple[Path, ...]) -> str | None:
@@ -64,12 +69,12 @@ def name(configuration: tuple[Path, ...]) -> str | None:
 
 def recipe_key(configuration: tuple[Path, ...]) -> str:
     """The part of the name that says how it is built."""
-    recipe = (*configuration, *uml.PATCHES, uml.SOURCES, uml.KEPT, Path(uml.__file__))
+    recipe = (*configuration, *uml.patches(configuration), uml.SOURCES, uml.KEPT, Path(uml.__file__))
     return cache.key(*(file.read_bytes() for file in recipe))
 
 
 def archive() -> Path | None:
-    """The kernel's source archive: Debian's, or the one that $DCFLAB_LINUX_SOURCE names."""
-    own = os.environ.get("DCFLAB_LINUX_SOURCE")
+    """The kernel's source archive: Debian's, or what $DCFLAB_LINUX_SOURCE names, which may be a folder, too."""
+    own = os.environ.get(OWN_SOURCE)
     found = [own] if own else sorted(glob.glob(packages.KERNEL_SOURCE))
-    return next((Path(path) for path in found if os.path.isfile(path)), None)
+    return next((Path(path) for path in found if os.path.isfile(path) or os.path.isfile(f"{path}/Kconfig")), None)

@@ -24,11 +24,16 @@ REPRODUCIBLE = {
 }
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
 SHOWN = 20  # lines of a log
+TELL_EVERY_S = 20.0  # where there is no terminal
 
 
 def fingerprint(file: Path) -> str:
-    """What tells a file of a package from that of another version, without reading it: path, size and time."""
+    """What tells a file of a package from that of another version, without reading it: path, size and time; of a
+    folder, those of all files in it."""
     real = file.resolve()
+    if real.is_dir():
+        files = (Path(path, name) for path, _, names in os.walk(real) if ".git" not in path for name in names)
+        return "\n".join(sorted(f"{file.parent} {fingerprint(file)}" for file in files if file.is_file()))
     stat = real.stat()
     return f"{real.name} {stat.st_size} {stat.st_mtime_ns}"
 
@@ -46,7 +51,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
     """
     variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
-    begin = time.monotonic()
+    begin = told = time.monotonic()
     objects = 0
     with (
         log.open("a", buffering=1) as output,
@@ -67,7 +72,13 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
             output.write(line)
             if line.startswith("  CC"):
                 objects += 1
-                progress(f"{what}: {objects} files compiled, {time.monotonic() - begin:.0f} s")
+                now = time.monotonic()
+                so_far = f"{what}: {objects} files compiled, {now - begin:.0f} s"
+                if sys.stderr.isatty():
+                    progress(so_far)
+                elif now - told >= TELL_EVERY_S:
+                    say(so_far)
+                    told = now
     progress("")
     if running.returncode:
         raise SetupError(f"building the {what} failed", log.read_text(errors="replace").splitlines()[-SHOWN:])

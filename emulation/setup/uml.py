@@ -11,13 +11,14 @@ The kernels in the cache are named by a hash of the recipe and of this file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from emulation.setup.errors import SetupError, say
+from emulation.setup.errors import SetupError
 from emulation.setup.tools import make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
@@ -32,16 +33,24 @@ HARDLY_RUN = (
     *("crypto", "drivers/base", "drivers/tty", "fs", "security"),
     *("net/batman-adv", "net/bridge", "net/netfilter", "net/openvswitch", "net/wireless"),
 )
+BUILT = (
+    "*.[oa]",
+    "*.ko",
+    "*.cmd",
+    "./include/generated",
+    "./include/config",
+    "./arch/*/include/generated",
+    "./.config",
+)
 KEY_FILES = ("linux", ".config", "Makefile", "Module.symvers", "include/generated/autoconf.h", "scripts/mod/modpost")
 
 
-def build(folder: Path, source: Path, configuration: tuple[Path, ...]) -> Iterable[str]:
-    """Build the kernel and fill the folder with it; returns its key files. Raises SetupError."""
-    say("building the lab's kernel; this happens once, and takes three or four minutes on two cores")
+def build(folder: Path, source: Path, configuration: tuple[Path, ...], what: str = "kernel") -> Iterable[str]:
+    """Build the kernel and fill the folder with it; returns its key files. `what` it is called. Raises SetupError."""
     tree = folder / "tree"
     tree.mkdir()
     unpack(source, tree)
-    for patch in PATCHES:
+    for patch in patches(configuration):
         with patch.open("rb") as opened:
             applied = subprocess.run(["patch", "-s", "-p1"], cwd=tree, stdin=opened, capture_output=True, text=True)
         if applied.returncode:
@@ -51,24 +60,36 @@ def build(folder: Path, source: Path, configuration: tuple[Path, ...]) -> Iterab
             makefile.write("\nsubdir-ccflags-y += -O1\n")
     whole = tree / "lab.config"
     whole.write_bytes(b"\n".join(file.read_bytes() for file in configuration))
-    make(["ARCH=um", f"KCONFIG_ALLCONFIG={whole.name}", "allnoconfig"], tree, folder / "build.log", "kernel")
+    make(["ARCH=um", f"KCONFIG_ALLCONFIG={whole.name}", "allnoconfig"], tree, folder / "build.log", what)
     if missing := unmet(whole.read_text(), (tree / ".config").read_text()):
         raise SetupError(f"this kernel source lacks {', '.join(missing)}, which {RECIPE} asks for")
-    make(["ARCH=um", f"KCFLAGS={FASTER}", "linux", "modules"], tree, folder / "build.log", "kernel")
+    make(["ARCH=um", f"KCFLAGS={FASTER}", "linux", "modules"], tree, folder / "build.log", what)
     keep(tree, folder)
     return KEY_FILES
 
 
+def patches(configuration: tuple[Path, ...]) -> list[Path]:
+    """Those of every kernel, and those in the folders beside the configuration's fragments, which have their names."""
+    return [*PATCHES, *(patch for one in configuration for patch in sorted(one.with_suffix("").glob("*.patch")))]
+
+
 def unpack(source: Path, tree: Path) -> None:
-    """Unpack what is needed of the archive, whose single top folder is left out."""
+    """Unpack what is needed of the archive, whose single top folder is left out; or take it from a folder."""
     patterns = listed(SOURCES)
     wanted = [f"{'*/' * depth}{name}" for depth in range(1, DEEPEST) for name in DESCRIPTIONS]
     wanted += [f"*/{pattern}" for pattern in patterns if not pattern.startswith("!")]
     unwanted = [f"--exclude=*/{pattern[1:]}" for pattern in patterns if pattern.startswith("!")]
-    unpacker = ["-I", "xz -dT0"] if source.suffix == ".xz" else ["-a"]
-    command = ["tar", "-x", *unpacker, "-b", "1024", "-f", str(source), "-C", str(tree), "--strip-components=1"]
+    unpacker = ["-f", "-"] if source.is_dir() else ["-I", "xz -dT0"] if source.suffix == ".xz" else ["-a"]
+    command = ["tar", "-x", *unpacker, "-b", "1024", "-C", str(tree), "--strip-components=1"]
+    command += [] if source.is_dir() else ["-f", str(source)]
     command += ["--no-same-owner", "--anchored", "--wildcards", "--no-wildcards-match-slash", *unwanted, *wanted]
-    done = subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, capture_output=True, text=True)
+    with contextlib.ExitStack() as stack:
+        packed = None
+        if source.is_dir():
+            pack = ["tar", "-c", "--exclude-vcs", *(f"--exclude={name}" for name in BUILT), "-C", str(source), "."]
+            packed = stack.enter_context(subprocess.Popen(pack, stdout=subprocess.PIPE)).stdout
+        environment = os.environ | {"LC_ALL": "C"}
+        done = subprocess.run(command, stdin=packed, env=environment, capture_output=True, text=True)
     harmless = (": Not found in archive", "Exiting with failure status")  # not every depth has every kind of file
     if wrong := [line for line in done.stderr.splitlines() if not any(text in line for text in harmless)]:
         raise SetupError(f"cannot unpack {source}", wrong)

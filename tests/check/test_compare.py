@@ -12,9 +12,21 @@ import pytest
 from analysis.result import FlowResult, Run
 from emulation.check import Name, Stage, new
 from emulation.check.build import build, lane_target
-from emulation.check.compare import SHARED, compare, contenders, shares, specification_for, stalled, tasks
+from emulation.check.compare import (
+    LONG,
+    LONG_SECONDS,
+    SHARED,
+    collapsed,
+    compare,
+    contenders,
+    shares,
+    slower,
+    specification_for,
+    stalled,
+    tasks,
+)  # fmt: skip
 from emulation.check.subject import Kind, Module, examine, find
-from emulation.check.tables import fairness, phases_table, tables
+from emulation.check.tables import bottleneck_tables, fairness, phases_table, tables
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare
 
@@ -31,6 +43,7 @@ static void template_pace(struct sock *sk, u32 ack, int flag, const struct rate_
 	tcp_snd_cwnd_set(tcp_sk(sk), 1);
 }
 """
+WEARY = "\tif (((struct weary_state *)inet_csk_ca(sk))->losses > 12)\n\t\ttp->snd_cwnd = 0;\n"
 FALL = "\tBUG_ON(ca->losses++ == 3);\n"
 
 
@@ -41,8 +54,11 @@ def run(variant: str, seed: int, kbps: float, case: str = "3", share: float = 1.
 
 def test_each_run_of_the_module_has_a_twin_and_the_shared_string_has_both() -> None:
     wanted = tasks(contenders(TCP, ["one", "two"]), "reno", [3, 8], [1, 2])
-    assert len(wanted) == 2 * 3 * 2 + 3 * 2
-    alone = {(t.case, t.variant, t.seed): t.specification for t in wanted if t.case != SHARED}
+    assert len(wanted) == 3 + 2 * 3 * 2 + 3 * 2
+    assert [(t.variant, t.seed, t.specification.measurement.seconds) for t in wanted if t.case == LONG] == [
+        (variant, 1, LONG_SECONDS) for variant in ("reno", "one", "two")
+    ]
+    alone = {(t.case, t.variant, t.seed): t.specification for t in wanted if t.case not in (SHARED, LONG)}
     for (case, _, seed), specification in alone.items():
         twin = alone[case, "reno", seed]
         assert specification.network.parameters["stations"] == int(case) + 1
@@ -68,6 +84,33 @@ def test_next_to_nothing_is_a_finding_with_the_seed_that_showed_it() -> None:
     (finding,) = stalled(runs, "reno")
     assert (finding.stage, finding.name, finding.seed) == (Stage.COMPARE, Name.STALLED_TRAFFIC, 2)
     assert finding.text == "over 3 hops mine delivered 29.0 kb/s, reno 300.0"
+
+
+@pytest.mark.parametrize(
+    ("first", "whole", "renos_whole", "later"),
+    [(360, 300, 360, None), (360, 150, 360, 98), (360, 150, 150, None), (0, 0, 360, None)],
+    ids=["a little less", "collapsed", "so did Reno", "never any"],
+)
+def test_what_delivers_less_and_less_is_a_finding(
+    first: float, whole: float, renos_whole: float, later: float | None
+) -> None:
+    """The long run begins as the short one of the same seed; if Reno's goodput stays, the module's is to stay, too."""
+    runs = [run("reno", 1, 360), run("mine", 1, first), run("mine", 2, 1), run("reno", 2, 1)]
+    runs += [run("reno", 1, renos_whole, LONG), run("mine", 1, whole, LONG)]
+    found = collapsed(runs, "reno", 3)
+    assert [(one.name, one.seed) for one in found] == ([] if later is None else [(Name.COLLAPSE, 1)])
+    if later is not None:
+        assert found[0].text.startswith(f"mine delivered {first} kb/s in the first 60 s and {later} kb/s after that")
+
+
+def test_what_is_much_slower_is_said() -> None:
+    """With how much it is where it is most; not if the seeds do not agree."""
+    runs = [run("reno", seed, 100, case) for seed in (1, 2, 3) for case in ("3", "8")]
+    runs += [run("mine", seed, 80 + seed, "3") for seed in (1, 2, 3)]
+    runs += [run("mine", seed, 65 + 2 * seed, "8") for seed in (1, 2, 3)]
+    assert slower(runs, "reno") == {"mine": "31 % less than reno over 8 hops"}
+    unsure = [run("reno", seed, 100) for seed in (1, 2)] + [run("mine", 1, 99), run("mine", 2, 60)]
+    assert slower(unsure, "reno") == {}
 
 
 def test_shares_are_of_the_shared_string() -> None:
@@ -109,7 +152,7 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prep
     report = compare(lab, module, [], "reno", [1, 3], [1, 2], tmp_path / "runs")
     assert (report.findings, report.notes) == ((), ())
     runs = {(run["case"], run["variant"], run["seed"]): run for run in report.data["runs"]}
-    assert len(runs) == 2 * 2 * 2 + 2 * 2
+    assert len(runs) == 2 + 2 * 2 * 2 + 2 * 2
     for (case, variant, seed), measured in runs.items():
         ours, theirs = (flow["tcp"] for flow in (measured["flows"][0], runs[case, "reno", seed]["flows"][0]))
         assert measured["goodput_segments"] == runs[case, "reno", seed]["goodput_segments"] > 0
@@ -125,7 +168,13 @@ def test_a_qdisc_is_at_both_ends_and_loaded_after_what_it_needs(tmp_path: Path, 
     needed = built("tcp_first", tmp_path / "first", {})
     module = built("sch_mine", tmp_path / "mine", {}, "qdisc")
     report = compare(lab, module, [needed], "reno", [2], [1], tmp_path / "runs")
-    assert (report.findings, report.notes, len(report.data["runs"])) == ((), (), 2)
+    assert (report.findings, report.notes, len(report.data["runs"])) == ((), (), 4)
+    waited = {run["kind"]: run for run in report.data["bottleneck"]}
+    assert list(waited) == ["pfifo", "fq_codel", "mine"]
+    assert waited["mine"]["goodput_kbps"] > 800
+    assert waited["pfifo"]["sparse_ms"] == pytest.approx(waited["pfifo"]["sojourn_ms"], rel=0.1)
+    assert waited["fq_codel"]["sparse_ms"] < 20 < 100 < waited["mine"]["sparse_ms"]
+    assert bottleneck_tables(report.data)[0].row_count == 10
     plan, lane = (json.loads((tmp_path / "runs/2-mine-1" / name).read_text()) for name in ("plan.json", "lane.json"))
     assert plan["modules"] == ["tcp_tap", "tcp_first", "sch_mine"]
     found = [(said["where"], said["value"]) for said in lane["settings"] if said["what"] == "root qdisc"]
@@ -138,7 +187,18 @@ def test_a_module_that_stalls_is_found(tmp_path: Path, prepared: Prepared) -> No
     change = {"/* The owner": f"{IDLE}\n/* The owner", "\t.owner": "\t.cong_control = template_pace,\n\t.owner"}
     module = built("tcp_idle", tmp_path, {old: text.replace("template", "idle") for old, text in change.items()})
     report = compare(lab, module, [], "reno", [2], [5], tmp_path / "runs")
-    assert [(finding.name, finding.seed) for finding in report.findings] == [(Name.STALLED_TRAFFIC, 5)]
+    assert (Name.STALLED_TRAFFIC, 5) in [(finding.name, finding.seed) for finding in report.findings]
+
+
+@pytest.mark.lane
+def test_a_module_that_collapses_is_found(tmp_path: Path, prepared: Prepared) -> None:
+    """After twelve losses it sends next to nothing, which takes longer than a minute to be seen."""
+    lab = Lab(prepared.kernel.linux, prepared.modules)
+    module = built(
+        "tcp_weary", tmp_path, {"\tif (!tcp_is_cwnd_limited(sk))\n": WEARY + "\tif (!tcp_is_cwnd_limited(sk))\n"}
+    )
+    report = compare(lab, module, [], "reno", [4], [1], tmp_path / "runs")
+    assert [finding.name for finding in report.findings] == [Name.COLLAPSE]
 
 
 @pytest.mark.lane

@@ -16,8 +16,11 @@ from emulation.check.report import Check, Done, merge, plain, show, write
 from emulation.check.subject import Refused
 
 SPLAT = ("BUG: KASAN: use-after-free in f+0x1/0x2 [tcp_mine]", "Stack:", " 00ff00ff 00ff00ff", "Call Trace:",
-         " [<60041ad0>] ? dump_trace+0x0/0x2c0", " [<8081a041>] f+0x1/0x2 [tcp_mine]", *["more"] * 20)  # fmt: skip
-FREED = Finding(Stage.WORKOUT, Name.USE_AFTER_FREE, "use-after-free in f [tcp_mine]", 2, SPLAT, "f [tcp_mine]")
+         " [<60041ad0>] ? dump_trace+0x0/0x2c0", " [<60041ad1>] kasan_report+0xc1/0xf0",
+         " [<602b>] __asan_load8+0x7/0x8",
+         " [<8081a041>] f+0x1/0x2 [tcp_mine] (m.c:7)", *["more"] * 20)  # fmt: skip
+FREED = Finding(Stage.WORKOUT, Name.USE_AFTER_FREE, "use-after-free in f [tcp_mine]", 2, SPLAT, "f [tcp_mine]", "m.c:7")
+EARLY = Finding(Stage.LOAD, Name.REFUSED_LOAD, "File exists", 1)
 UNUSED = Finding(
     Stage.BUILD, Name.WARNING, "unused variable 'a' (6.1.0-56-amd64)", console=("  | int a;",), where="m.c:3"
 )
@@ -65,8 +68,9 @@ def test_a_finding_of_several_seeds_is_told_once_and_of_the_first() -> None:
 
 def test_each_finding_has_the_command_that_shows_it_again() -> None:
     """With the options that its stage depends on, and its seed."""
-    assert again(check(UNUSED, FREED, STUCK)) == [
+    assert again(check(UNUSED, EARLY, FREED, STUCK)) == [
         "check 'my modules/mine' --only build --strict --kernels 6.1",
+        "check 'my modules/mine' --only load --seeds 1",
         "check 'my modules/mine' --only workout --seeds 2",
         "check 'my modules/mine' --only cycles --cycles 50 --seeds 1",
     ]
@@ -79,9 +83,9 @@ def test_a_person_reads_verdicts_and_the_telling_lines_of_a_splat() -> None:
     text = shown(check(FREED, UNUSED))
     rows = [line for line in text.splitlines() if "what " in line and " did" in line]
     assert ["1 finding" in row for row in rows] == [True, False, True, False, False]
-    assert "f [tcp_mine]  (workout, seed 2)" in text
-    assert "f+0x1/0x2 [tcp_mine]" in text
-    assert "dump_trace" not in text and "00ff00ff" not in text
+    assert "f [tcp_mine]  m.c:7  (workout, seed 2)" in text
+    assert "f+0x1/0x2 [tcp_mine] (m.c:7)" in text
+    assert not any(word in text for word in ("dump_trace", "00ff00ff", "kasan_report", "asan_load"))
     assert f"{len(SPLAT)} lines in report.md" in text
     assert "note: note of build" in text
 

@@ -136,6 +136,11 @@ SAMPLES = [
     ),
     (Name.NULL_POINTER, "Kernel mode fault at addr 0x8", PANIC.format("Kernel mode fault at addr 0x8, ip 0x8081f09a")),
     (Name.OOPS, "Kernel mode fault", PANIC.format("Kernel mode fault at addr 0xdead000000000100, ip 0x8081f09a")),
+    (
+        Name.USE_AFTER_FREE,
+        "Kernel mode fault at addr 0x80804041",
+        PANIC.format("Kernel mode fault at addr 0x80804041, ip 0x80804041"),
+    ),
     (Name.DIVISION_BY_ZERO, "Kernel mode signal 8", PANIC.format("Kernel mode signal 8")),
     (
         Name.OOPS,
@@ -188,13 +193,30 @@ def test_reports_are_named(name, said, text, look):
 def test_a_finding_says_during_what_it_came():
     """The workout's own lines name the stage, the phase and the last action before the report."""
     log = [
-        *stamped("dcflab: stage workout\ndcflab: phase parameters\ndcflab: divisor = '0'", 1.0),
+        *stamped("dcflab: stage workout\ndcflab: phase reroutes\ndcflab: route at sta1", 1.0),
         *stamped(UBSAN.format("division-overflow in tcp_foo.c:24:24"), 1.0),
         *stamped("dcflab: stage cycles\n" + KASAN, 2.0),
     ]
     first, second = splats.find(log)
-    assert first.text == "UBSAN: division-overflow in tcp_foo.c:24:24 (during parameters, after divisor = '0')"
+    assert first.text == "UBSAN: division-overflow in tcp_foo.c:24:24 (during reroutes, after route at sta1)"
     assert (second.stage, second.name) == (Stage.CYCLES, Name.USE_AFTER_FREE)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("divisor = '0'\ndcflab: with divisor = '0'", "(during parameters, with divisor = '0')"),
+        ("divisor = '0'", "(during parameters, after divisor = '0')"),
+        ("divisor = '0'\ndcflab: divisor = '0': Invalid argument\ndcflab: with ", "(during parameters)"),
+        ("divisor = '0'\ndcflab: with divisor = '0'\ndcflab: divisor = '1'\ndcflab: with ", "(during parameters)"),
+    ],
+    ids=["in force", "being set", "refused", "as it was at first"],
+)
+def test_a_parameter_is_named_while_it_is_in_force(said, told):
+    """And not because it was written to before, or because it was refused."""
+    log = stamped(f"dcflab: stage workout\ndcflab: phase parameters\ndcflab: {said}\n{KASAN}")
+    (found,) = splats.find(log)
+    assert found.text.endswith(f"in foo_acked [tcp_foo] {told}")
 
 
 def test_the_same_is_said_once():

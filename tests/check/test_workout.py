@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Six modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
+"""Nine modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ PLANTED = {
     "lock_inversion": (Name.LOCK_INVERSION, "reset_set [tcp_ledger]"),
     "division": (Name.DIVISION_BY_ZERO, "ratio_cong_avoid [tcp_ratio]"),
     "refused_unload": (Name.REFUSED_UNLOAD, ""),
+    "refused_load": (Name.REFUSED_LOAD, ""),
+    "beyond_private": (Name.OUT_OF_BOUNDS, "brim_set_state [tcp_brim]"),
+    "late_callback": (Name.USE_AFTER_FREE, "heir_bury [tcp_heir]"),
 }
+SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
 BESIDES = {"atomic_sleep": {Name.LOCK_MISUSE}, "use_after_free": {Name.NULL_POINTER, Name.OOPS}}  # which follow from it
 SOUND = {"tcp_cdg": "switches", "sch_ackthin": "qdiscs"}  # the kernel's and ours; and what only their kind goes through
 
@@ -91,8 +95,26 @@ def test_a_planted_mistake_is_caught_and_named(seen, folder):
     found = seen[folder].findings()
     caught = next(finding for finding in found if finding.name is name)
     assert (caught.where, caught.seed) == (where, 1)
-    assert bool(caught.console) == (name is not Name.REFUSED_UNLOAD)
+    assert bool(caught.console) == (name not in SILENT)
     assert {finding.name for finding in found} <= {name, *BESIDES.get(folder, ())}
+
+
+@pytest.mark.parametrize(
+    ("folder", "statement"),
+    [("use_after_free", "->acked += acked"), ("division", "/ divisor"), ("beyond_private", "losses++]")],
+)
+def test_a_finding_names_its_file_and_line(seen, folder, statement):
+    """Without gdb; and so do the frames of the module in the stack."""
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    found = seen[folder].findings()[0]
+    assert found.place.endswith(f"{source.name}:{number}")
+    assert any(line.endswith(f"({found.place})") for line in found.console)
+
+
+def test_a_name_that_is_taken_is_said_to_be(seen):
+    assert "File exists: the kernel has built in what goes by the same name" in seen["refused_load"].findings()[0].text
 
 
 def test_a_division_by_zero_names_the_parameter(seen):

@@ -44,3 +44,4 @@ class Name(enum.StrEnum):
     HANG = "hang"
     REFUSED_PARAMETER = "refused parameter"
     STALLED_TRAFFIC = "stalled traffic"
+    COLLAPSE = "collapse over time"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CROWD_PORT, DEAF_PORT, FIRST_PORT = 4000, 4001, 5001
 ASK = struct.Struct("!I")  # how many bytes the server shall answer with
 LARGEST = 15 << 10  # one write of the server
-CLOSED = 7  # of TCP_INFO's states
+ESTABLISHED, CLOSED = 1, 7  # of TCP_INFO's states
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: do not wait, send RST
 
 
@@ -66,6 +66,18 @@ class Stream(bulk.Application):
     def acknowledged(self) -> int:
         """Bytes."""
         return tcp_info.of_socket(self.sender)["bytes_acked"] if self.sender else 0
+
+    def reset(self) -> None:
+        """Close both ends, at once and without a word more."""
+        for end in (self.sender, self.receiver):
+            if end:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self.close()
+
+    def windowless(self) -> bool:
+        """Whether the congestion window is 0, by which nothing could ever be sent again."""
+        info = tcp_info.of_socket(self.sender) if self.sender and self.alive() else {}
+        return info.get("state") == ESTABLISHED and info["snd_cwnd"] == 0
 
     def pending(self) -> bool:
         """Whether something that was written has not been acknowledged, and may still be: a connection that the other

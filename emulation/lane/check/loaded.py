@@ -6,6 +6,7 @@ All of it is read from the kernel, /sys/module and kmemleak; nothing is known of
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
@@ -13,8 +14,13 @@ import time
 
 from emulation.lane import syscalls
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
+FAILSLAB, FAIL_PERCENT = "/sys/kernel/debug/failslab", 40
 GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
 BOUNDARIES = ("0", "1", "-1", "2", str(2**31 - 1), str(2**31), str(2**32 - 1), str(2**63 - 1), "Y", "N", "", "x" * 200)
 WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
@@ -51,6 +57,27 @@ class Module:
         paths = glob.glob(f"{self.folder}/sections/.*")
         return {os.path.basename(path): read(path) for path in sorted(paths)}
 
+    def text(self) -> str:
+        """Where its code is."""
+        return read(f"{self.folder}/sections/.text")
+
+    @contextlib.contextmanager
+    def short_of_memory(self) -> Iterator[None]:
+        """Let some allocations fail that its code makes, or asks for; without effect in a kernel that cannot."""
+        start = int(self.text(), 16)
+        end = start + int(read(f"{self.folder}/coresize"))
+        settings = {"ignore-gfp-wait": "N", "verbose": "0", "times": "-1", "stacktrace-depth": "32",
+                    "require-start": hex(start), "require-end": hex(end), "probability": str(FAIL_PERCENT)}  # fmt: skip
+        if not os.path.isdir(FAILSLAB):
+            settings = {}
+        for name, value in settings.items():
+            write(f"{FAILSLAB}/{name}", value)
+        try:
+            yield
+        finally:
+            if settings:
+                write(f"{FAILSLAB}/probability", "0")
+
     def parameters(self) -> list[str]:
         """Its parameters that root may write to."""
         found = sorted(glob.glob(f"{self.folder}/parameters/*"))
@@ -84,6 +111,11 @@ def read(path: str) -> str:
         return file.read().strip()
 
 
+def write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
 def leaks() -> list[str]:
     """What leaked since the last `forget`: the lines of kmemleak's reports. Takes some seconds of the lane's time."""
     scan()
@@ -104,8 +136,7 @@ def scan() -> None:
 
 
 def tell_kmemleak(word: str) -> None:
-    with open(KMEMLEAK, "w") as file:
-        file.write(word)
+    write(KMEMLEAK, word)
 
 
 def used_kb() -> int:

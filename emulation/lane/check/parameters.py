@@ -27,6 +27,7 @@ class Parameters:
         self.module, self.playground, self.job = module, playground, job
         self.before = {name: module.get(name) for name in module.parameters()}
         self.accepted: dict[str, list[str]] = {}
+        self.changed: dict[str, str] = {}  # what is in force and was not at first
 
     def parameters(self) -> None:
         """Each to all its values, one by one."""
@@ -63,11 +64,20 @@ class Parameters:
         def change() -> None:
             for name, value in values.items():
                 self.module.set(name, value)
+                self.changed[name] = value
+                if value == self.before[name]:
+                    del self.changed[name]
 
-        return self.job.try_to(", ".join(f"{name} = {value[:SHOWN]!r}" for name, value in values.items()), change)
+        done = self.job.try_to(told(values), change)
+        self.job.say(f"with {told(self.changed)}")
+        return done
 
     def restore(self, name: str) -> None:
         value = self.before[name]
         if value and not self.set({name: value}):
             text = f"the parameter {name} does not take back {value!r}, which it had when the module was loaded"
             self.job.find(Name.REFUSED_PARAMETER, text)
+
+
+def told(values: dict[str, str]) -> str:
+    return ", ".join(f"{name} = {value[:SHOWN]!r}" for name, value in values.items())

@@ -10,6 +10,7 @@ import errno
 import time
 from random import Random
 
+from emulation.lane.check import Name
 from emulation.lane.check.crowd import Chat, Crowd, Sip, Stream
 from emulation.lane.netlink import NetlinkError
 from traffic.loop import Loop
@@ -30,6 +31,7 @@ MANY = (
 RENO_TOO = 3  # with many, each so many-th flow is Reno's, for comparison
 FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
 ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # how many within the time
+LOOK_EVERY_NS = 500_000_000
 METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the ends of the range
 
 
@@ -46,9 +48,16 @@ class Playground:
         self.beside: list[Stream] = []  # that do not, unless all traffic does
         self.crowd = Crowd(self.nodes, self.loop, self.random)
         self.count = 0
+        self.closed = False  # some flow's congestion window
 
     def run(self, seconds: float) -> None:
-        self.loop.run(time.monotonic_ns() + int(seconds * 1e9))
+        """Let time pass, and see to it that every flow may send."""
+        end = time.monotonic_ns() + int(seconds * 1e9)
+        while (now := time.monotonic_ns()) < end:
+            self.loop.run(min(end, now + LOOK_EVERY_NS))
+            if not self.closed and (flow := next((flow for flow in self.flows if flow.windowless()), None)):
+                self.closed = True
+                self.job.find(Name.STALLED_TRAFFIC, f"the congestion window of {flow.name} is 0")
 
     def some_time(self, count: int, seconds: float, action: Callable[[], None]) -> None:
         """Do something so many times within the next seconds, and let them pass."""

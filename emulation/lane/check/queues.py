@@ -92,6 +92,11 @@ class Queues:
         self.flood(node)
         kinds(node)
 
+    def renew(self, node: Node) -> None:
+        """Take it away and put it again, if that can be had."""
+        self.job.try_to(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
+        self.takes(node, [])
+
     def flood(self, node: Node) -> None:
         """More datagrams at once than a queue holds."""
         others = [other for other in self.playground.nodes if other is not node]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 
 from emulation.lane import sockets
 from emulation.lane.check import Name, Stage, loaded, queues
@@ -32,6 +33,8 @@ SWITCHES, SWITCHES_S = 60, 6.0
 USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what is done in between
 ENOUGH = 200  # cycles; in fewer the kernel's own caches are still filling up
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
+AFTERWARDS_S = 0.1
+BEGINNINGS, SHORTAGE_S = 60, 4.0
 PATIENCE_S = 600.0  # for connections to end, in the lane's time
 
 
@@ -46,18 +49,23 @@ class Workout:
 
     def workout(self, without: int) -> None:
         """Everything that happens to a module: with few flows, so that all of them move, and then with all, in an order
-        of the seed's. `without` the module, a flow delivered so many bytes."""
+        of the seed's. Parameters are changed last: what is found before has nothing to do with them. `without` the
+        module, a flow delivered so many bytes."""
         playground, job = self.playground, self.job
         self.queues.put_everywhere()
         self.alone(without)
         playground.crowd.listen(playground.controls)
         playground.begin(FEW)
         job.do(playground.contention)
-        job.do(self.parameters.parameters)
         playground.begin(MANY, reno_too=True)
         phases = self.phases()
         for phase in playground.random.sample(phases, len(phases)):
             job.do(phase)
+        if self.module.controls or self.queues.kind:
+            job.do(self.memory_shortage)
+        if self.parameters.before:
+            job.do(self.parameters.parameters)
+            job.do(self.parameters.combinations)
         job.do(self.unload_in_use)
         job.do(self.wind_down)
 
@@ -65,7 +73,7 @@ class Workout:
         playground = self.playground
         found = [playground.contention, playground.reroutes, playground.outage, playground.short_connections]
         found += [self.switches] * bool(self.module.controls) + [self.queues.qdiscs] * bool(self.queues.kind)
-        return found + [self.parameters.combinations] * bool(self.parameters.before)
+        return found
 
     def alone(self, without: int) -> None:
         """Traffic must move with the module, if it does without."""
@@ -84,6 +92,18 @@ class Workout:
         random = self.playground.random
         flow, congestion = random.choice(self.playground.flows), random.choice(["reno", *self.module.controls * 2])
         self.job.try_to(f"{flow.name}: {congestion} from now on", lambda: flow.switch(congestion))
+
+    def memory_shortage(self) -> None:
+        """Allocations that the module makes fail now and then, as connections and qdiscs begin and end."""
+        with self.module.short_of_memory():
+            self.playground.some_time(BEGINNINGS, SHORTAGE_S, self.begin_something)
+        if self.queues.kind:
+            self.queues.put_everywhere()
+
+    def begin_something(self) -> None:
+        if self.queues.kind:
+            self.queues.renew(self.playground.random.choice(self.playground.nodes))
+        self.playground.crowd.begin()
 
     def unload_in_use(self) -> None:
         """The kernel must refuse, as long as the module's functions may be called."""
@@ -128,18 +148,22 @@ class Workout:
         return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
 
     def cycles(self, count: int) -> None:
-        """Load and unload it so many times, using it in between now and then, and see whether the kernel grows."""
+        """Load and unload it so many times, using it in between now and then, and see whether the kernel grows. After
+        its use it goes at once, and for a while it is not there: that is when what it left behind comes back to it."""
         used_kb = []
         for number in range(count):
             try:
                 self.module.load()
             except OSError as error:
-                self.job.find(Name.REFUSED_LOAD, f"at the {number + 1}th time: {reason(error)}")
+                self.job.find(Name.REFUSED_LOAD, f"at the {number + 1}th time: {refusal(error)}")
                 return
             if number % USED_EVERY == 0:
                 self.use_briefly()
+            self.note_text()
             if not self.unload():
                 return
+            if number % USED_EVERY == 0:
+                time.sleep(AFTERWARDS_S)
             self.job.seen["cycles"] = number + 1
             used_kb.append(loaded.used_kb())
         if count >= ENOUGH:  # the least of each quarter, as the kernel frees late
@@ -148,8 +172,14 @@ class Workout:
             if grown > NOISE_KB + 2 * quarter * NOISE_KB_A_CYCLE:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
+    def note_text(self) -> None:
+        """Keep where its code is: it may be called from there when it is gone."""
+        if (text := self.module.text()) not in self.job.seen["texts"]:
+            self.job.seen["texts"].append(text)
+            self.job.write()
+
     def use_briefly(self) -> None:
-        """One connection, over the qdisc if it is one, ended in haste."""
+        """One connection, over the qdisc if it is one, that is reset, so that nothing of it is left."""
         playground = self.playground
         if self.queues.kind:
             queues.put(playground.nodes[0], self.queues.kind)
@@ -157,9 +187,17 @@ class Workout:
         flow.unsent = flow.bytes = SOME_BYTES
         flow.start()
         playground.run(playground.random.uniform(*BRIEFLY_S))
-        flow.close()
+        flow.reset()
         if self.queues.kind:
             queues.put(playground.nodes[0], "pfifo")
+
+
+def refusal(error: OSError) -> str:
+    """Why a module was not loaded, and what to do."""
+    if error.errno == errno.EEXIST:
+        what = "the .id of its qdisc, the .name of its congestion control, or what else it registers"
+        return f"{reason(error)}: the kernel has built in what goes by the same name; give {what} another"
+    return reason(error)
 
 
 def controls_in_use(node: Node) -> list[str]:
@@ -188,9 +226,9 @@ def check(net: Net, job: Job) -> None:
     try:
         module.load()
     except OSError as error:
-        job.find(Name.REFUSED_LOAD, reason(error))
+        job.find(Name.REFUSED_LOAD, refusal(error))
         return
-    job.seen |= {"sections": module.sections(), "controls": module.controls}
+    job.seen |= {"sections": module.sections(), "texts": [module.text()], "controls": module.controls}
     job.write()
     job.enter(Stage.WORKOUT)
     workout = Workout(module, playground, job)

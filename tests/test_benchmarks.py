@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.compare import build_core, build_peer, events_per_s, output
+from benchmarks.mutants import HERE, MISTAKES, mutants
 
 
 def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
@@ -22,3 +23,12 @@ def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
     assert found["goodput_segments"] > 50
     assert found["rates"] == {"CTL_ACK": [1], "CTL_CTS": [1], "CTL_RTS": [1], "DATA": [2]}
     assert found["queue_drops"] > 0
+
+
+def test_there_are_mutants_of_each_kind() -> None:
+    """More than a hundred, each of them one line that is not as it was."""
+    found = list(mutants())
+    assert len(found) == len(set(found)) > 100
+    assert {mutant.what for mutant in found} >= {what for what, _, _ in MISTAKES} - {"a lock is another"}
+    for mutant in found:
+        assert mutant.text != (HERE / mutant.file).read_text().splitlines()[mutant.line - 1]

@@ -172,7 +172,9 @@ def archive_of(folder: Path, names: Iterable[str]) -> Path:
     return folder / "linux.tar.xz"
 
 
-def test_only_what_is_needed_is_unpacked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [True, False], ids=["an archive", "a folder"])
+def test_only_what_is_needed_is_unpacked(tmp_path: Path, packed: bool) -> None:
+    """Of a folder, neither what was built in it."""
     wanted = {
         *("Kconfig", "Makefile", "Documentation/Kconfig", "drivers/gpu/drm/amd/Kconfig", "drivers/net/tun.c"),
         *("arch/um/kernel/time.c", "net/mac80211/rx.c", "include/linux/types.h", "arch/x86/kernel/module.c"),
@@ -184,9 +186,16 @@ def test_only_what_is_needed_is_unpacked(tmp_path: Path) -> None:
         "include/drm/drm.h",
         "arch/arm/a.c",
     }
+    if not packed:
+        unwanted |= {
+            "include/generated/autoconf.h",
+            "net/mac80211/rx.o",
+            ".config",
+            "arch/um/include/generated/asm/a.h",
+        }
     source, tree = archive_of(tmp_path, wanted | unwanted), tmp_path / "tree"
     tree.mkdir()
-    uml.unpack(source, tree)
+    uml.unpack(source if packed else tmp_path / "linux-6.12", tree)
     assert {str(file.relative_to(tree)) for file in tree.rglob("*") if file.is_file()} == wanted
 
 

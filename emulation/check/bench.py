@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from analysis import figures
-from emulation.check import Report, Stage, build, compare, exercise, gdb
+from emulation.check import Report, Stage, build, compare, coverage, exercise, gdb
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
 from emulation.play import processes
@@ -184,7 +184,10 @@ class Bench:
             if stage not in reports:
                 self.leave_out(stage, "not reached", name)
             elif stage in self.wish.stages or reports[stage].findings:
-                self.done.append(Done(stage, what[stage], name, self.without_scratch(reports[stage])))
+                report = self.without_scratch(reports[stage])
+                if ran := coverage.told(report.data.get("coverage", {})):
+                    report = replace(report, notes=(ran, *report.notes))
+                self.done.append(Done(stage, what[stage], name, report))
 
     def seeds(self) -> str:
         return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"

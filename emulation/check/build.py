@@ -73,8 +73,10 @@ def lane_target(built: kernel.Kernel) -> Target:
 
 
 def debug_target(built: kernel.Kernel) -> Target:
-    """The debug kernel: the module knows its lines, and each function is in one piece, for stacks and debuggers."""
-    return Target(DEBUG, built.folder, ("ARCH=um",), ("-g", "-fno-reorder-blocks-and-partition"), sparse=False)
+    """The debug kernel: the module knows its lines, each function is in one piece, for stacks and debuggers; variables
+    that nobody set have odd values; and how often each line runs is counted."""
+    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern"
+    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False)
 
 
 def stock_targets() -> list[Target]:

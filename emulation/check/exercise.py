@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import topologies
-from emulation.check import Finding, Name, Report, Stage, splats
+from emulation.check import Finding, Name, Report, Stage, coverage, splats
 from emulation.check.lines import Lines, explained
 from emulation.check.subject import Module, examine
 from emulation.lane import check as inner
 from emulation.lane import guest
+from emulation.lane.check.job import KEPT_COUNTERS
 from emulation.lanes import LaneError, Listener, Reason
 from emulation.lanes.virtual import run
 from emulation.plan import plan
@@ -93,7 +94,7 @@ def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycle
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "cycles": cycles, "leaks": leaks}  # fmt: skip
+           "cycles": cycles, "leaks": leaks, "built": str(module.path.parent.resolve())}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 
 
@@ -150,6 +151,7 @@ def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: d
         texts = [int(text, 16) for text in seen.get("texts", [])]
         lines = Lines(module.name, module.path, prepared.kernel.folder, texts)
         found = [explained(finding, lines) for finding in found]
+    seen["coverage"] = coverage.read(folder / KEPT_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])
     return [
         Report(

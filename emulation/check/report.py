@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from emulation.check import Finding, Report, Stage
+from emulation.check import Finding, Report, Stage, coverage
 from emulation.check.compare import QUANTITIES
 from emulation.check.tables import bottleneck_tables, fairness, phases_table, tables
 
@@ -87,7 +87,7 @@ NEEDED = {
 
 def merge(of_seeds: Iterable[Sequence[Report]]) -> list[Report]:
     """One report a stage from those of several seeds: a finding is told once, with the first seed that showed it; the
-    data is the first seed's, and the time is the longest."""
+    data is the first seed's, but for the lines that ran, which are all seeds'; and the time is the longest."""
     merged: dict[Stage, Report] = {}
     for reports in of_seeds:
         for report in reports:
@@ -100,7 +100,11 @@ def both(one: Report, other: Report) -> Report:
     known = {(finding.name, finding.where or finding.text) for finding in one.findings}
     new = [finding for finding in other.findings if (finding.name, finding.where or finding.text) not in known]
     notes = tuple(dict.fromkeys([*one.notes, *other.notes]))
-    return replace(one, findings=(*one.findings, *new), notes=notes, seconds=max(one.seconds, other.seconds))
+    data = dict(one.data)
+    if "coverage" in data:
+        data["coverage"] = coverage.together([data["coverage"], other.data.get("coverage", {})])
+    seconds = max(one.seconds, other.seconds)
+    return replace(one, findings=(*one.findings, *new), notes=notes, seconds=seconds, data=data)
 
 
 def show(check: Check, console: Console) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from emulation.check import Finding, Name, Report, Stage, new
+from emulation.check import Finding, Name, Report, Stage, coverage, new
 from emulation.check.report import Check, Done, merge, plain, show, write
 from emulation.check.subject import Refused
 
@@ -64,6 +64,17 @@ def test_a_finding_of_several_seeds_is_told_once_and_of_the_first() -> None:
     (first, merged) = merge([[load, report(1, "a")], [load], [load, report(3, "b", "a")]])
     assert (first, merged.seconds, merged.data, merged.notes) == (load, 3, {"seed": 1}, ("note",))
     assert [(finding.text, finding.seed) for finding in merged.findings] == [("a", 1), ("b", 3)]
+
+
+def test_the_lines_that_ran_are_those_of_all_seeds() -> None:
+    """And those that never ran are told, each row of them as one."""
+
+    def report(*counts: int) -> Report:
+        return Report(Stage.WORKOUT, data={"coverage": {"m.c": {str(10 * n): c for n, c in enumerate(counts, 1)}}})
+
+    (merged,) = merge([[report(1, 0, 0, 0, 2, 0)], [report(0, 0, 0, 3, 1, 0)]])
+    assert coverage.told(merged.data["coverage"]) == "3 of its 6 lines ran; not m.c:20-30, m.c:60"
+    assert coverage.told({}) == ""
 
 
 def test_each_finding_has_the_command_that_shows_it_again() -> None:

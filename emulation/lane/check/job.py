@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+COUNTERS, KEPT_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
+
+
 class Job:
     """`asked` is job.json of the run folder; `seen`, with findings and notes, becomes workout.json there."""
 
@@ -65,6 +68,15 @@ class Job:
     def note(self, text: str) -> None:
         self.say(f"note: {text}")
         self.notes.append(text)
+
+    def keep_counters(self) -> None:
+        """Keep how often each line of the module ran, if this kernel counts that."""
+        for path, _, names in os.walk(COUNTERS + self.asked["built"]):
+            for name in (name for name in names if name.endswith(".gcda")):
+                kept = f"{self.folder}/{KEPT_COUNTERS}/{os.path.relpath(path, COUNTERS + self.asked['built'])}/{name}"
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                with open(f"{path}/{name}", "rb") as counters, open(kept, "wb") as file:
+                    file.write(counters.read())
 
     def write(self) -> None:
         """Keep what was seen so far."""

@@ -235,11 +235,13 @@ def check(net: Net, job: Job) -> None:
     workout.workout(without)
     look_for_leaks(job)
     job.announce("phase unload")
+    job.keep_counters()
     if not workout.unload():
         return
     job.enter(Stage.CYCLES)
     if job.asked["cycles"]:
         workout.cycles(job.asked["cycles"])
+        job.keep_counters()
         look_for_leaks(job)
 
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of a module's own lines ran in a workout: the debug kernel's counters (`*.gcda`), read by gcov with what the
+compiler left beside the module (`*.gcno`). A line that never ran was not checked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
+
+Lines = Mapping[str, Mapping[str, int]]  # by file and line: how often it ran
+
+MOST_RANGES = 12
+
+
+def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
+    """What the counters in `kept` say of the sources in `built`, where the module was built; empty without counters."""
+    found: dict[str, dict[str, int]] = {}
+    for counters in sorted(kept.rglob("*.gcda")):
+        notes = built / counters.relative_to(kept).with_suffix(".gcno")
+        if not notes.is_file():
+            continue
+        shutil.copyfile(notes, counters.with_suffix(".gcno"))
+        command = ["gcov", "--json-format", "--stdout", str(counters)]
+        told = subprocess.run(command, cwd=counters.parent, capture_output=True, text=True)
+        for line in told.stdout.splitlines() if not told.returncode else ():
+            for file in json.loads(line)["files"]:
+                path = (built / file["file"]).resolve()
+                if path.is_relative_to(built.resolve()):
+                    lines = found.setdefault(str(path.relative_to(built.resolve())), {})
+                    for one in file["lines"]:
+                        number = str(one["line_number"])
+                        lines[number] = lines.get(number, 0) + one["count"]
+    return found
+
+
+def together(found: Iterable[Lines]) -> dict[str, dict[str, int]]:
+    """Of several workouts."""
+    whole: dict[str, dict[str, int]] = {}
+    for one in found:
+        for file, lines in one.items():
+            for number, count in lines.items():
+                whole.setdefault(file, {})[number] = whole.get(file, {}).get(number, 0) + count
+    return whole
+
+
+def told(found: Lines) -> str:
+    """How many lines ran, and which did not, in a sentence; empty if nothing is known."""
+    all_ = sum(map(len, found.values()))
+    if not all_:
+        return ""
+    ran = sum(count > 0 for lines in found.values() for count in lines.values())
+    missed = [f"{file}:{part}" for file, lines in sorted(found.items()) for part in ranges(lines)]
+    rest = f" and {len(missed) - MOST_RANGES} more places" if len(missed) > MOST_RANGES else ""
+    which = f"; not {', '.join(missed[:MOST_RANGES])}{rest}" if missed else ""
+    return f"{ran} of its {all_} lines ran{which}"
+
+
+def ranges(lines: Mapping[str, int]) -> list[str]:
+    """The lines that never ran, `33-35`, where those in a row that the compiler knows are one range."""
+    numbers = sorted(map(int, lines))
+    parts = []
+    for ran, group in groupby(numbers, lambda number: lines[str(number)] > 0):
+        row = list(group)
+        if not ran:
+            parts.append(str(row[0]) if len(row) == 1 else f"{row[0]}-{row[-1]}")
+    return parts

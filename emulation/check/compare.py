@@ -35,6 +35,7 @@ SHARED, SHARED_HOPS = "shared", 4
 LONG, LONG_SECONDS = "long", 300.0
 STALLED = 0.1  # of the baseline's goodput
 COLLAPSED, KEPT = 0.5, 0.75  # of what it was in the first minute, later: the module's goodput, and the baseline's
+LEAST = 1 / 3  # of the baseline's, after the first minute
 SLOWER = 0.1  # than the baseline, which is said
 PROBE = INNER / "probe.py"
 PROBE_LIMIT_S = 60.0
@@ -199,12 +200,13 @@ def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
 
 def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
     """Contenders that deliver less and less: on the long run, after as much time as the short one of the same seed and
-    length had, which it begins with."""
+    length had, which it begins with; or that deliver next to nothing by then, beside the baseline."""
     found = []
     rates = {run.variant: rates_of(run, runs, hops) for run in runs if run.case == LONG}
     for name, (first, later) in rates.items():
         kept = rates[against][1] >= KEPT * rates[against][0]
-        if name != against and kept and STALLED * rates[against][0] < first and later < COLLAPSED * first:
+        fell = (kept and later < COLLAPSED * first) or later < LEAST * rates[against][1]
+        if name != against and fell and first > STALLED * rates[against][0]:
             text = (
                 f"{name} delivered {first:.0f} kb/s in the first {SECONDS:g} s and {later:.0f} kb/s after that, until "
                 f"{LONG_SECONDS:g} s; {against} {rates[against][0]:.0f} and {rates[against][1]:.0f}"

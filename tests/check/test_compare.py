@@ -88,8 +88,8 @@ def test_next_to_nothing_is_a_finding_with_the_seed_that_showed_it() -> None:
 
 @pytest.mark.parametrize(
     ("first", "whole", "renos_whole", "later"),
-    [(360, 300, 360, None), (360, 150, 360, 98), (360, 150, 150, None), (0, 0, 360, None)],
-    ids=["a little less", "collapsed", "so did Reno", "never any"],
+    [(360, 300, 360, None), (360, 150, 360, 98), (90, 82, 362, 80), (360, 150, 150, None), (0, 0, 360, None)],
+    ids=["a little less", "collapsed", "within a minute", "so did Reno", "never any"],
 )
 def test_what_delivers_less_and_less_is_a_finding(
     first: float, whole: float, renos_whole: float, later: float | None

@@ -43,7 +43,11 @@ static void template_pace(struct sock *sk, u32 ack, int flag, const struct rate_
 	tcp_snd_cwnd_set(tcp_sk(sk), 1);
 }
 """
-WEARY = "\tif (((struct weary_state *)inet_csk_ca(sk))->losses > 12)\n\t\ttp->snd_cwnd = 0;\n"
+WEARY = """\tif (((struct weary_state *)inet_csk_ca(sk))->losses > 12) {
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+		WRITE_ONCE(sk->sk_max_pacing_rate, 10000);
+	}
+"""
 FALL = "\tBUG_ON(ca->losses++ == 3);\n"
 
 

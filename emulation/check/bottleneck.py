@@ -11,7 +11,7 @@ from typing import Any
 
 import topologies
 from analysis import statistics
-from emulation.check.exercise import INNER
+from emulation.check.exercise import INNER, shown
 from emulation.check.subject import Module
 from emulation.lane.check.bottleneck import DELAYS_MS, RATE_KBPS, SECONDS
 from emulation.lanes import Listener
@@ -75,7 +75,7 @@ def call(
         where.mkdir(parents=True)
         (where / "plan.json").write_text(json.dumps(plan(specify(NETWORK, {"trace": False, "seed": seed}))))
         heard: list[str] = []
-        command = ["script", str(PROGRAM), kind, against, *([module.name, str(module.path)] if module else [])]
+        command = ["script", str(PROGRAM), kind, against, *([module.name, shown(module, where)] if module else [])]
         modules = {one.name: one.path for one in before} if module else {}
         if against in lab.modules or f"tcp_{against}" in lab.modules:
             name = against if against in lab.modules else f"tcp_{against}"

@@ -115,9 +115,13 @@ def _merge(air: Capture, stations: Capture) -> Capture:
 
 def _read(path: Path) -> Capture:
     """One file."""
+    size = path.stat().st_size
+    if not path.is_file():
+        raise CaptureError(f"{path}: not a file")
+    begins = np.fromfile(path, np.uint32, 1)
+    if size < 28 or size % 4 or int(begins[0]) != pcapng.SECTION:  # before all of it is read, however large
+        raise CaptureError(f"{path}: not a pcapng file, or cut short ({size} bytes)")
     data = np.fromfile(path, np.uint8)
-    if data.size < 28 or data.size % 4 or int(data[:4].view("<u4")[0]) != pcapng.SECTION:
-        raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
     words = data.view("<u4")
     blocks = _follow(words, path)
     kinds = words[blocks]

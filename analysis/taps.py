@@ -116,7 +116,14 @@ def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 
 def _json(path: Path) -> Any:
-    return json.loads(path.read_text()) if path.exists() else None
+    """What a file of a run holds; None if there is none. Raises CaptureError if it is damaged."""
+    try:
+        found = json.loads(path.read_bytes()) if path.is_file() else None
+    except ValueError as error:
+        raise capture.CaptureError(f"{path} is damaged: {error}") from None
+    if found is not None and not (isinstance(found, dict) and found.get("air")):
+        raise capture.CaptureError(f"{path} is damaged: it tells nothing of the air")
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

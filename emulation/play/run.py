@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.result import Run, from_lane, subfolder
 from emulation.lanes import Listener
+from emulation.lanes.virtual.confine import take_back
 from emulation.plan import plan as make_plan
 from emulation.play import traces
 from emulation.play.lab import Lab
@@ -88,6 +89,7 @@ def play(
     """
     plan, where = make_plan(task.specification), folder / name_of(task)
     where.mkdir(parents=True, exist_ok=True)
+    take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)
     if resume and (found := finished(where, plan, made_of)):
         lane_over()
@@ -139,7 +141,10 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str]) -
         return None
     if not same or (before.trace and not all((where / name).is_file() for name in (traces.TRACE, traces.VIEWS))):
         return None
-    return Outcome(before, traces.flight_again(where, plan) if before.trace else None)
+    try:
+        return Outcome(before, traces.flight_again(where, plan) if before.trace else None)
+    except ValueError:  # its trace is damaged
+        return None
 
 
 def play_all(

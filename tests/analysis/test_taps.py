@@ -2,6 +2,7 @@
 """The taps' command line, and the comparison with the module and with Scapy."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -94,3 +95,21 @@ def test_live_needs_an_interface(capsys: pytest.CaptureFixture[str]) -> None:
     """An interface that is not there is a sentence for people."""
     assert taps.main(["--interface", "no-such-dev", "--seconds", "0.1"]) == 1
     assert "cannot capture on no-such-dev" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("damage", ["hole", "fifo", "plan.json", "lane.json"])
+def test_a_damaged_run_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+    """And at once: a hole of 20 GB is not read, and for a fifo nobody waits."""
+    trace = tmp_path / "air.pcapng"
+    if damage == "fifo":
+        os.mkfifo(trace)
+    else:
+        trace.touch()
+        os.truncate(trace, 20 << 30)
+    if damage.endswith("json"):
+        (tmp_path / damage).write_bytes(b"\xff")
+    assert taps.main([str(trace)]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.startswith(
+        f"taps: {trace if damage in ('hole', 'fifo') else tmp_path / damage}"
+    )

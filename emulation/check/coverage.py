@@ -29,7 +29,7 @@ def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
         for line in told.stdout.splitlines() if not told.returncode else ():
             for file in json.loads(line)["files"]:
                 path = (built / file["file"]).resolve()
-                if path.is_relative_to(built.resolve()):
+                if path.is_relative_to(built.resolve()) and path.is_file():  # not one of the kernel's headers
                     lines = found.setdefault(str(path.relative_to(built.resolve())), {})
                     for one in file["lines"]:
                         number = str(one["line_number"])

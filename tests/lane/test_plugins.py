@@ -103,7 +103,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
     [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb"),
      ("routing", "there is no routing 'warp'; there are: none, row, static"),
      ("recorders", "there is no recorder 'warp'; there are: air_trace, tcp_tap, windows"),
-     ("applications", "there is no application 'warp'; there are: bulk, iperf3, pulse")],
+     ("applications", "there is no application 'warp'; there are: bulk, cbr, iperf3, pulse")],
 )  # fmt: skip
 def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
     plugins.extend([str(MINE)])

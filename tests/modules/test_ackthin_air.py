@@ -30,7 +30,7 @@ def test_a_station_whose_acks_follow_the_air(lane_kernel: kernel.Kernel, tmp_pat
         from emulation.net import Adhoc, Net
         from emulation.lane.netlink import parse
 
-        net = Net(rts="full", seed=1)
+        net = Net(rts="full", seed=1, tcp_trace=False)
         stations = [net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in range(1, 6)]
         net.addLink(*stations, cls=Adhoc)
         net.addFlow(stations[0], stations[-1], bytes=200_000)

@@ -137,7 +137,15 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
     assert study.varied == {"stations", "tcp", "module_parameters"}
     assert tasks[0].specification == specification_of(
         "string",
-        {"stations": 5, "seconds": 7, "rts": "none", "trace": False, "seed": 3, **study.variants["ss"]},
+        {
+            "stations": 5,
+            "seconds": 7,
+            "rts": "none",
+            "trace": False,
+            "seed": 3,
+            "window_limit": 64,
+            **study.variants["ss"],
+        },
     )
 
 

@@ -90,7 +90,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 def tried(bench, prey: tuple[Path, Path]) -> list[str]:  # type: ignore[no-untyped-def]
     outside, own = prey
-    text = TRY.format(outside=outside, own=own, stranger=os.getppid())
+    text = TRY.format(outside=outside, own=own, stranger=os.getpid())
     lines: list[str] = bench.script(text)
     found = {path.relative_to(bench.folder).as_posix() for path in bench.folder.rglob("*")}
     assert found == {"script.py", "console.log", "kept", "below", "below/stays"}

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,22 @@ def test_who_is_killed_leaves_nothing_that_the_next_does_not_sweep(tmp_path: Pat
         with scratch("other", str(tmp_path)):
             assert not held.exists()
     assert list(tmp_path.iterdir()) == [others]
+
+
+def test_who_sweeps_a_folder_that_is_just_made_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not locked yet when it is made: another's sweep may be faster."""
+    made: list[str] = []
+
+    def swept_at_once(**options: str) -> str:
+        made.append(mkdtemp(**options))
+        if len(made) == 1:
+            os.rmdir(made[0])
+        return made[-1]
+
+    mkdtemp = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", swept_at_once)
+    with scratch("mine", str(tmp_path)) as folder:
+        assert (folder, os.path.isdir(folder)) == (made[1], True)
 
 
 def test_what_leads_out_of_a_run_folder_goes(tmp_path: Path) -> None:

@@ -23,14 +23,14 @@ def scratch(what: str, place: str = "") -> Iterator[str]:
     sweep(place)
     while True:
         folder = tempfile.mkdtemp(prefix=f"{PREFIX}{what}-", dir=place)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.isdir(folder):
-                break
-        except OSError:
-            pass  # somebody sweeps, and found it before it was locked
-        os.close(descriptor)
+        with contextlib.suppress(OSError):  # somebody sweeps, and found it before it was locked, or even opened
+            descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            with contextlib.ExitStack() as undo:
+                undo.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.isdir(folder):
+                    undo.pop_all()
+                    break
     try:
         yield folder
     finally:

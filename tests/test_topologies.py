@@ -2,6 +2,7 @@
 """Topologies: what the seeds' layouts look like, and how a wrong one is refused."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,21 @@ def test_the_documentations_mobility_model_is_the_tested_one():
     root = Path(__file__).parent
     shown = (root.parent / "docs" / "plugins" / "mobility.md").read_text().split("```python\n")[1].split("```")[0]
     assert shown == (root / "plugins" / "mobility" / "wander.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("    return 1 / 0", "own.py, line 4: ZeroDivisionError: division by zero"),
+        ("    pass", "own.py: its layout returns None, no Layout and no Network"),
+        ("    raise ValueError('three at least')", "three at least"),
+        ("    pass\nclass Parameters(BaseModel, never=1): pass", "own.py, line 5: "),
+        ("    return missing.name", "own.py, line 4: NameError: name 'missing' is not defined"),
+    ],
+)
+def test_a_mistake_in_a_file_of_ones_own_is_said_with_its_line(tmp_path: Path, body: str, said: str) -> None:
+    (tmp_path / "own.py").write_text(
+        f"from pydantic import BaseModel\nclass Parameters(BaseModel): pass\ndef layout(p):\n{body}\n"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        topologies.find(str(tmp_path / "own.py")).network({})

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from topologies.files import load
+from topologies.files import load, own_mistakes
 from topologies.network import NAME, Application, Link, Network, Node, Waypoint
 
 __all__ = ["NAME", "Application", "Layout", "Link", "Network", "Node", "Topology", "Waypoint", "find", "names"]
@@ -59,8 +59,14 @@ class Topology:
 
     def network(self, parameters: dict[str, Any]) -> Network:
         """The network that these parameters make. Raises ValueError, as pydantic does."""
-        made = self.layout(self.Parameters(**parameters))
-        return made.network() if isinstance(made, Layout) else made
+        chosen = self.Parameters(**parameters)
+        with own_mistakes(Path(self.name)):
+            made = self.layout(chosen)
+        if isinstance(made, Layout):
+            return made.network()
+        if not isinstance(made, Network):
+            raise ValueError(f"{Path(self.name).name}: its layout returns {made!r}, no Layout and no Network")
+        return made
 
 
 def names() -> list[str]:

@@ -47,7 +47,7 @@ def measure(seeds: int) -> Goodput:
     goodput: Goodput = {key: found[at * seeds : (at + 1) * seeds] for at, key in enumerate(keys)}
     tasks = [
         Task(specify("string", {"stations": stations, "seconds": SECONDS, "rts": "full", "trace": False,
-                                "tcp": "sca", "seed": seed,
+                                "window_limit": 64, "tcp": "sca", "seed": seed,
                                 "module_parameters": {"tcp_sca.ca_increase_thresh": str(threshold)}}),
              variant=str(threshold), case=str(stations))
         for stations, threshold in itertools.product(STATIONS, THRESHOLDS) for seed in range(1, seeds + 1)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a protocol sees of its node, and what a protocol is. Whatever comes in by
+ * manet.h gets here with m->now set and all timers up to then run.
+ *
+ * A packet that a protocol is handed is the protocol's: it ends with
+ * manet_send(), manet_deliver() or manet_drop(), or waits in a list of its own.
+ */
+#ifndef MANET_NODE_H
+#define MANET_NODE_H
+
+#include "manet.h"
+
+/* A list of packets, first in first out. */
+struct manet_list {
+	struct manet_packet *head, *tail;
+	u32 count;
+};
+
+/* One thing that is due at a time. It lies in what it is about, and calls protocol->timer(). */
+struct manet_timer {
+	struct manet_timer *next, *previous;
+	u64 at;
+	u16 kind; /* the protocol's, below TIMER_QUEUE_AGAIN */
+	bool set;
+};
+
+/* Kinds of timers from here on are node.c's. */
+enum { TIMER_QUEUE_AGAIN = 0xff00, TIMER_LATER };
+#define MANET_NEIGHBOURS 512
+
+/* Who has which MAC address. */
+struct manet_neighbour {
+	u32 address; /* MANET_NOBODY: free */
+	u8 mac[MANET_ALEN];
+	u64 heard;
+};
+
+struct manet_queue {
+	struct manet_list control, data; /* one FIFO: all are in data */
+	struct manet_packet *in_air;
+	bool held; /* a protocol is at work on it */
+	struct manet_timer again; /* when the radio did not take it */
+};
+
+struct manet {
+	const struct manet_protocol *protocol;
+	const struct manet_ops *ops;
+	void *edge;
+	u64 now, random;
+	u32 address, host_bits; /* of the subnet: all set is everybody */
+	u16 ip_id;
+	bool running;
+	struct manet_timer *timers, *last_timer; /* soonest first */
+	struct manet_queue queue;
+	struct manet_list later; /* by since: packets that wait for their jitter, for the queue */
+	struct manet_timer later_due;
+	u32 parameter[MANET_MAX_PARAMETERS];
+	struct manet_counters counters;
+	struct manet_neighbour neighbour[MANET_NEIGHBOURS];
+	u64 state[]; /* the protocol's */
+};
+
+struct manet_protocol {
+	const char *name;
+	size_t size; /* of its state */
+	const struct manet_parameter *parameters; /* those of every protocol first: SHARED_PARAMETERS */
+	u32 n_parameters;
+	const char *const *states; /* names of manet_entry.state, NULL at the end */
+	void (*start)(struct manet *m);
+	/* Give back all packets of its own; timers need not be cancelled. */
+	void (*stop)(struct manet *m);
+	void (*output)(struct manet *m, struct manet_packet *p);
+	void (*input)(struct manet *m, struct manet_packet *p, const u8 *from);
+	void (*overheard)(struct manet *m, const u8 *bytes, u16 len, const u8 *from); /* or NULL */
+	/* The link layer gave @p up: its p->next_hop is not reached. @p is the protocol's again. */
+	void (*lost)(struct manet *m, struct manet_packet *p);
+	/* It acknowledged @p, which ends after this. Or NULL. */
+	void (*acked)(struct manet *m, const struct manet_packet *p);
+	void (*timer)(struct manet *m, struct manet_timer *t);
+	u32 (*hops)(const struct manet *m, u32 to);
+	bool (*set_route)(struct manet *m, u32 to, u32 via, u8 hops); /* or NULL */
+	bool (*dump)(const struct manet *m, u32 *cursor, struct manet_entry *entry);
+};
+
+/* The parameters that every protocol has, in this order. */
+enum { P_QUEUE, P_ROUTING_FIRST, P_JITTER_MS, P_OWN };
+#define SHARED_PARAMETERS(first, jitter_rfc, jitter_thesis, jitter_cmu)                                           \
+	{ "queue", 1, 1000, { 50, 50, 50 }, "packets that wait for the radio; more are dropped" },                \
+	{ "routing_first", 0, 1, { first, first, first }, "control packets before data; 0: one FIFO" },           \
+	{ "jitter_ms", 0, 1000, { jitter_rfc, jitter_thesis, jitter_cmu }, "uniform from 0, where the protocol has one" }
+
+static inline u32 param(const struct manet *m, u32 parameter)
+{
+	return m->parameter[parameter];
+}
+
+static inline u64 param_ns(const struct manet *m, u32 parameter)
+{
+	return m->parameter[parameter] * MS;
+}
+
+/* node.c */
+/* Into the queue, for this neighbour or MANET_EVERYBODY. It may be dropped at once. */
+void manet_send(struct manet *m, struct manet_packet *p, u32 next_hop);
+/* The same, after so long. */
+void manet_send_later(struct manet *m, struct manet_packet *p, u32 next_hop, u64 delay);
+/* One hop on: the same, with one less to live. */
+void manet_forward(struct manet *m, struct manet_packet *p, u32 next_hop);
+void manet_deliver(struct manet *m, struct manet_packet *p);
+void manet_drop(struct manet *m, struct manet_packet *p, enum manet_reason why);
+/* @p may be NULL. What the event says beside: a destination, next hop, hops, count, extra. */
+void manet_tell(struct manet *m, enum manet_event event, const struct manet_packet *p, u32 to, u32 next_hop, u8 hops,
+		u8 count, u32 extra);
+/* Uniform over 0 .. below - 1, or 0. */
+u64 manet_draw(struct manet *m, u64 below);
+/* This host's, or everybody's. */
+bool manet_is_ours(const struct manet *m, u32 address);
+/* A delay from 0 to jitter_ms. */
+u64 manet_jitter(struct manet *m);
+
+/* queue.c */
+void queue_put(struct manet *m, struct manet_packet *p);
+/* If nothing is in the air, the next goes there. */
+void queue_next(struct manet *m);
+/* The radio says what became of what is in the air; it is to be handed over once more. */
+void queue_sent(struct manet *m, enum manet_sent how);
+void queue_again(struct manet *m);
+/* All that wait for this neighbour, or (by their IP header) for this destination; not the one in the air. */
+struct manet_list queue_take_hop(struct manet *m, u32 next_hop);
+struct manet_list queue_take_destination(struct manet *m, u32 destination);
+void list_add(struct manet_list *list, struct manet_packet *p);
+struct manet_packet *list_pop(struct manet_list *list);
+/* Take out those that @matches says yes to, in their order. */
+struct manet_list list_take(struct manet_list *list, bool (*matches)(const struct manet_packet *p, u64 what), u64 what);
+
+/* timers.c: what is due at one time goes in the order in which it was set */
+void timer_set(struct manet *m, struct manet_timer *t, u16 kind, u64 at);
+void timer_cancel(struct manet *m, struct manet_timer *t);
+
+/* neighbours.c */
+void neighbour_heard(struct manet *m, u32 address, const u8 *mac);
+const struct manet_neighbour *neighbour_of(const struct manet *m, u32 address);
+
+/* ip.c: IPv4 and UDP headers */
+#define IP_HEADER 20
+#define UDP_HEADER 8
+enum { IP_ICMP = 1, IP_TCP = 6, IP_UDP = 17, IP_DSR = 48 };
+u16 get16(const u8 *at);
+u32 get32(const u8 *at);
+void put16(u8 *at, u16 value);
+void put32(u8 *at, u32 value);
+u32 ip_source(const u8 *ip);
+u32 ip_destination(const u8 *ip);
+u8 ip_protocol(const u8 *ip);
+u8 ip_ttl(const u8 *ip);
+u32 ip_header_len(const u8 *ip);
+/* Whether @len bytes begin with an IPv4 header that says what is true; the rest may be cut if @cut. */
+bool ip_sound(const u8 *ip, u32 len, bool cut);
+void ip_set_ttl(u8 *ip, u8 ttl);
+void ip_set_destination(u8 *ip, u32 destination);
+/* Length, protocol; and the checksum anew. */
+void ip_finish(u8 *ip, u16 len, u8 protocol);
+/* false: its time is over. */
+bool ip_decrement_ttl(u8 *ip);
+/* An IPv4 header from this node, for packets of the core's own. */
+void ip_begin(struct manet *m, u8 *ip, u16 len, u8 protocol, u32 source, u32 destination, u8 ttl);
+/* A control packet with so many bytes after its UDP header, from port to same port, NULL: no memory (counted). */
+struct manet_packet *udp_make(struct manet *m, enum manet_kind kind, u16 port, u32 destination, u8 ttl, u16 payload);
+u8 *udp_payload(struct manet_packet *p);
+/* The payload is written: set the checksum. */
+void udp_finish(struct manet_packet *p);
+/* The payload of a sound UDP packet to this port, and its length; NULL: it is none. */
+u8 *udp_read(const struct manet_packet *p, u16 port, u16 *len);
+
+extern const struct manet_protocol static_protocol, aodv_protocol, dsr_protocol, olsr_protocol, dsdv_protocol;
+
+#endif

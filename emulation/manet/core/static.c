@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Static routes: who sets them says all, and nothing that happens changes them.
+ * What the link layer gives up is lost, and nothing else is.
+ */
+#include "node.h"
+
+#define ROUTES 512 /* a power of two */
+
+struct route {
+	u32 to, via;
+	u8 hops;
+};
+
+struct routes {
+	struct route route[ROUTES]; /* open addressing; to 0: free; via MANET_NOBODY: none any more */
+};
+
+static struct routes *routes(const struct manet *m)
+{
+	return (struct routes *)m->state;
+}
+
+/* Its entry, or a free one, or NULL: there is no room. */
+static struct route *entry(const struct manet *m, u32 to)
+{
+	u32 first = to * 0x9e3779b1U % ROUTES, i;
+
+	for (i = 0; i < ROUTES; i++) {
+		struct route *r = &routes(m)->route[(first + i) % ROUTES];
+
+		if (r->to == to || !r->to)
+			return r;
+	}
+	return NULL;
+}
+
+static bool set_route(struct manet *m, u32 to, u32 via, u8 hops)
+{
+	struct route *r = entry(m, to);
+	u32 before = r ? r->via : MANET_NOBODY;
+
+	if (!r || !to)
+		return false;
+	*r = (struct route){ .to = to, .via = via, .hops = hops };
+	if (via != before)
+		manet_tell(m, via == MANET_NOBODY ? MANET_LOST_ROUTE : before == MANET_NOBODY ? MANET_FOUND : MANET_CHANGED,
+			   NULL, to, via, hops, 0, 0);
+	return true;
+}
+
+static void start(struct manet *m)
+{
+}
+
+static void stop(struct manet *m)
+{
+}
+
+static void send_on(struct manet *m, struct manet_packet *p, void (*send)(struct manet *, struct manet_packet *, u32))
+{
+	const struct route *r = entry(m, ip_destination(p->data));
+
+	if (!r || !r->to || r->via == MANET_NOBODY)
+		return manet_drop(m, p, MANET_NO_ROUTE);
+	send(m, p, r->via);
+}
+
+static void output(struct manet *m, struct manet_packet *p)
+{
+	send_on(m, p, manet_send);
+}
+
+static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+{
+	if (manet_is_ours(m, ip_destination(p->data)))
+		return manet_deliver(m, p);
+	send_on(m, p, manet_forward);
+}
+
+static void lost(struct manet *m, struct manet_packet *p)
+{
+	manet_drop(m, p, MANET_LINK_BROKEN);
+}
+
+static void timer(struct manet *m, struct manet_timer *t)
+{
+}
+
+static u32 hops(const struct manet *m, u32 to)
+{
+	const struct route *r = entry(m, to);
+
+	return r && r->to && r->via != MANET_NOBODY ? r->hops : 0;
+}
+
+static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
+{
+	for (; *cursor < ROUTES; ++*cursor) {
+		const struct route *r = &routes(m)->route[*cursor];
+
+		if (!r->to)
+			continue;
+		++*cursor;
+		*e = (struct manet_entry){ .kind = MANET_ROUTE, .valid = r->via != MANET_NOBODY, .to = r->to,
+					   .via = r->via, .hops = r->hops, .until = NEVER };
+		return true;
+	}
+	return false;
+}
+
+static const struct manet_parameter parameters[] = { SHARED_PARAMETERS(0, 0, 0, 0) };
+
+const struct manet_protocol static_protocol = {
+	.name = "static",
+	.size = sizeof(struct routes),
+	.parameters = parameters,
+	.n_parameters = ARRAY_SIZE(parameters),
+	.start = start,
+	.stop = stop,
+	.output = output,
+	.input = input,
+	.lost = lost,
+	.timer = timer,
+	.hops = hops,
+	.set_route = set_route,
+	.dump = dump,
+};

@@ -14,7 +14,7 @@ from emulation.plan import PlanError
 
 ROOT = Path(__file__).parents[2]
 MINE = ROOT / "tests" / "plugins"
-EXAMPLES = {"link": "links/ocb", "routing": "routing/row", "application": "applications/pulse",
+EXAMPLES = {"link": "links/ocb", "routing": "routing/row", "application": "applications/ask",
             "recorder": "recorders/windows"}  # fmt: skip
 
 
@@ -51,10 +51,13 @@ def test_a_routing_of_ones_own_says_who_cannot_be_reached(bench: Any) -> None:
 
 
 def test_an_application_of_ones_own(bench: Any) -> None:
-    (pulse,) = run(bench, stations=3, seconds=5, traffic="pulse")["applications"]
-    assert pulse["sent"] == 50
-    assert pulse["arrived"] == 50
-    assert pulse["congestion"] == ""  # what it does not say of itself
+    """Its answers of 80 kb cross two hops of 2 Mb/s; it thinks for 0.2 s after each."""
+    (ask,) = run(bench, stations=3, seconds=5, traffic="ask", tcp="vegas")["applications"]
+    assert 2 * 80 / 2000 < ask["answer_s"] < 0.5
+    assert ask["answers"] * (0.2 + ask["answer_s"]) <= 5
+    assert ask["answers"] >= 7
+    assert (ask["delivered_bytes"], ask["congestion"]) == (10_000 * ask["answers"], "vegas")
+    assert ask["retransmits"] == 0  # what it does not say of itself
 
 
 def test_a_recorder_of_ones_own(bench: Any) -> None:
@@ -78,13 +81,13 @@ net = Net(plugins=[{folder!r}], routing="row", recorders="windows")
 a, b, c, d = (net.addStation(f"sta{{i}}", position=(x, 0, 0)) for i, x in enumerate((0, 200, 2000, 2200), 1))
 net.addLink(a, b, cls={cls}, ssid="mine")
 net.addLink(c, d, cls="ocb", freq=2437)
-net.addFlow(a, b, kind="pulse", interval_s=0.5)
+net.addFlow(a, b, kind="ask", think_s=0.5)
 net.addFlow(c, d)
 with net:
     net.start()
     print([net.link_of(node.radio).plan["kind"] for node in (a, b, c, d)], c.radio.state()["type"])
     result = net.run(5)
-    print(json.dumps([{{"arrived": 0, **one}} for one in result["applications"]]))
+    print(json.dumps([{{"answers": 0, **one}} for one in result["applications"]]))
 """
 
 
@@ -93,8 +96,8 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
     lines = bench.script(SCRIPT.format(folder=str(MINE), cls="Mine"))
     assert lines[:2] == ["sta1-wlan0 joins mine", "sta2-wlan0 joins mine"]
     assert lines[2] == "['adhoc', 'adhoc', 'ocb', 'ocb'] ocb"
-    pulse, bulk = json.loads(lines[3])
-    assert pulse["arrived"] == 10
+    ask, bulk = json.loads(lines[3])
+    assert 5 <= ask["answers"] <= 10
     assert bulk["delivered_bytes"] > 100_000
 
 
@@ -103,7 +106,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
     [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb"),
      ("routing", "there is no routing 'warp'; there are: none, row, static"),
      ("recorders", "there is no recorder 'warp'; there are: air_trace, tcp_tap, windows"),
-     ("applications", "there is no application 'warp'; there are: bulk, cbr, iperf3, pulse")],
+     ("applications", "there is no application 'warp'; there are: ask, bulk, cbr, iperf3")],
 )  # fmt: skip
 def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
     plugins.extend([str(MINE)])

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Questions over one TCP connection: each has an answer of `answer_bytes`, and `think_s` after it comes the next."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from typing import Any, ClassVar
+
+from traffic import applications
+from traffic.applications.bulk import ABORT
+from traffic.host import Host
+
+QUESTION = b"?"
+
+
+class Application(applications.Application):
+    """The source asks, the destination answers."""
+
+    settings: ClassVar = {"answer_bytes": 10_000, "think_s": 0.2}
+
+    def prepare(self) -> None:
+        self.took_s: list[float] = []
+        self.sockets: list[socket.socket] = []
+        self.listener = self.socket_at(self.destination)
+        self.listener.bind(("", self.plan["port"]))
+        self.listener.listen(1)
+        self.loop.watch(self.listener.fileno(), select.EPOLLIN, self.accept)
+
+    def socket_at(self, host: Host) -> socket.socket:
+        with host:
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        self.sockets.append(made)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
+        return made
+
+    # The destination. It waits for a question, and then for room to write in.
+
+    def accept(self) -> None:
+        self.server, _ = self.listener.accept()
+        self.server.setblocking(False)
+        self.sockets.append(self.server)
+        self.loop.watch(self.server.fileno(), select.EPOLLIN, self.asked)
+
+    def asked(self) -> None:
+        if self.server.recv(len(QUESTION)):
+            self.unsent = self.plan["answer_bytes"]
+            self.loop.watch(self.server.fileno(), select.EPOLLOUT, self.answer)
+
+    def answer(self) -> None:
+        self.unsent -= self.server.send(bytes(self.unsent))
+        if not self.unsent:
+            self.loop.watch(self.server.fileno(), select.EPOLLIN, self.asked)
+
+    # The source. It waits for the connection, for the answer, and for the time of the next question.
+
+    def start(self) -> None:
+        self.client = self.socket_at(self.source)
+        self.client.connect_ex((self.destination.IP(), self.plan["port"]))
+        self.loop.watch(self.client.fileno(), select.EPOLLOUT, self.ask)
+
+    def ask(self) -> None:
+        self.loop.forget(self.client.fileno())
+        if self.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            return  # there was no way to the destination
+        self.client.send(QUESTION)
+        self.asked_ns, self.missing = time.monotonic_ns(), self.plan["answer_bytes"]
+        self.loop.watch(self.client.fileno(), select.EPOLLIN, self.hear)
+
+    def hear(self) -> None:
+        self.missing -= len(self.client.recv(self.missing))
+        if not self.missing:
+            now = time.monotonic_ns()
+            self.took_s.append((now - self.asked_ns) / 1e9)
+            self.loop.forget(self.client.fileno())
+            self.loop.at(now + int(self.plan["think_s"] * 1e9), self.ask)
+
+    # The result.
+
+    def finish(self) -> dict[str, Any]:
+        answers = len(self.took_s)
+        return {
+            "congestion": self.plan["congestion"],
+            "delivered_bytes": answers * self.plan["answer_bytes"],
+            "answers": answers,
+            "answer_s": sum(self.took_s) / answers if answers else None,
+        }
+
+    def close(self) -> None:
+        for each in self.sockets:
+            self.loop.forget(each.fileno())
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)  # so that the port is free at once
+            each.close()

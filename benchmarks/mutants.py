@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good the module bench is: our own modules with one mistake each, and how many of the mistakes are found.
 
-    python -m benchmarks.mutants --out FOLDER [--count 100] [--seed 1] [--compare]
+    python -m benchmarks.mutants --out FOLDER [--count 100] [--seed 1] [--minutes 5]
 
 A mutant is one line changed as people forget or slip: a free, a lock, a bound or a check is gone, a comparison is off
 by one, memory is asked for where that may sleep. Which ones are tried follows from the seed; what no compiler takes is
-no mutant. Each is built and put to work in the debug kernel as `module check` does, under one seed; with `--compare`,
-those that nothing was found in are compared with Reno, too. What came of each is a line of mutants.jsonl, to which an
-interrupted campaign adds. Some mutants do the same as what they were made from; nobody can find those.
+no mutant, nor is what compiles to the same code. Each goes through what `module check` does, as far as its first
+finding: build, workout in the debug kernel, comparison with Reno; of all seeds and strings, one. What came of each is a
+line of mutants.jsonl, to which the same command adds where the last one ended. Of one that was not found it says
+whether its line ran in the workout, and whether it came out otherwise than the sound module beside Reno: if not, it
+may do the same as that always, and nobody can find it; if so, it may be as sound, and keep to another policy.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import re
+import resource
+import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from emulation.check import Name, Report, build, compare, exercise, subject
+from emulation.check import Finding, Name, build, compare, exercise, subject
 from emulation.lanes import LaneError
 from emulation.play.lab import Lab
-from emulation.setup import Prepared, prepare
+from emulation.setup import Prepared, kernel, prepare
 
 HERE = Path(__file__).resolve().parents[1] / "tc_modules"
 MODULES = {
@@ -35,6 +42,10 @@ MODULES = {
     "sch_ackthin": tuple(f"ackthin/{part}.c" for part in ("qdisc", "flow", "probe", "configuration", "proc")),
 }
 CYCLES = 30
+LIMIT_S = 120.0  # which is six times what a workout takes
+HOPS, SEED = 4, 1
+NO_C, SAME_CODE = "no C", "same code"
+PLAIN = "plain"
 LEFT_OUT = r"\1/* gone */;"
 # What is done to a line; each place where the pattern fits is a mutant.
 MISTAKES = tuple((what, re.compile(pattern), change) for what, pattern, change in (
@@ -58,7 +69,7 @@ MISTAKES = tuple((what, re.compile(pattern), change) for what, pattern, change i
     ("off by one", r" [+-] 1\b", ""),
     ("an increment is gone", r"^(\s+)[\w.>-]+(?:\+\+|--);$", LEFT_OUT),
 ))  # fmt: skip
-DECLARES = re.compile(r"^\s*(//|\*|/\*|#|for \()")
+DECLARES = re.compile(r"^\s*(//|\*|/\*|#)")
 
 
 @dataclass(frozen=True)
@@ -91,72 +102,159 @@ def mutants() -> Iterator[Mutant]:
 
 def folder_of(mutant: Mutant, folder: Path) -> subject.Subject:
     """Its sources, and nothing but its module to build."""
-    whole = subject.find(HERE, mutant.module)
-    whole.copy(folder)
+    found = only(subject.find(HERE, mutant.module), mutant.module, folder)
     lines = (folder / mutant.file).read_text().splitlines()
     lines[mutant.line - 1] = mutant.text
     (folder / mutant.file).write_text("\n".join(lines) + "\n")
+    return found
+
+
+def only(whole: subject.Subject, module: str, folder: Path) -> subject.Subject:
+    """A copy that builds one of the modules."""
+    whole.copy(folder)
     kbuild = (folder / "Kbuild").read_text()
-    (folder / "Kbuild").write_text(re.sub(r"(?m)^obj-m := .*$", f"obj-m := {mutant.module}.o", kbuild))
+    (folder / "Kbuild").write_text(re.sub(r"(?m)^obj-m := .*$", f"obj-m := {module}.o", kbuild))
     return subject.find(folder)
 
 
-def try_out(mutant: Mutant, debug: Prepared, lab: Lab | None, scratch: Path) -> str | None:
-    """The name of the first thing that is found in a mutant, empty if nothing is; None if it is no C."""
-    sources, run = scratch / "sources", scratch / "run"
-    run.mkdir()
-    targets = [build.debug_target(debug.kernel)]
-    if lab:
-        targets.append(build.lane_target(type(debug.kernel)(lab.kernel.parent)))
-    report = build.build(folder_of(mutant, sources), targets, scratch / "build")
-    built = report.data["modules"]
-    if any(mutant.module not in modules for modules in built.values()):
-        return None
-    warned = [finding for finding in report.findings if finding.name is not Name.CHECKPATCH]
-    module = subject.examine(Path(built[build.DEBUG][mutant.module]), sources.rglob("*.c"))
-    try:
-        reports: list[Report] = exercise.exercise(debug, module, run, cycles=CYCLES)
-        found = [*warned, *(finding for one in reports for finding in one.findings)]
-        if not found and lab:
-            module = subject.examine(Path(built[build.LANE][mutant.module]), sources.rglob("*.c"))
-            found += compare.compare(lab, module, [], "reno", [4], [1], scratch / "compare").findings
-    except LaneError as error:
-        return f"lane: {error.reason.name}"
-    return str(found[0].name) if found else ""
+@dataclass(frozen=True)
+class Bench:
+    """What mutants are tried on; `plain` is the debug kernel's code without what watches or counts in it, from which
+    one sees whether two modules are the same, and what the tools warn of."""
+
+    debug: Prepared
+    lab: Lab
+    out: Path
+
+    @property
+    def plain(self) -> build.Target:
+        without = "ARCH=um", "KASAN_SANITIZE=n", "UBSAN_SANITIZE=n"
+        return build.Target(PLAIN, self.debug.kernel.folder, without)
+
+    def try_out(self, mutant: Mutant, scratch: Path) -> dict[str, Any]:
+        """What came of it: why it is `no` mutant; or what was `found`, and in which `stage`."""
+        sources = folder_of(mutant, scratch / "sources")
+        report = build.build(sources, [self.plain], scratch / PLAIN)
+        if mutant.module not in report.data["modules"][PLAIN]:
+            return {"no": NO_C}
+        code = code_of(Path(report.data["modules"][PLAIN][mutant.module]))
+        if code == self.sound(mutant.module)["code"]:
+            return {"no": SAME_CODE}
+        if report.findings:
+            return told(report.findings[0])
+        try:
+            return self.put_to_work(mutant, sources, scratch)
+        except LaneError as error:
+            return {"found": f"lane: {error.reason.name}", "stage": "?"}
+
+    def put_to_work(self, mutant: Mutant, sources: subject.Subject, scratch: Path) -> dict[str, Any]:
+        """In both kernels. Raises LaneError."""
+        module = self.build(sources, mutant.module, build.debug_target(self.debug.kernel), scratch)
+        run = scratch / "run"
+        run.mkdir()
+        began = cpu_s()
+        reports = exercise.exercise(
+            self.debug, module, run, seed=SEED, cycles=CYCLES, wall_limit_s=LIMIT_S, one_is_enough=True
+        )
+        if any(one.name is Name.HANG for each in reports for one in each.findings) and cpu_s() - began < LIMIT_S / 2:
+            raise SystemExit(f"{mutant.name}: this machine has too much else to do")
+        if found := [finding for one in reports for finding in one.findings]:
+            return told(found[0])
+        ran: dict[str, Any] = next((one.data["coverage"] for one in reports if "coverage" in one.data), {})
+        goodput, findings = self.compare(sources, mutant.module, scratch)
+        if findings:
+            return told(findings[0])
+        ran_here = ran.get(mutant.file, {}).get(str(mutant.line), 0) > 0
+        return {"found": "", "ran": ran_here, "differs": goodput != self.sound(mutant.module)["goodput"]}
+
+    def build(self, sources: subject.Subject, name: str, target: build.Target, scratch: Path) -> subject.Module:
+        report = build.build(sources, [target], scratch / target.name)
+        return subject.examine(Path(report.data["modules"][target.name][name]), sources.files)
+
+    def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[object, tuple[Finding, ...]]:
+        """How it did beside Reno, and what is wrong with that."""
+        module = self.build(sources, name, build.lane_target(kernel.Kernel(self.lab.kernel.parent)), scratch)
+        report = compare.compare(self.lab, module, [], "reno", [HOPS], [SEED], scratch / "compare")
+        runs = [[run["case"], run["variant"], run["goodput_kbps"]] for run in report.data.get("runs", ())]
+        return [*runs, report.data.get("bottleneck")], report.findings
+
+    def sound(self, name: str) -> dict[str, Any]:
+        """What the module is and does without a mistake, which is kept."""
+        kept = self.out / f"{name}.json"
+        if not kept.exists():
+            with tempfile.TemporaryDirectory(prefix="dcflab-sound-") as folder:
+                scratch = Path(folder)
+                sources = only(subject.find(HERE, name), name, scratch / "sources")
+                code = code_of(self.build(sources, name, self.plain, scratch).path)
+                goodput, _ = self.compare(sources, name, scratch)
+            kept.write_text(json.dumps({"code": code, "goodput": goodput}))
+        found: dict[str, Any] = json.loads(kept.read_text())
+        return found
 
 
-def campaign(count: int, seed: int, out: Path, with_compare: bool, tell: Callable[[str], None]) -> None:
-    """Try so many mutants, or go on where an earlier campaign ended."""
-    debug = exercise.debug_kernel()
-    prepared = prepare() if with_compare else None
-    lab = Lab(prepared.kernel.linux, prepared.modules) if prepared else None
-    out.mkdir(parents=True, exist_ok=True)
-    log = out / "mutants.jsonl"
-    before = map(json.loads, log.read_text().splitlines() if log.exists() else ())
-    tried = {one["mutant"]: one["found"] for one in before}
+def told(finding: Finding) -> dict[str, Any]:
+    return {"found": str(finding.name), "stage": str(finding.stage), "where": finding.where, "text": finding.text}
+
+
+def code_of(module: Path) -> str:
+    """The SHA-256 of a module without what is for debuggers."""
+    stripped = module.with_suffix(".stripped")
+    subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", str(module), str(stripped)], check=True)
+    return hashlib.sha256(stripped.read_bytes()).hexdigest()
+
+
+def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable[[str], None]) -> None:
+    """Try so many mutants, going on where an earlier campaign ended, for so many minutes."""
+    ends = time.monotonic() + 60 * minutes
+    log = bench.out / "mutants.jsonl"
     everything = list(mutants())
     random.Random(seed).shuffle(everything)
+    known = {one["mutant"]: one for one in entries(log)}
     done = 0
     for mutant in everything:
-        if mutant.name not in tried:
+        if mutant.name not in known and time.monotonic() < ends:
+            began = cpu_s()
             with tempfile.TemporaryDirectory(prefix="dcflab-mutant-") as scratch:
-                tried[mutant.name] = try_out(mutant, debug, lab, Path(scratch))
+                came = bench.try_out(mutant, Path(scratch))
+            entry = {"mutant": mutant.name, "module": mutant.module, "what": mutant.what, **came}
+            entry["cpu_s"] = round(cpu_s() - began, 1)
             with log.open("a") as file:
-                entry = {"module": mutant.module, "what": mutant.what, "mutant": mutant.name}
-                file.write(json.dumps({**entry, "found": tried[mutant.name]}) + "\n")
-            tell(f"{mutant.name}: {tried[mutant.name]!r}")
-        done += tried[mutant.name] is not None
+                file.write(json.dumps(entry) + "\n")
+            known[mutant.name] = entry
+            tell(f"{mutant.name}: {came}")
+        done += "found" in known.get(mutant.name, {})
         if done == count:
             break
-    tell(summary(log))
+    tell(summary(entries(log)))
 
 
-def summary(log: Path) -> str:
-    """How many of each kind of mistake were found."""
-    entries = [one for one in map(json.loads, log.read_text().splitlines()) if one["found"] is not None]
-    all_, found = Counter(one["what"] for one in entries), Counter(one["what"] for one in entries if one["found"])
+def entries(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def cpu_s() -> float:
+    """What this process and its children have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def summary(entries: list[dict[str, Any]]) -> str:
+    """How many of each kind of mistake were found, and where; and what of the others."""
+    tried = [one for one in entries if "found" in one]
+    all_, found = Counter(one["what"] for one in tried), Counter(one["what"] for one in tried if one["found"])
     lines = [f"{what}: {found[what]} of {count}" for what, count in all_.most_common()]
-    return "\n".join([*lines, f"{found.total()} of {all_.total()} mutants of {len(list(mutants()))} were found"])
+    stages = Counter(one["stage"] for one in tried if one["found"])
+    lines.append(", ".join(f"{stage}: {count}" for stage, count in stages.most_common()))
+    left = Counter((one["ran"], one["differs"]) for one in tried if not one["found"])
+    lines += [
+        f"not found: {count}; its line {'ran' if ran else 'did not run'}, and beside Reno it came out "
+        f"{'otherwise' if differs else 'the same'}"
+        for (ran, differs), count in sorted(left.items())
+    ]
+    no = Counter(one["no"] for one in entries if "no" in one)
+    lines.append(f"no mutants: {', '.join(f'{why}: {count}' for why, count in sorted(no.items()))}")
+    seconds = sum(one["cpu_s"] for one in entries)
+    return "\n".join([*lines, f"{found.total()} of {len(tried)} were found, in {seconds / 60:.0f} minutes of CPU time"])
 
 
 def main() -> None:
@@ -164,9 +262,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--compare", action="store_true")
-    options = parser.parse_args()
-    campaign(options.count, options.seed, options.out, options.compare, lambda text: print(text, flush=True))
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    given = parser.parse_args()
+    prepared = prepare()
+    given.out.mkdir(parents=True, exist_ok=True)
+    bench = Bench(exercise.debug_kernel(), Lab(prepared.kernel.linux, prepared.modules), given.out)
+    campaign(bench, given.count, given.seed, given.minutes, lambda text: print(text, flush=True))
 
 
 if __name__ == "__main__":

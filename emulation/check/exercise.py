@@ -34,6 +34,7 @@ STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
+CONSOLE, FINDING = "console.log", "] dcflab: finding: "
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
@@ -63,27 +64,47 @@ def exercise(
     cycles: int = CYCLES,
     wall_limit_s: float = WALL_LIMIT_S,
     progress: Callable[[str], None] = lambda what: None,
+    one_is_enough: bool = False,
 ) -> list[Report]:
     """Put a module to work; returns the reports of STAGES, of those that were reached.
 
     `module` is built against `prepared`, the debug kernel; those `before` it are loaded at boot, as it needs them.
-    `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. Raises LaneError if the
-    lane did not end well for another reason than the module, and OSError if the folder is unusable.
+    `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. It ends with the first
+    phase in which something is found, if `one_is_enough`. Raises LaneError if the lane did not end well for another
+    reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
     modules = modules_of(prepared, module, before)
     clock = Clock(progress)
     error = None
+
+    def hear(line: str) -> None:
+        clock.hear(line)
+        if one_is_enough and found_already(folder):
+            raise Enough
+
     try:
         run(
             prepared.kernel.linux, modules, folder, ["script", str(PROGRAM)], seed=seed, wall_limit_s=wall_limit_s,
-            listener=Listener(clock.hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
+            listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
         )  # fmt: skip
+    except Enough:
+        pass
     except LaneError as caught:
         error = caught
     clock.hear("")
     reports = read(prepared, folder, module, seed, clock.seconds)
     return blame(reports, error, wall_limit_s, seed)
+
+
+class Enough(Exception):
+    """Something was found, and no more is asked for."""
+
+
+def found_already(folder: Path) -> bool:
+    """Whether the kernel or the workout has told of anything."""
+    console = (folder / CONSOLE).read_text(errors="replace")
+    return FINDING in console or bool(splats.find(console.splitlines()))
 
 
 def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int) -> None:
@@ -139,7 +160,7 @@ class Clock:
 
 def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
     """What the workout and the kernel left in the run folder."""
-    console = (folder / "console.log").read_text(errors="replace").splitlines()
+    console = (folder / CONSOLE).read_text(errors="replace").splitlines()
     path = folder / "workout.json"
     seen: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     found = splats.find(console, seed)

@@ -20,12 +20,25 @@ from typing import Any
 from pydantic import BaseModel
 
 from topologies.files import load, own_mistakes
-from topologies.network import NAME, Application, Link, Network, Node, Waypoint
+from topologies.network import NAME, Application, Link, Motion, Network, Node, Span, Waypoint
 
-__all__ = ["NAME", "Application", "Layout", "Link", "Network", "Node", "Topology", "Waypoint", "find", "names"]
+__all__ = [
+    "NAME",
+    "Application",
+    "Layout",
+    "Link",
+    "Motion",
+    "Network",
+    "Node",
+    "Span",
+    "Topology",
+    "Waypoint",
+    "find",
+    "names",
+]
 
 Position = tuple[float, float, float]
-NO_TOPOLOGY = ("files", "mobility", "network")  # modules of this folder
+NO_TOPOLOGY = ("area", "files", "mobility", "motion", "network")  # modules of this folder
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plug-in of the user's own: a Python file, named by its path."""
+"""Files of the user's own, named by their paths: plug-ins, which are Python; and data."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib.util
+import io
 import sys
 import traceback
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated, BinaryIO
+
+from pydantic import AfterValidator
+
+from topologies.network import FARTHEST
+
+
+def _found_again(name: str) -> str:
+    return str(Path(name).resolve())
+
+
+File = Annotated[str, AfterValidator(_found_again)]  # a path, which holds wherever one goes on
 
 
 def load(name: str, what: str, words: Sequence[str]) -> ModuleType:
@@ -43,3 +58,42 @@ def own_mistakes(path: Path) -> Iterator[None]:
             lines, what = [error.lineno], error.msg
         place = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"{path.name}{place}: {type(error).__name__}: {what}") from error
+
+
+@contextlib.contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """A file, to be read; one that ends in .gz is unpacked. Raises ValueError if it cannot be read."""
+    try:
+        with open(name, "rb") as stream:
+            yield io.BufferedReader(gzip.GzipFile(fileobj=stream)) if name.endswith(".gz") else stream
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {name}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def lines(name: str) -> Iterator[tuple[str, str]]:
+    """The lines of a file, each with what to call it. Raises ValueError if it cannot be read."""
+    with opened(name) as stream:
+        for number, line in enumerate(io.TextIOWrapper(stream, "utf-8", "replace"), 1):
+            yield f"{name}, line {number}", line.strip()
+
+
+@contextlib.contextmanager
+def said_of(place: str) -> Iterator[None]:
+    """What is wrong is said with where it is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def number(text: str, least: float = -FARTHEST, most: float = FARTHEST) -> float:
+    """A number between these. Raises ValueError."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number") from None
+    if not least <= value <= most:  # nor is nan
+        raise ValueError(f"{text} is not between {least:g} and {most:g}")
+    return value

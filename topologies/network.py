@@ -7,6 +7,9 @@ the file that carries it out (docs/plugins), and `settings` go there.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
@@ -36,6 +39,13 @@ class Waypoint(NamedTuple):
 
     at_s: float
     position: Position
+
+
+class Span(NamedTuple):
+    """From when until when, in seconds since the start of what is measured."""
+
+    from_s: float
+    until_s: float
 
 
 class Model(BaseModel):
@@ -74,6 +84,9 @@ class Application(Model):
 class Network(Model):
     """Nodes by name, in order; links, applications, and waypoints by node. Nodes on no link share one.
 
+    `presence`: when a node is there, of those that come and go (vehicles) or are switched off and on; the others are
+    always there, and one with no span never.
+
     Raises ValueError, as pydantic does, for a network that makes no sense.
     """
 
@@ -81,6 +94,7 @@ class Network(Model):
     links: tuple[Link, ...] = ()
     applications: tuple[Application, ...] = ()
     motion: dict[str, tuple[Waypoint, ...]] = {}
+    presence: dict[str, tuple[Span, ...]] = {}
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -96,8 +110,12 @@ class Network(Model):
         for node, waypoints in self.motion.items():
             self._know("motion", node)
             times = [waypoint.at_s for waypoint in waypoints]
-            if times != sorted(set(times)) or min(times, default=0) < 0:
+            if not _rising(times):
                 raise ValueError(f"motion of {node}: the times of waypoints rise, from 0 s on")
+        for node, spans in self.presence.items():
+            self._know("presence", node)
+            if not _rising([time for span in spans for time in span]):
+                raise ValueError(f"presence of {node}: it comes and leaves in turns, at times that rise, from 0 s on")
         joined = [name for link in self.links for name in link.nodes]
         if twice := next((name for name in joined if joined.count(name) > 1), None):
             raise ValueError(f"{twice} is on more than one link, and has one radio")
@@ -106,3 +124,14 @@ class Network(Model):
     def _know(self, what: str, *names: str) -> None:
         if unknown := next((name for name in names if name not in self.nodes), None):
             raise ValueError(f"{what}: there is no node {unknown}")
+
+
+def _rising(times: list[float]) -> bool:
+    return times == sorted(set(times)) and all(0 <= time < math.inf for time in times)
+
+
+class Motion(NamedTuple):
+    """What a mobility model finds: waypoints by node, and when those are there that are not always."""
+
+    waypoints: Mapping[str, Sequence[Waypoint]]
+    presence: Mapping[str, Sequence[Span]] = MappingProxyType({})

@@ -19,7 +19,7 @@ from emulation.plan.errors import PlanError, known
 from emulation.plan.motion import plan_motion
 from emulation.plan.nodes import plan_links, plan_nodes
 from emulation.plan.routes import plan_routing
-from emulation.specification import Specification
+from emulation.specification import Specification, explain
 
 __all__ = ["PlanError", "plan"]
 
@@ -34,7 +34,9 @@ def plan(specification: Specification) -> dict[str, Any]:
     try:
         network = specification.made()
     except ValueError as error:
-        raise PlanError(f"motion: {error}") from error
+        raise PlanError(f"motion: {'; '.join(explain(error))}") from error
+    if network.presence:  # to run without it would be another network
+        raise PlanError(f"presence: {next(iter(network.presence))} comes and goes, which no lane can do yet")
     standing = heard(specification, network)
     links = plan_links(specification, network, basic_rates(specification.radio))
     air = plan_air(specification, links, standing)

@@ -3,21 +3,23 @@
 
 A model is one module of this folder, or a file of the user's own, named by its path. Its pydantic model `Parameters`
 holds what a user may choose; its function `move(parameters, network, seconds, random)` gives each node that moves its
-waypoints. `random` is a stream of the seed's that nothing else draws from: another TCP meets the same movement.
-docs/plugins/mobility.md has an example.
+waypoints, or a `Motion`, which also says when they are there. `random` is a stream of the seed's that nothing else
+draws from: another TCP meets the same movement. docs/mobility.md has the models, docs/plugins/mobility.md an example.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any
 
-from topologies.files import load
-from topologies.network import Network, Waypoint
+from topologies.files import load, own_mistakes
+from topologies.motion import settle, settle_spans
+from topologies.network import Motion, Network
 
 
 def names() -> list[str]:
@@ -35,14 +37,22 @@ def find(name: str) -> ModuleType:
 
 
 def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int) -> Network:
-    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. Raises ValueError."""
+    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. A node that moves stands,
+    before the start, where its motion begins. Raises ValueError."""
     parameters = dict(chosen)
-    model = find(parameters.pop("model"))
-    waypoints: Mapping[str, Sequence[Waypoint]] = model.move(
-        model.Parameters(**parameters), network, seconds, Random(f"motion {seed}")
-    )
-    moved = {**network.motion, **{name: tuple(way) for name, way in waypoints.items()}}
-    return Network.model_validate({**dict(network), "motion": moved})
+    name = parameters.pop("model")
+    model = find(name)
+    with own_mistakes(Path(name).resolve()):
+        found = model.move(model.Parameters(**parameters), network, seconds, Random(f"motion {seed}"))
+    ways, presence = found if isinstance(found, Motion) else Motion(found)
+    moved = {name: settle(way, seconds) for name, way in ways.items()}
+    nodes = {
+        name: node.model_copy(update={"position": moved[name][0].position}) if moved.get(name) else node
+        for name, node in network.nodes.items()
+    }
+    there = {name: settle_spans(spans, seconds) for name, spans in presence.items()}
+    changed = {"nodes": nodes, "motion": {**network.motion, **moved}, "presence": {**network.presence, **there}}
+    return Network.model_validate({**dict(network), **changed})
 
 
 def check(chosen: Any) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rectangle in which nodes stand and move: its corner is at 0, 0; written 1500x300, in metres."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from topologies.motion import Point
+
+SHORTEST, LONGEST = 1, 100_000
+SIDES = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
+
+
+def sides(area: str) -> Point:
+    """Width and height. Raises ValueError."""
+    found = SIDES.fullmatch(area)
+    width, height = map(float, found.groups()) if found else (0.0, 0.0)
+    if not (SHORTEST <= width <= LONGEST and SHORTEST <= height <= LONGEST):
+        raise ValueError(f"an area is width x height, like 1500x300, sides of {SHORTEST} to {LONGEST} m; not {area!r}")
+    return width, height
+
+
+def _check(area: str) -> str:
+    sides(area)
+    return area
+
+
+Area = Annotated[str, AfterValidator(_check)]
+
+
+def somewhere(area: Point, random: Random) -> Point:
+    """A point of an area with these sides, each as likely as any other."""
+    return area[0] * random.random(), area[1] * random.random()
+
+
+def bounce(area: Point, here: Point, velocity: Point, seconds: float) -> Iterator[tuple[float, Point, Point]]:
+    """The way of a node that walls reflect as a mirror does light: each time (s) at which it hits one, and the last,
+    with its position then and its velocity (m/s) from then on."""
+    at, where, speed = 0.0, list(here), list(velocity)
+    while at < seconds:
+        hits = [_hit(*axis) for axis in zip(where, speed, area, strict=True)]
+        passed = min(*hits, seconds - at)
+        for axis, hit in enumerate(hits):
+            if hit == passed:
+                where[axis] = area[axis] if speed[axis] > 0 else 0.0
+                speed[axis] = -speed[axis]
+            else:
+                where[axis] = min(max(where[axis] + speed[axis] * passed, 0.0), area[axis])
+        at = at + passed if passed < seconds - at else seconds
+        yield at, (where[0], where[1]), (speed[0], speed[1])
+
+
+def _hit(where: float, speed: float, side: float) -> float:
+    """When a node meets the wall before it, along one axis."""
+    if speed == 0:
+        return math.inf
+    return (side - where) / speed if speed > 0 else -where / speed

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random waypoint: each node goes straight to a point drawn at random, at a speed drawn at random, pauses, and goes on.
+
+Johnson and Maltz 1996; as Broch et al. 1998 have it, a run begins with a pause, at points drawn uniformly. That is not
+how the nodes stand, or how fast they are, later: slow legs last longer, and so the mean speed decays, for ever if vmin
+is 0 (Yoon, Liu and Noble 2003); and nodes gather in the middle. `stationary` draws the start from the distribution to
+which this tends, exactly: Navidi and Camp, "Stationary distributions for the random waypoint mobility model", IEEE
+Transactions on Mobile Computing 3(1), 2004.
+"""
+
+import math
+from random import Random
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from topologies.area import Area, sides, somewhere
+from topologies.motion import Path, Point, each, go
+from topologies.network import Network, Waypoint
+
+# vmin for vmax, with which the mean speed (vmax - vmin) / ln(vmax / vmin) is what seed 003 says: 1.44 m/s, 3.34, …
+SEEDS = {2.0: 1.0, 5.0: 2.1, 10.0: 4.1, 15.0: 5.0, 20.0: 9.0}
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    area: Area = Field("1500x300", description="metres, width x height")
+    vmax: float = Field(10.0, ge=0.001, le=1000, description="highest speed, m/s")
+    vmin: float | None = Field(None, ge=0.001, le=1000, description="lowest speed, m/s; by default seed 003's for vmax")
+    pause: float = Field(0.0, ge=0, le=1e6, description="seconds at each point")
+    start: Literal["uniform", "stationary"] = Field("uniform", description="where nodes are and how fast, at first")
+
+    @model_validator(mode="after")
+    def _speeds(self) -> Self:
+        self.speeds  # noqa: B018  # raises
+        return self
+
+    @property
+    def speeds(self) -> tuple[float, float]:
+        """The lowest and the highest. Raises ValueError."""
+        lowest = SEEDS.get(self.vmax) if self.vmin is None else self.vmin
+        if lowest is None:
+            there = ", ".join(f"{vmax:g}" for vmax in SEEDS)
+            raise ValueError(f"vmin: say which; seed 003 has one for a vmax of {there}, not for {self.vmax:g}")
+        if lowest > self.vmax:
+            raise ValueError(f"vmin is {lowest:g} m/s and vmax {self.vmax:g}: no speed is between")
+        return lowest, self.vmax
+
+
+def move(p: Parameters, network: Network, seconds: float, random: Random) -> dict[str, list[Waypoint]]:
+    return each(network, seconds, random, lambda own: path(p, sides(p.area), own))
+
+
+def path(p: Parameters, area: Point, random: Random) -> Path:
+    """One node's."""
+    lowest, highest = p.speeds
+    at, here, pause = 0.0, somewhere(area, random), p.pause
+    if p.start == "stationary":
+        leg_s = mean_distance(*area) * mean_slowness(lowest, highest)
+        if random.random() * (leg_s + p.pause) < leg_s:
+            here, to = _leg_under_way(area, random)
+            yield at, here
+            # The density of the speed is as 1/v: a leg at half the speed is met twice as often.
+            at, here = go(at, here, to, lowest * (highest / lowest) ** random.random())
+        else:
+            pause *= random.random()
+    yield at, here
+    while True:
+        if pause:
+            at += pause
+            yield at, here
+        at, here = go(at, here, somewhere(area, random), random.uniform(lowest, highest))
+        yield at, here
+        pause = p.pause
+
+
+def _leg_under_way(area: Point, random: Random) -> tuple[Point, Point]:
+    """Where a node is that is met on its way, and where it goes: a leg is met as often as it is long, and anywhere."""
+    while True:
+        start, to = somewhere(area, random), somewhere(area, random)
+        if random.random() * math.hypot(*area) < math.dist(start, to):
+            part = random.random()
+            return (start[0] + part * (to[0] - start[0]), start[1] + part * (to[1] - start[1])), to
+
+
+def mean_slowness(lowest: float, highest: float) -> float:
+    """The mean of 1/v of a speed drawn uniformly between these, s/m."""
+    return math.log(highest / lowest) / (highest - lowest) if highest > lowest else 1 / lowest
+
+
+def mean_distance(width: float, height: float) -> float:
+    """Of two points drawn uniformly in a rectangle (Ghosh, "Random distances within a rectangle and between two
+    rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951)."""
+    a, b, d = width, height, math.hypot(width, height)
+    corners = a**3 / b**2 + b**3 / a**2 + d * (3 - a**2 / b**2 - b**2 / a**2)
+    sides = b**2 / a * math.log((a + d) / b) + a**2 / b * math.log((b + d) / a)
+    return (corners + 2.5 * sides) / 15

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Traces of SUMO (`--fcd-output`, floating car data): where each vehicle, person or container is, step by step.
+
+    <fcd-export> <timestep time="0.00"> <vehicle id="veh0" x="12.5" y="3.1" …/> … </timestep> … </fcd-export>
+
+Each of them is a station, which is there from the first timestep that has it until one that has it no more; between
+timesteps it goes straight on. If all have names of nodes, each is that node; else the first to come is the network's
+first node, the second its second, and so on. Who is left over, as a roadside unit, stands where the topology has it.
+"""
+
+import math
+from random import Random
+from xml.parsers import expat
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from topologies.files import File, number, opened, said_of
+from topologies.motion import settle_spans
+from topologies.network import Motion, Network, Span, Waypoint
+
+THINGS = ("vehicle", "person", "container")
+LONGEST = 1e9  # seconds
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: File = Field(description="an FCD trace of SUMO, in metres (not --fcd-output.geo), also in .gz")
+    begin: float = Field(0.0, ge=0, le=LONGEST, description="the trace's second at which the run begins")
+    first: int | None = Field(None, ge=1, description="take so many: those that come first")
+
+
+def move(p: Parameters, network: Network, seconds: float, random: Random) -> Motion:
+    trace = _Trace(p.begin)
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = trace.element
+    parser.StartDoctypeDeclHandler = _no_doctype
+    with opened(p.file) as stream:
+        try:
+            parser.ParseFile(stream)
+        except expat.ExpatError as error:
+            raise ValueError(f"{p.file}, line {error.lineno}: {expat.ErrorString(error.code)}") from None
+        except ValueError as error:
+            raise ValueError(f"{p.file}, line {parser.CurrentLineNumber}: {error}") from None
+    with said_of(p.file):
+        trace.end()
+        there = [thing for thing, spans in trace.spans.items() if settle_spans(spans, seconds)]
+        names = _names(there[: p.first], list(network.nodes))
+    return Motion({name: trace.ways[thing] for thing, name in names.items()},
+                  {name: trace.spans[thing] for thing, name in names.items()})  # fmt: skip
+
+
+def _no_doctype(*_: object) -> None:
+    raise ValueError("a DOCTYPE, which no trace of SUMO has")
+
+
+def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
+    """Which node each of them is."""
+    if set(things) <= set(nodes):
+        return {thing: thing for thing in things}
+    if len(things) > len(nodes):
+        raise ValueError(
+            f"{len(things)} come, and the network has {len(nodes)} nodes; first={len(nodes)} takes so many"
+        )
+    return dict(zip(things, nodes, strict=False))
+
+
+class _Trace:
+    """What was read so far: who was where when, with times from the begin of the run."""
+
+    def __init__(self, begin: float) -> None:
+        self.begin = begin
+        self.ways: dict[str, list[Waypoint]] = {}
+        self.spans: dict[str, list[Span]] = {}
+        self.since: dict[str, float] = {}  # those that are there now, and since when
+        self.now: dict[str, Waypoint] = {}
+        self.at_s: float | None = None
+        self.root = False
+
+    def element(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.root and name != "fcd-export":
+            raise ValueError(f"<{name}> where <fcd-export> begins: this is no FCD trace")
+        self.root = True
+        if name == "timestep":
+            at_s = number(_said(attributes, "time"), 0, LONGEST) - self.begin
+            if self.at_s is not None and at_s <= self.at_s:
+                raise ValueError(f"timestep {attributes['time']} comes after {self.at_s + self.begin:g}")
+            self._step(at_s)
+        elif name in THINGS:
+            thing = _said(attributes, "id")
+            if self.at_s is None:
+                raise ValueError(f"<{name}> outside of a <timestep>")
+            if thing in self.now:
+                raise ValueError(f"{thing} is there twice in this timestep")
+            x, y = (number(_said(attributes, axis)) for axis in "xy")
+            self.now[thing] = Waypoint(self.at_s, (x, y, number(attributes.get("z", "0"))))
+
+    def _step(self, at_s: float) -> None:
+        """The timestep before is over; another begins."""
+        for thing, waypoint in self.now.items():
+            self.since.setdefault(thing, waypoint.at_s)
+            self.ways.setdefault(thing, []).append(waypoint)
+            self.spans.setdefault(thing, [])  # in the order in which they come
+        for thing in [thing for thing in self.since if thing not in self.now]:
+            assert self.at_s is not None
+            self.spans[thing].append(Span(self.since.pop(thing), self.at_s))
+        self.now, self.at_s = {}, at_s
+
+    def end(self) -> None:
+        """The trace is over. Who is there now, stays."""
+        self._step(math.inf)
+        for thing, since in self.since.items():
+            self.spans[thing].append(Span(since, math.inf))
+
+
+def _said(attributes: dict[str, str], name: str) -> str:
+    if name not in attributes:
+        raise ValueError(f"no {name} is said")
+    return attributes[name]

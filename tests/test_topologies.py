@@ -45,9 +45,49 @@ def test_mesh_may_be_oblong():
     assert layout("mesh", size="3x2", flows=3).flows == [("sta1", "sta3"), ("sta1", "sta4"), ("sta3", "sta6")]
 
 
+def test_random_is_spread_evenly_and_the_same_for_the_same_placement():
+    found = layout("random", stations=250)
+    assert all(0 <= x <= 1500 and 0 <= y <= 300 and z == 0 for x, y, z in found.stations.values())
+    assert sum(x > 750 for x, _, _ in found.stations.values()) == pytest.approx(125, abs=32)  # four deviations
+    assert sum(y > 150 for _, y, _ in found.stations.values()) == pytest.approx(125, abs=32)
+    assert found == layout("random", stations=250) != layout("random", stations=250, placement=2)
+    assert layout("random").stations["sta1"] == (1324.379, 80.811, 0.0)  # golden
+    assert layout("random").flows == [("sta11", "sta24")]
+
+
+def test_random_has_flows_between_disjoint_pairs_or_those_that_are_said():
+    ends = [name for flow in layout("random", stations=6, flows=3).flows for name in flow]
+    assert sorted(ends) == [f"sta{number}" for number in range(1, 7)]
+    assert layout("random", pairs="sta1-sta9,sta1-sta2").flows == [("sta1", "sta9"), ("sta1", "sta2")]
+
+
+def test_random_is_drawn_until_it_is_connected():
+    """Which is found out here as one would on paper: who is reached spreads until nobody is added."""
+    reach = 90
+    loose = layout("random", stations=30, area="400x400", placement=3)
+    tight = layout("random", stations=30, area="400x400", placement=3, connected=reach)
+    for found, expected in ((loose, False), (tight, True)):
+        places = list(found.stations.values())
+        reached = {places[0]}
+        for _ in places:
+            reached |= {there for there in places for here in reached if math.dist(here, there) <= reach}
+        assert (len(reached) == len(places)) == expected
+    with pytest.raises(
+        ValueError, match="connected: of 1000 draws of 3 stations in 1000x1000 m none is, by hops of 1 m"
+    ):
+        layout("random", stations=3, area="1000x1000", connected=1)
+    with pytest.raises(ValueError, match="there is no node sta51"):
+        layout("random", pairs="sta1-sta51")
+
+
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
+        ("random", {"stations": 3, "flows": 2}),
+        ("random", {"pairs": "sta1:sta2"}),
+        ("random", {"pairs": "sta1-sta2 sta3"}),
+        ("random", {"area": "1500"}),
+        ("random", {"stations": 251}),
         ("string", {"stations": 1}),
         ("string", {"stations": 101}),
         ("string", {"spacing": 0}),

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stations anywhere in a rectangle, each place as likely as any other, and flows between some of them.
+
+The networks of seed 003's studies of motion: 50 stations in 1500x300 m, flows between random pairs. `placement` is the
+number of the draw, apart from a run's seed: many seeds may run in one placement. Stations that move by a model with an
+area (docs/mobility.md) are placed by that, from the run's seed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from random import Random
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from topologies import Layout
+from topologies.area import Area, sides, somewhere
+from topologies.motion import Point, stream
+from topologies.network import MAX_NODES
+
+TRIES = 1000
+PAIR = re.compile(r"(sta\d{1,3})-(sta\d{1,3})", re.ASCII)
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
+    area: Area = Field("1500x300", description="metres, width x height")
+    flows: int = Field(1, ge=1, le=100, description="flows, between pairs drawn at random that share no station")
+    pairs: str = Field("", description="flows between these pairs instead: sta1-sta9,sta4-sta2")
+    connected: float = Field(
+        0,
+        ge=0,
+        le=1e6,
+        allow_inf_nan=False,
+        description="draw until everybody reaches everybody by hops of so many metres; 0: as it comes",
+    )
+    placement: int = Field(1, ge=0, lt=2**63, description="which of all draws")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.pairs and 2 * self.flows > self.stations:
+            raise ValueError(
+                f"flows: {self.flows} pairs that share no station need {2 * self.flows}, not {self.stations}"
+            )
+        for pair in filter(None, self.pairs.split(",")):
+            if not PAIR.fullmatch(pair):
+                raise ValueError(f"pairs: {pair!r} is no pair of stations; write sta1-sta9, and commas between several")
+        return self
+
+
+def layout(p: Parameters) -> Layout:
+    names = [f"sta{number}" for number in range(1, p.stations + 1)]
+    points = place(p.stations, p.area, p.connected, p.placement)
+    flows = [(a, b) for a, b in (pair.split("-") for pair in p.pairs.split(",") if pair)]
+    return Layout({name: (x, y, 0.0) for name, (x, y) in zip(names, points, strict=True)}, flows or _drawn(p, names))
+
+
+def _drawn(p: Parameters, names: list[str]) -> list[tuple[str, str]]:
+    """Pairs from a stream of their own: those of the same placement are the same in another area."""
+    ends = stream(p.placement, "flows").sample(names, 2 * p.flows)
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+@cache
+def place(stations: int, area: str, connected: float, placement: int) -> tuple[Point, ...]:
+    """Where they stand, in millimetres. Raises ValueError if none of so many draws is connected."""
+    random = stream(placement, "places")
+    for _ in range(TRIES if connected else 1):
+        points = tuple(_drawn_point(sides(area), random) for _ in range(stations))
+        if not connected or is_connected(points, connected):
+            return points
+    raise ValueError(
+        f"connected: of {TRIES} draws of {stations} stations in {area} m none is, by hops of {connected:g} m"
+    )
+
+
+def _drawn_point(area: Point, random: Random) -> Point:
+    x, y = somewhere(area, random)
+    return round(x, 3), round(y, 3)
+
+
+def is_connected(points: tuple[Point, ...], reach: float) -> bool:
+    """Whether everybody reaches everybody by hops of at most so many metres."""
+    left, near = set(points[1:]), [points[0]]
+    while near and left:
+        here = near.pop()
+        found = {point for point in left if math.dist(here, point) <= reach}
+        left -= found
+        near += found
+    return not left

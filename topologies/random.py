@@ -31,13 +31,9 @@ class Parameters(BaseModel):
     stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
     area: Area = Field("1500x300", description="metres, width x height")
     flows: int = Field(1, ge=1, le=100, description="flows, between pairs drawn at random that share no station")
-    pairs: str = Field("", description="flows between these pairs instead: sta1-sta9,sta4-sta2")
-    connected: float = Field(
-        0,
-        ge=0,
-        le=1e6,
-        allow_inf_nan=False,
-        description="draw until everybody reaches everybody by hops of so many metres; 0: as it comes",
+    pairs: str | None = Field(None, description="flows between these pairs instead: sta1-sta9,sta4-sta2")
+    connected: float | None = Field(
+        None, gt=0, le=1e6, description="draw until everybody reaches everybody by hops of at most so many metres"
     )
     placement: int = Field(1, ge=0, lt=2**63, description="which of all draws")
 
@@ -47,7 +43,7 @@ class Parameters(BaseModel):
             raise ValueError(
                 f"flows: {self.flows} pairs that share no station need {2 * self.flows}, not {self.stations}"
             )
-        for pair in filter(None, self.pairs.split(",")):
+        for pair in self.pairs.split(",") if self.pairs else ():
             if not PAIR.fullmatch(pair):
                 raise ValueError(f"pairs: {pair!r} is no pair of stations; write sta1-sta9, and commas between several")
         return self
@@ -56,8 +52,9 @@ class Parameters(BaseModel):
 def layout(p: Parameters) -> Layout:
     names = [f"sta{number}" for number in range(1, p.stations + 1)]
     points = place(p.stations, p.area, p.connected, p.placement)
-    flows = [(a, b) for a, b in (pair.split("-") for pair in p.pairs.split(",") if pair)]
-    return Layout({name: (x, y, 0.0) for name, (x, y) in zip(names, points, strict=True)}, flows or _drawn(p, names))
+    said = [PAIR.fullmatch(pair) for pair in p.pairs.split(",")] if p.pairs else []
+    flows = [(pair[1], pair[2]) for pair in said if pair] or _drawn(p, names)
+    return Layout({name: (x, y, 0.0) for name, (x, y) in zip(names, points, strict=True)}, flows)
 
 
 def _drawn(p: Parameters, names: list[str]) -> list[tuple[str, str]]:
@@ -67,7 +64,7 @@ def _drawn(p: Parameters, names: list[str]) -> list[tuple[str, str]]:
 
 
 @cache
-def place(stations: int, area: str, connected: float, placement: int) -> tuple[Point, ...]:
+def place(stations: int, area: str, connected: float | None, placement: int) -> tuple[Point, ...]:
     """Where they stand, in millimetres. Raises ValueError if none of so many draws is connected."""
     random = stream(placement, "places")
     for _ in range(TRIES if connected else 1):

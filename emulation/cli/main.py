@@ -97,6 +97,20 @@ class Topologies(What):
         return shell.of_script(cmd_name) if cmd_name.endswith(".py") else None
 
 
+class Moving(What):
+    """`motion`'s subcommands: the topologies, also in files of the user's own."""
+
+    what, besides = "topology", ", or the path of one that ends in .py"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return topologies.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from emulation.cli import motion
+
+        return motion.command(cmd_name) if cmd_name in topologies.names() or cmd_name.endswith(".py") else None
+
+
 class Files(Group):
     """Subcommands that are files of this folder."""
 
@@ -157,6 +171,12 @@ cli.add_command(Topologies(
     "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",
     help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
     examples=["shell string --stations 3", "shell ./ring.py --rts full"],
+))  # fmt: skip
+cli.add_command(Moving(
+    "motion", subcommand_metavar="TOPOLOGY --out FILE [OPTIONS]",
+    help="Write who moves how to a movement file, for ns-2 or BonnMotion.",
+    examples=["motion random --motion random_waypoint,vmax=10 --seconds 900 --out a.setdest",
+              "motion ./ring.py --motion line,node=sta1 --out ring.movements"],
 ))  # fmt: skip
 cli.add_command(Files(
     "check", "new", name="module",

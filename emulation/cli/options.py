@@ -82,14 +82,19 @@ def _value(name: str, value: object) -> object:
     return dict(zip(names, numbers, strict=False))
 
 
-def specification_of(topology: str, given: dict[str, Any]) -> Specification:
+def asked_for(topology: str, given: Mapping[str, Any]) -> Specification:
+    """The specification of a topology and the options that were given, not planned yet. Raises ValueError."""
+    return specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
+
+
+def specification_of(topology: str, given: Mapping[str, Any]) -> Specification:
     """The specification of a topology and the options that were given.
 
     Raises Misuse, which says what is wrong: with an option, or with the plan that they make together; and Failure, if a
     program that they need is not there.
     """
     try:
-        found = specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
+        found = asked_for(topology, given)
         made = plan(found)
         check_programs(made)
     except ValueError as error:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topologies import Network, Node, Span, Waypoint, mobility
-from topologies.mobility import bonnmotion, setdest
+from topologies.mobility import setdest
 from topologies.motion import position_at
 
 HERE = Path(__file__).parent
@@ -282,44 +282,3 @@ def test_whatever_is_in_a_file_it_is_a_motion_or_is_explained(model, data):
         else:
             for way in moved.motion.values():
                 assert way[0].at_s == 0 and way[-1].at_s <= 100
-
-
-# What is written is what is read
-
-
-somewhere = st.integers(-2_000_000, 2_000_000).map(lambda milli: milli / 1000)
-some_way = st.lists(st.tuples(st.integers(0, 200_000_000), somewhere, somewhere), min_size=1, max_size=6)
-
-
-@given(st.lists(some_way, min_size=3, max_size=3))
-def test_what_is_written_is_what_is_read(drawn):
-    waypoints = {f"sta{k}": [(at / 1e6, x, y) for at, x, y in sorted(way)] for k, way in enumerate(drawn, 1)}
-    moved = mobility.move(mobility.check({"model": "scripted", "waypoints": waypoints}), NETWORK, 100, 1)
-    with tempfile.TemporaryDirectory() as folder:
-        again = read(Path(folder), "bonnmotion", bonnmotion.write(moved))
-        assert again == moved
-        shifted = read(Path(folder), "setdest", setdest.write(moved))
-    by = [b - a for a, b in zip(moved.nodes["sta1"].position, shifted.nodes["sta1"].position, strict=True)]
-    assert all(abs(metres - round(metres)) < 1e-6 for metres in by)
-    for name, way in moved.motion.items():
-        there = [(at, (round(x - by[0], 3), round(y - by[1], 3), z)) for at, (x, y, z) in shifted.motion[name]]
-        assert there == [(at, tuple(position)) for at, position in way]
-
-
-def test_nobody_is_written_at_or_below_0_for_ns2():
-    text = setdest.write(NETWORK)
-    assert text.splitlines()[:2] == ["# 3 nodes; they need: load_flatgrid 4 2", "# shifted by 0, 1 m"]
-    assert "$node_(0) set Y_ 1.0" in text
-
-
-def test_heights_are_written_if_there_are_any():
-    high = Network(nodes={"a": Node(position=(1, 2, 3))}, motion={"a": [(1, (1, 2, 3)), (2, (1, 2, 4))]})
-    assert bonnmotion.write(high) == "1.0 1.0 2.0 3.0 2.0 1.0 2.0 4.0\n"
-    with pytest.raises(ValueError, match="a changes its height, which in ns-2 no station does"):
-        setdest.write(high)
-
-
-@pytest.mark.parametrize("model", [bonnmotion, setdest])
-def test_what_a_format_cannot_say_is_refused(model):
-    with pytest.raises(ValueError, match=r"b comes and goes, for which .* have no word"):
-        model.write(Network(nodes={"a": Node(), "b": Node()}, presence={"b": [(0, 1)]}))

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
+from textwrap import shorten
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,7 +52,9 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
             elif timed and SET.fullmatch(timed["command"].strip()):
                 raise ValueError("no station jumps: X_, Y_ and Z_ are set for the start, without `at`")
             else:
-                raise ValueError(f'{line!r} is neither `$node_(0) set X_ 1.0` nor `$ns_ at 1.0 "$node_(0) setdest …"`')
+                raise ValueError(
+                    f'{shorten(line, 50)!r} is neither `$node_(0) set X_ 1.0` nor `$ns_ at 1.0 "$node_(0) setdest …"`'
+                )
     for node, given in commands.items():
         with said_of(given[0][3]):
             if lacks := {"X", "Y"} - starts.get(node, {}).keys():

@@ -5,40 +5,49 @@ import re
 
 import pytest
 
-from emulation.dcf80211 import generate
+from emulation import generate
 
-SPEC = generate.read()
-ENUMS = {definition["name"]: definition["entries"] for definition in SPEC["definitions"] if "entries" in definition}
+SPECS = {family: generate.read(family) for family in generate.FAMILIES}
+ENUMS = [
+    (family, definition["name"], definition["entries"])
+    for family, spec in SPECS.items()
+    for definition in spec["definitions"]
+    if "entries" in definition
+]
+CORE = {generate.AIR: (("core/dcf.h", "wire/frame.h"), "dcf"), generate.MANET: (("core/manet.h",), "manet")}
 
 
-def test_what_is_made_is_up_to_date() -> None:
-    """After a change of the YAML: python -m emulation.dcf80211.generate"""
-    assert generate.HEADER.read_text() == generate.header(SPEC)
-    assert generate.MODULE.read_text() == generate.module(SPEC)
+@pytest.mark.parametrize("family", SPECS, ids=lambda family: family.name)
+def test_what_is_made_is_up_to_date(family: generate.Family) -> None:
+    """After a change of the YAML: python -m emulation.generate"""
+    for file, text in family.files().items():
+        assert file.read_text() == text
 
 
-@pytest.mark.parametrize("name", ENUMS)
-def test_the_core_numbers_what_it_tells_alike(name: str) -> None:
+@pytest.mark.parametrize(("family", "name", "entries"), ENUMS, ids=[name for _, name, _ in ENUMS])
+def test_the_core_numbers_what_it_tells_alike(family: generate.Family, name: str, entries: list[str]) -> None:
     """The core has enums of its own; where a name would be another's, it says more: DCF_STAGES_USED."""
-    sources = "".join((generate.HERE / file).read_text() for file in ("core/dcf.h", "wire/frame.h"))
-    body = re.search(rf"enum dcf_{name} \{{(.*?)\}};", sources, re.DOTALL)
+    files, core_name = CORE[family]
+    sources = "".join((family.folder / file).read_text() for file in files)
+    body = re.search(rf"enum {core_name}_{generate.capitals(name).lower()} \{{(.*?)\}};", sources, re.DOTALL)
     assert body
-    *core, count = re.findall(r"\bDCF_\w+", re.sub(r"/\*.*?\*/", "", body[1], flags=re.DOTALL))
-    prefix = "DCF_EIFS_" if name == "eifs" else "DCF_"
-    for said, entry in zip(core, ENUMS[name], strict=True):
+    *core, count = re.findall(rf"\b{core_name.upper()}_\w+", re.sub(r"/\*.*?\*/", "", body[1], flags=re.DOTALL))
+    prefix = "DCF_EIFS_" if name == "eifs" else f"{core_name.upper()}_"
+    for said, entry in zip(core, entries, strict=True):
         assert said.startswith(prefix + generate.capitals(entry))
     assert count.endswith("S")
 
 
-def test_the_kernel_answers_to_each_command_as_told() -> None:
+@pytest.mark.parametrize("family", SPECS, ids=lambda family: family.name)
+def test_the_kernel_answers_to_each_command_as_told(family: generate.Family) -> None:
     """By one message or by a dump; and to whom."""
     told = {
         generate.capitals(operation["name"]): (
             "dumpit" if "dump" in operation else "doit",
             "admin-perm" in operation.get("flags", []),
         )
-        for operation in SPEC["operations"]["list"]
+        for operation in SPECS[family]["operations"]["list"]
     }
     entry = r"\{ \.cmd = CMD_(\w+), \.(doit|dumpit) = \w+(, ADMIN)? \}"
-    found = re.findall(entry, (generate.HERE / "control.c").read_text())
+    found = re.findall(entry, (family.folder / "control.c").read_text())
     assert {command: (how, bool(admin)) for command, how, admin in found} == told

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Control of the air, in numbers. Made from dcf80211.yaml by generate.py: change
- * the one, and run the other.
+ * Control of the air, in numbers. Made from dcf80211.yaml by generate.py:
+ * change the one, and run the other.
  */
 #ifndef DCF80211_PROTOCOL_H
 #define DCF80211_PROTOCOL_H

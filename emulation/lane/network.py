@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from emulation.lane.air import Air
 from emulation.lane.links import Link
 from emulation.lane.node import Node
+from emulation.lane.routing import Routing
 
 
 class Network(Protocol):
@@ -21,6 +22,7 @@ class Network(Protocol):
     plan: dict[str, Any]
     nodes: dict[str, Node]
     air: Air | None
+    routing: Routing | None
     folder: str
 
 

@@ -172,14 +172,15 @@ class Interface:
         if self.plan["qdisc"]:
             self.set_qdisc(self.plan["qdisc"])
 
-    def set_qdisc(self, options: dict[str, Any]) -> None:
-        """Give it a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises NetlinkError."""
+    def set_qdisc(self, options: dict[str, Any], index: int | None = None) -> None:
+        """Give it, or what stands for it, a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises
+        NetlinkError."""
         from emulation.lane import ackthin
 
-        node, wanted = self.node, dict(options)
+        node, wanted, index = self.node, dict(options), index or self.index
         kind = wanted.pop("kind")
-        node.route.replace_qdisc(self.index, kind, ackthin.pack(wanted) or None)
-        root = node.route.qdisc(self.index)
+        node.route.replace_qdisc(index, kind, ackthin.pack(wanted) or None)
+        root = node.route.qdisc(index)
         node.note("root qdisc", text(root[TCA_KIND]), None)
         kept = ackthin.unpack(root[TCA_OPTIONS]) if wanted else {}
         for name, value in wanted.items():

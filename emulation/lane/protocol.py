@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and run
-the other."""
+"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and
+run the other."""
 
 FAMILY = "dcf80211"
 

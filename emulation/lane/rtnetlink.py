@@ -16,10 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulation.lane.netlink import Value
 
-RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR = 18, 19, 20
+RTM_NEWLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 18, 19, 20, 21
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
-IFLA_IFNAME = 3
+IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_LINKINFO = 3, 4, 5, 18
+IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
 NDA_DST, NDA_LLADDR = 1, 2
@@ -68,10 +69,18 @@ class Route(Netlink):
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
         return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
-    def set_link(self, index: int, *, up: bool | None = None, name: str | None = None) -> None:
-        """Switch a link up or down, rename it."""
+    def new_link(self, name: str, kind: str, below: int, values: list[tuple[int, Value]]) -> None:
+        """Make a link of a kind over another; `values` are the kind's own (IFLA_INFO_DATA)."""
+        info: list[tuple[int, Value]] = [(IFLA_INFO_KIND, kind), (IFLA_INFO_DATA, values)]
+        payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), (IFLA_LINK, below), (IFLA_LINKINFO, info)])
+        self.request(RTM_NEWLINK, payload, CREATE | EXCLUSIVE, f"link {name}")
+
+    def set_link(self, index: int, *, up: bool | None = None, name: str | None = None, mtu: int | None = None) -> None:
+        """Switch a link up or down, rename it, let its packets be so long."""
         change, flags = (0, 0) if up is None else (UP, UP * up)
         values: list[tuple[int, Value]] = [] if name is None else [(IFLA_IFNAME, name)]
+        if mtu is not None:
+            values.append((IFLA_MTU, mtu))
         payload = LINK.pack(0, 0, index, flags, change) + build(values)
         self.request(RTM_SETLINK, payload, what=f"link {name or index}")
 
@@ -82,6 +91,13 @@ class Route(Netlink):
         head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)
         payload = head + build([(IFA_LOCAL, ip), (IFA_ADDRESS, ip)])
         self.request(RTM_NEWADDR, payload, CREATE | EXCLUSIVE, f"address {address}")
+
+    def delete_address(self, index: int, address: str) -> None:
+        """Take an address from a link."""
+        text, _, prefix = address.partition("/")
+        family, ip = ip_address(text)
+        head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)
+        self.request(RTM_DELADDR, head + build([(IFA_LOCAL, ip)]), what=f"address {address}")
 
     def add_route(
         self, index: int, to: str, via: str | None = None, metrics: dict[str, int] | None = None, metric: int = 0

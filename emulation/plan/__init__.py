@@ -44,10 +44,12 @@ def plan(specification: Specification) -> dict[str, Any]:
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
-    routing = plan_routing(specification, network, nodes, reached(specification, standing.power_mdbm))
-    modules = [*kernel.load, *tcp_modules, *set_up_queues(specification, by_name, network)]  # what others need is first
+    found, ways = plan_routing(specification, network, nodes, reached(specification, standing.power_mdbm))
+    modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
+    modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
+    recording += getattr(found, "RECORDERS", ())
     return {
         "version": 3,
         "name": Path(specification.network.topology or "script").stem,
@@ -56,7 +58,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "air": air,
         "links": links,
         "nodes": nodes,
-        "routing": routing,
+        "routing": ways,
         "applications": applications,
         "motion": plan_motion(specification, network, standing),
         "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from topologies import Network
 
 def plan_routing(
     specification: Specification, network: Network, nodes: list[dict[str, Any]], reached: NDArray[np.bool_]
-) -> dict[str, Any]:
-    """Give each node its part, and its interface the neighbours that it must know; returns the plan's `routing`.
+) -> tuple[ModuleType, dict[str, Any]]:
+    """Give each node its part, and its interface the neighbours that it must know; returns the routing's file and the
+    plan's `routing`.
 
     `reached` says who is strong enough for whom; only those on one link are each other's neighbours. Raises PlanError:
     no such routing, or no path for a flow.
@@ -33,14 +35,19 @@ def plan_routing(
     reached = reached & (link[:, None] == link[None, :])
     reach = [np.flatnonzero(row).tolist() for row in reached]
     ips = [ip(i) for i in range(len(names))]
+    options = dict(chosen.routing)
+    kind = options.pop("kind")
+    found = known(routing.find, kind)
     try:
-        planned = known(routing.find, chosen.routing).plan(reach, ips, demands, chosen.unreachable)
+        planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:
         raise PlanError(_no_path(specification, network, lost.at, reached, link, names[lost.to])) from None
+    except ValueError as error:  # an option that it has not
+        raise PlanError(f"routing: {error}") from None
     for node, part in zip(nodes, planned, strict=True):
         node["routing"] = part.node
         node["interfaces"][0]["neighbours"] = {ip(i): address(i) for i in part.neighbours}
-    return {"kind": chosen.routing}
+    return found, {"kind": kind}
 
 
 def _no_path(

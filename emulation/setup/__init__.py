@@ -23,7 +23,7 @@ __all__ = ["ROOT", "Group", "Prepared", "SetupError", "mend_environment", "prepa
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
 AIR = ROOT / "emulation" / "dcf80211"
-MODULES = (AIR, ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
+MODULES = (AIR, ROOT / "emulation" / "manet", ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
 LIBRARIES = (ROOT / "analysis" / "native.c",)
 
 

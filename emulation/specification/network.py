@@ -4,6 +4,7 @@ how packets find their way, and who moves."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
@@ -11,6 +12,10 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 import topologies
 from emulation.specification.words import Section, word_and_pairs
 from topologies import Network, mobility
+
+
+def _routing(value: object) -> object:
+    return word_and_pairs("kind", value)
 
 
 def _motion(value: object) -> object:
@@ -24,7 +29,10 @@ class Chosen(Section):
     topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
     parameters: dict[str, Any] = Field({}, description="the topology's own parameters", validate_default=True)
     link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh")
-    routing: str = Field("static", pattern=r"^\w+$", description="how packets find their way: static|none")
+    routing: Annotated[dict[str, Any], BeforeValidator(_routing)] = Field(
+        {"kind": "static"},
+        description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|..., with options: KIND,NAME=VALUE",
+    )
     unreachable: bool = Field(False, description="allow flows whose ends no path connects")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
         None,
@@ -39,6 +47,13 @@ class Chosen(Section):
         if name is None:
             raise ValueError("which network: a topology, or one of your own")
         return topologies.find(name).name
+
+    @field_validator("routing")
+    @classmethod
+    def _a_word(cls, routing: dict[str, Any]) -> dict[str, Any]:
+        if not re.fullmatch(r"\w+", str(routing.get("kind", ""))):
+            raise ValueError(f"there is no routing {routing.get('kind')!r}")
+        return routing
 
     @field_validator("parameters")
     @classmethod

@@ -7,6 +7,8 @@ docs/plugins/routing.md shows how to write one.
 
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 
+A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
+
 `plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
 `unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.
 """
@@ -61,6 +63,10 @@ class Routing:
 
     def restore(self, node: Node) -> None:
         """An interface of this node was off, so that the kernel has forgotten its routes: enter them again."""
+
+    def counters(self) -> dict[str, Any]:
+        """What each node has counted, by its name; empty where nobody does."""
+        return {}
 
     def stop(self) -> None:
         """Leave nothing behind that does not go with the nodes, however far it came."""

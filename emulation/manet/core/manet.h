@@ -180,9 +180,14 @@ struct manet;
 /* static, aodv, dsr, olsr, dsdv: 0, 1, ...; NULL beyond. */
 const char *manet_protocol_name(u32 protocol);
 const struct manet_parameter *manet_parameters(u32 protocol, u32 *count);
+/* Bytes that it may put into a packet besides the users'. */
+u16 manet_overhead(u32 protocol);
 /* The memory that a node of this protocol needs. */
 size_t manet_size(u32 protocol);
-/* @m: so many bytes, zeroed; @prefix: bits of the subnet. Parameters are those of the preset until set; nothing happens before manet_start(). */
+/*
+ * @m: so many bytes, zeroed; @prefix: bits of the subnet. Parameters are those of
+ * the preset until set; nothing happens before manet_start().
+ */
 void manet_init(struct manet *m, u32 protocol, enum manet_preset preset, u32 address, u8 prefix, u64 seed,
 		const struct manet_ops *ops, void *edge);
 /* At any time. false: there is no such parameter or value. */
@@ -211,6 +216,7 @@ u32 manet_hops(const struct manet *m, u32 to);
 bool manet_set_route(struct manet *m, u32 to, u32 via, u8 hops);
 /* The next of the lines, from *@cursor 0 on; false: that was all. */
 bool manet_dump(const struct manet *m, u32 *cursor, struct manet_entry *entry);
+u32 manet_address(const struct manet *m);
 const char *manet_state_name(const struct manet *m, u8 state);
 const struct manet_counters *manet_counters(const struct manet *m);
 

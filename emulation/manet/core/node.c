@@ -18,6 +18,11 @@ const struct manet_parameter *manet_parameters(u32 protocol, u32 *count)
 	return protocols[protocol]->parameters;
 }
 
+u16 manet_overhead(u32 protocol)
+{
+	return protocols[protocol]->overhead;
+}
+
 size_t manet_size(u32 protocol)
 {
 	return sizeof(struct manet) + protocols[protocol]->size;
@@ -267,6 +272,11 @@ bool manet_dump(const struct manet *m, u32 *cursor, struct manet_entry *entry)
 {
 	memset(entry, 0, sizeof(*entry));
 	return m->protocol->dump(m, cursor, entry);
+}
+
+u32 manet_address(const struct manet *m)
+{
+	return m->address;
 }
 
 const char *manet_state_name(const struct manet *m, u8 state)

@@ -64,6 +64,7 @@ struct manet {
 struct manet_protocol {
 	const char *name;
 	size_t size; /* of its state */
+	u16 overhead; /* bytes that it may put into a packet; MANET_HEADROOM at most */
 	const struct manet_parameter *parameters; /* those of every protocol first: SHARED_PARAMETERS */
 	u32 n_parameters;
 	const char *const *states; /* names of manet_entry.state, NULL at the end */

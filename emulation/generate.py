@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in C and in Python what dcf80211.yaml says: `protocol.h` for control.c, and `emulation/lane/protocol.py` for the
-lane, which has no time to read YAML. Run it after a change of the YAML:
+"""Says in C and in Python what a module's YNL specification says: `protocol.h` for its control.c, and a file of names
+for the lane, which has no time to read YAML. Run it after a change of dcf80211.yaml or manet.yaml:
 
-    python -m emulation.dcf80211.generate
+    python -m emulation.generate
 
 Names are the YAML's; commands and attributes count from 1, in its order. The policy checks each attribute that a
 request may carry, and a table for each command says which ones it must.
@@ -12,27 +12,50 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 HERE = Path(__file__).parent
-SPECIFICATION, HEADER, MODULE = HERE / "dcf80211.yaml", HERE / "protocol.h", HERE.parent / "lane" / "protocol.py"
+
+
+class Family(NamedTuple):
+    """A module that is controlled by generic netlink."""
+
+    name: str  # and its folder's
+    of: str  # what is controlled
+    module: str  # the lane's file of names
+
+    @property
+    def folder(self) -> Path:
+        return HERE / self.name
+
+    def files(self) -> dict[Path, str]:
+        """What is made of its YAML."""
+        spec = read(self)
+        return {
+            self.folder / "protocol.h": header(self, spec),
+            HERE / "lane" / f"{self.module}.py": module(self, spec),
+        }
+
+
+AIR, MANET = Family("dcf80211", "the air", "protocol"), Family("manet", "routing interfaces", "manet_protocol")
+FAMILIES = (AIR, MANET)
 CAPITALS = ("outcome", "reason")  # what becomes of a frame, in Python
 WIDTH = 120
 C = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Control of the air, in numbers. Made from dcf80211.yaml by generate.py: change
- * the one, and run the other.
+ * Control of {of}, in numbers. Made from {name}.yaml by generate.py:
+ * change the one, and run the other.
  */
-#ifndef DCF80211_PROTOCOL_H
-#define DCF80211_PROTOCOL_H
+#ifndef {NAME}_PROTOCOL_H
+#define {NAME}_PROTOCOL_H
 
 #include <net/netlink.h>
 
-#define DCF80211_FAMILY_NAME "{name}"
-#define DCF80211_FAMILY_VERSION {version}
+#define {NAME}_FAMILY_NAME "{name}"
+#define {NAME}_FAMILY_VERSION {version}
 
 enum {{
 	CMD_UNSPEC,
@@ -56,8 +79,8 @@ static const struct nla_policy policy[ATTRS] = {{
 """
 PYTHON = '''\
 # SPDX-License-Identifier: BSD-3-Clause
-"""Control of the air, in numbers. Made from emulation/dcf80211/dcf80211.yaml by generate.py: change the one, and run
-the other."""
+"""Control of {of}, in numbers. Made from emulation/{name}/{name}.yaml by generate.py: change the one, and
+run the other."""
 
 FAMILY = "{name}"
 
@@ -81,14 +104,20 @@ def capitals(name: str) -> str:
     return name.upper().replace("-", "_")
 
 
-def read() -> dict[str, Any]:
+def read(family: Family) -> dict[str, Any]:
     """The YAML, with what each command's request carries as `requests`."""
-    spec: dict[str, Any] = yaml.safe_load(SPECIFICATION.read_text())
+    spec: dict[str, Any] = yaml.safe_load((family.folder / f"{family.name}.yaml").read_text())
     spec["commands"] = [operation["name"] for operation in spec["operations"]["list"]]
     spec["attributes"] = spec["attribute-sets"][0]["attributes"]
-    asked = {o["name"]: o.get("do", {}).get("request", {}).get("attributes") for o in spec["operations"]["list"]}
+    asked = {o["name"]: request(o).get("attributes") for o in spec["operations"]["list"]}
     spec["requests"] = {name: attributes for name, attributes in asked.items() if attributes}
     return spec
+
+
+def request(operation: dict[str, Any]) -> dict[str, Any]:
+    """What it carries."""
+    carried: dict[str, Any] = {**operation.get("do", {}), **operation.get("dump", {})}.get("request", {})
+    return carried
 
 
 def check(attribute: dict[str, Any]) -> str:
@@ -97,7 +126,8 @@ def check(attribute: dict[str, Any]) -> str:
     if "exact-len" in checks:
         return f"NLA_POLICY_EXACT_LEN({checks['exact-len']})"
     longest = f", .len = {checks['max-len']}" if "max-len" in checks else ""
-    return f"{{ .type = NLA_{capitals(attribute['type'])}{longest} }}"
+    kind = "NUL_STRING" if attribute["type"] == "string" else capitals(attribute["type"])
+    return f"{{ .type = NLA_{kind}{longest} }}"
 
 
 def needs(command: str, attributes: list[str]) -> str:
@@ -106,12 +136,14 @@ def needs(command: str, attributes: list[str]) -> str:
     return f"static const int {command}_needs[] = {{\n{body}\n}};"
 
 
-def header(spec: dict[str, Any]) -> str:
+def header(family: Family, spec: dict[str, Any]) -> str:
     """protocol.h."""
     carried = {name for attributes in spec["requests"].values() for name in attributes}
     checked = [attribute for attribute in spec["attributes"] if attribute["name"] in carried]
     return C.format(
-        name=spec["name"],
+        name=family.name,
+        NAME=capitals(family.name),
+        of=family.of,
         version=spec["version"],
         commands="\n".join(f"\tCMD_{capitals(name)}," for name in spec["commands"]),
         attributes="\n".join(f"\tA_{capitals(a['name'])}," for a in spec["attributes"]),
@@ -134,10 +166,11 @@ def numbers(names: list[str]) -> str:
     return "\n".join(f"    {capitals(name)} = {number}" for number, name in enumerate(names, 1))
 
 
-def module(spec: dict[str, Any]) -> str:
-    """protocol.py."""
+def module(family: Family, spec: dict[str, Any]) -> str:
+    """Its file for the lane."""
     return PYTHON.format(
-        name=spec["name"],
+        name=family.name,
+        of=family.of,
         tables="\n".join(table(definition) for definition in spec["definitions"] if "entries" in definition),
         commands=numbers(spec["commands"]),
         attributes=numbers([attribute["name"] for attribute in spec["attributes"]]),
@@ -145,5 +178,6 @@ def module(spec: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    HEADER.write_text(header(read()))
-    MODULE.write_text(module(read()))
+    for made in FAMILIES:
+        for file, text in made.files().items():
+            file.write_text(text)

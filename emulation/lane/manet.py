@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Routing interfaces: manet.ko over the radios, as the lane makes and asks them.
+
+A node's radio gives its address to an interface `manet0` above it, which finds the way by itself; the radio has none
+any more. The protocols are in `emulation/manet/`, control of them in `manet.yaml`, its names in `manet_protocol`.
+`Routing` is the base of the kinds in `emulation.lane.routing` that use it.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+from emulation.lane import routing
+from emulation.lane.manet_protocol import ENTRY_KINDS, EVENTS, FAMILY, KINDS, REASONS, Command
+from emulation.lane.manet_protocol import Attribute as A
+from emulation.lane.netlink import DUMP, Generic, number, text
+from emulation.lane.routing import Demand, Planned, Reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Self
+
+    from emulation.lane.interfaces.radio import Interface as Radio
+    from emulation.lane.netlink import Attributes, Value
+    from emulation.lane.network import Network
+    from emulation.lane.node import Node
+
+NAME, MODULE = "manet0", "manet"
+MODULES, RECORDERS = (MODULE,), ("manet_trace",)  # of the kinds of routing that use it
+OVERHEAD = 96  # of the radio's MTU, for source routes: MANET_HEADROOM
+MTU = 1500
+PROTOCOL, PRESET, SEED, MONITOR = 2, 3, 4, 5  # MANET_LINK_*: emulation/manet/link.h
+PRESETS = ("rfc", "thesis", "cmu")
+FOREVER = 2**64 - 1
+
+
+def address(payload: bytes) -> str:
+    """10.0.0.1"""
+    return socket.inet_ntoa(payload)
+
+
+def numbers(payload: bytes) -> list[int]:
+    return list(struct.unpack(f"={len(payload) // 8}Q", payload))
+
+
+class Control(Generic):
+    """Asks and tells the routing interface of the namespace that it was opened in. Raises NetlinkError."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__()
+        self.index = index
+
+    def _ask(self, command: int, *values: tuple[int, Any], flags: int = 0, what: str) -> list[Attributes]:
+        return self.command(FAMILY, command, [(A.IFINDEX, self.index), *values], flags, f"{NAME}: {what}")
+
+    def set(self, parameter: str, value: int) -> None:
+        """Give a parameter a value."""
+        self._ask(Command.SET, (A.PARAMETER, parameter), (A.VALUE, value), what=f"{parameter} = {value}")
+
+    def set_route(self, to: str, via: str, hops: int) -> None:
+        """Set a route of protocol `static`."""
+        route = ((A.TO, socket.inet_aton(to)), (A.VIA, socket.inet_aton(via)), (A.HOPS, bytes([hops])))
+        self._ask(Command.ROUTE, *route, what=f"route to {to}")
+
+    def parameters(self) -> dict[str, int]:
+        """What is set."""
+        found = self._ask(Command.PARAMETERS, flags=DUMP, what="parameters")
+        return {text(each[A.PARAMETER]): number(each[A.VALUE]) for each in found}
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What the node knows: routes, links, neighbours, requests (docs/interfaces.md)."""
+        return [entry(each) for each in self._ask(Command.ENTRIES, flags=DUMP, what="entries")]
+
+    def counters(self) -> dict[str, Any]:
+        """What it has counted; zeros are left out."""
+        found = self._ask(Command.DEVICE, what="counters")[0]
+        tables = {
+            "sent": (A.SENT, KINDS),
+            "sent_bytes": (A.SENT_BYTES, KINDS),
+            "got": (A.GOT, KINDS),
+            "dropped": (A.DROPPED, REASONS),
+            "dropped_control": (A.DROPPED_CONTROL, REASONS),
+            "events": (A.EVENTS, EVENTS),
+        }
+        totals = {"forwarded": A.FORWARDED, "delivered": A.DELIVERED, "acked": A.ACKED, "lost": A.LOST}
+        return {
+            **{name: number(found[attribute]) for name, attribute in totals.items()},
+            **{
+                name: {word.lower(): n for word, n in zip(words, numbers(found[attribute]), strict=True) if n}
+                for name, (attribute, words) in tables.items()
+            },
+        }
+
+
+def entry(found: Mapping[int, bytes]) -> dict[str, Any]:
+    """One line of what a node knows."""
+    until, path = number(found[A.UNTIL_NS]), found.get(A.PATH, b"")
+    return {
+        "kind": ENTRY_KINDS[number(found[A.ENTRY_KIND])],
+        "from": address(found[A.FROM]),
+        "to": address(found[A.TO]),
+        "via": address(found[A.VIA]),
+        "hops": number(found[A.HOPS]),
+        "valid": bool(number(found[A.VALID])),
+        "state": text(found[A.STATE]),
+        "sequence": number(found[A.SEQUENCE]),
+        "until_ns": None if until == FOREVER else until,
+        "mac": found[A.MAC].hex(":"),
+        "waiting": number(found[A.WAITING]),
+        "path": [address(path[at : at + 4]) for at in range(0, len(path), 4)],
+    }
+
+
+class Interface:
+    """The routing interface of a node, over its radio."""
+
+    def __init__(self, node: Node, radio: Radio, protocol: str, preset: str, seed: int, monitor: int | None) -> None:
+        values: list[tuple[int, Value]] = [(PROTOCOL, protocol), (PRESET, preset), (SEED, struct.pack("=Q", seed))]
+        route = node.route
+        if monitor is not None:
+            values.append((MONITOR, struct.pack("=I", monitor)))
+        route.set_link(radio.index, mtu=MTU + OVERHEAD)
+        route.delete_address(radio.index, radio.plan["ip"])
+        route.new_link(NAME, MODULE, radio.index, values)
+        self.node, self.index = node, route.index(NAME)
+        with node:
+            self.control = Control(self.index)
+
+    def start(self, ip: str, quickack: list[str]) -> None:
+        """From now on it is a node of the network, which acknowledges each segment of these at once."""
+        self.node.route.set_link(self.index, up=True)
+        self.node.route.add_address(self.index, ip)
+        for source in quickack:
+            self.node.route.add_route(self.index, source, None, {"quickack": 1})
+            self.node.note(f"route {source} quickack", self.node.route.route_metrics(source)["quickack"], 0)
+
+    def close(self) -> None:
+        self.control.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def plan(
+    protocol: str,
+    reach: Reach,
+    ips: list[str],
+    demands: list[Demand],
+    unreachable: bool,
+    preset: str = "rfc",
+    **parameters: Any,
+) -> list[Planned]:
+    """Of a protocol that finds its neighbours itself: nothing for any node but what the user said."""
+    if preset not in PRESETS:
+        raise ValueError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
+    for name, value in parameters.items():
+        if not str(value).isdecimal():
+            raise ValueError(f"{protocol}: {name} must be a whole number, not {value!r}")
+    chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
+    prompt = [[ips[one.source] for one in demands if one.prompt and one.destination == at] for at in range(len(reach))]
+    return [Planned({**chosen, "quickack": quickack}, []) for quickack in prompt]
+
+
+class Routing(routing.Routing):
+    """A protocol of manet.ko, on each node that has a radio; an interface each, by the node's name."""
+
+    overhears = False
+
+    def start(self, net: Network) -> None:
+        self.interfaces: dict[str, Interface] = {}
+        for number_, node in enumerate(net.nodes.values()):
+            radio = node.radio
+            chosen = node.plan["routing"]
+            monitor = radio.add_monitor() if self.overhears else None
+            seed = net.plan["seed"] << 16 | number_
+            made = Interface(node, radio, chosen["protocol"], chosen["preset"], seed, monitor)
+            self.interfaces[node.name] = made
+            for name, value in chosen["parameters"].items():
+                made.control.set(name, value)
+                node.note(f"{chosen['protocol']} {name}", value, None)
+        for node in net.nodes.values():
+            self.interfaces[node.name].start(node.radio.plan["ip"], node.plan["routing"]["quickack"])
+            if node.radio.plan["qdisc"]:
+                node.route.delete_qdisc(node.radio.index)
+                node.radio.set_qdisc(node.radio.plan["qdisc"], self.interfaces[node.name].index)
+
+    def counters(self) -> dict[str, Any]:
+        return {name: interface.control.counters() for name, interface in self.interfaces.items()}
+
+    def stop(self) -> None:
+        for interface in getattr(self, "interfaces", {}).values():
+            interface.close()

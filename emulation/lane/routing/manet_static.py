@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The routes of `static`, but in a routing interface (`emulation.lane.manet`): its queue, its counters and its trace,
+and no protocol. To compare what the interface itself costs, and to see what the link layer tells."""
+
+from __future__ import annotations
+
+from emulation.lane import manet
+from emulation.lane.routing import Demand, Planned, Reach, static
+from emulation.lane.rtnetlink import hardware_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.network import Network
+
+
+MODULES, RECORDERS = manet.MODULES, manet.RECORDERS
+
+
+def plan(
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+) -> list[Planned]:
+    """Routes as of `static`, and neighbours, who are entered in the kernel's table. Raises Unreachable."""
+    chosen = manet.plan("static", reach, ips, demands, unreachable, **options)
+    routes = static.routes_of(reach, demands, unreachable)
+    for at, planned in enumerate(chosen):
+        mine = {to: (via, hops) for (by, to), (via, hops) in sorted(routes.items()) if by == at}
+        planned.node["routes"] = [{"to": ips[to], "via": ips[via], "metric": hops} for to, (via, hops) in mine.items()]
+        planned.neighbours.extend(sorted({via for via, _ in mine.values()}))
+    return chosen
+
+
+class Routing(manet.Routing):
+    """Routes as planned."""
+
+    def start(self, net: Network) -> None:
+        super().start(net)
+        for name, interface in self.interfaces.items():
+            node = net.nodes[name]
+            for ip, mac in node.radio.plan["neighbours"].items():
+                node.route.add_neighbour(node.radio.index, ip, hardware_address(mac))
+            for route in node.plan["routing"]["routes"]:
+                interface.control.set_route(route["to"], route["via"], route["metric"])

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The interface: made over a radio by rtnetlink (`ip link add manet0 link wlan0
+ * type manet protocol aodv`), up as others are, a node of its network from when
+ * it is up and has an IPv4 address until it has not. It carries IPv4 and no
+ * Ethernet: the kernel's stack sends to it whatever is in its subnet.
+ */
+#include <linux/if_arp.h>
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/rtnetlink.h>
+
+#include "device.h"
+#include "link.h"
+
+static struct rtnl_link_ops link_ops;
+
+struct manet_device *device_of(struct net_device *dev)
+{
+	return dev->rtnl_link_ops == &link_ops ? netdev_priv(dev) : NULL;
+}
+
+u32 device_protocol(const char *name)
+{
+	u32 i;
+
+	for (i = 0; manet_protocol_name(i) && strcmp(manet_protocol_name(i), name); i++)
+		;
+	return i;
+}
+
+/* Before it, and again when the address has changed. */
+static void leave(struct manet_device *d)
+{
+	spin_lock_bh(&d->lock);
+	if (d->running)
+		manet_stop(d->core);
+	d->running = false;
+	kfree_skb(d->outgoing);
+	d->outgoing = NULL;
+	device_settle(d);
+}
+
+static void begin(struct manet_device *d)
+{
+	const struct in_device *in = __in_dev_get_rtnl(d->dev);
+	const struct in_ifaddr *ifa = in ? rtnl_dereference(in->ifa_list) : NULL;
+	u32 i;
+
+	if (!ifa || !netif_running(d->dev) || d->running)
+		return;
+	spin_lock_bh(&d->lock);
+	memset(d->core, 0, manet_size(d->protocol));
+	manet_init(d->core, d->protocol, MANET_RFC, ntohl(ifa->ifa_local), ifa->ifa_prefixlen, d->seed, &radio_ops, d);
+	for (i = 0; i < MANET_MAX_PARAMETERS; i++)
+		manet_set(d->core, i, d->value[i]);
+	d->running = true;
+	manet_start(d->core, ktime_get_ns());
+	device_settle(d);
+}
+
+static int address_changed(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct in_ifaddr *ifa = data;
+	struct manet_device *d = device_of(ifa->ifa_dev->dev);
+
+	if (d && event == NETDEV_DOWN)
+		leave(d);
+	if (d)
+		begin(d);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block address_notifier = { .notifier_call = address_changed };
+
+static int open(struct net_device *dev)
+{
+	struct manet_device *d = netdev_priv(dev);
+
+	if (!(d->lower->flags & IFF_UP))
+		return -ENETDOWN;
+	begin(d);
+	return 0;
+}
+
+static int stop(struct net_device *dev)
+{
+	struct manet_device *d = netdev_priv(dev);
+
+	leave(d);
+	hrtimer_cancel(&d->timer);
+	return 0;
+}
+
+static int init(struct net_device *dev)
+{
+	struct manet_device *d = netdev_priv(dev);
+
+	netdev_lockdep_set_classes(dev);
+	d->core = kvzalloc(manet_size(d->protocol), GFP_KERNEL);
+	if (!d->core)
+		return -ENOMEM;
+	manet_init(d->core, d->protocol, MANET_RFC, 0, 0, 0, &radio_ops, d); /* it may be asked before it begins */
+	dev_hold(d->lower);
+	return 0;
+}
+
+/* Also of one that came to be in part only. */
+static void uninit(struct net_device *dev)
+{
+	struct manet_device *d = netdev_priv(dev);
+
+	if (d->monitor) {
+		netdev_rx_handler_unregister(d->monitor);
+		dev_put(d->monitor);
+	}
+	if (d->tied) {
+		netdev_rx_handler_unregister(d->lower);
+		netdev_upper_dev_unlink(d->lower, dev);
+	}
+	/* No frame finds it any more: netdev_rx_handler_unregister() has waited for those that had. */
+	hrtimer_cancel(&d->timer);
+	kvfree(d->core);
+	dev_put(d->lower);
+}
+
+static int iflink(const struct net_device *dev)
+{
+	return ((struct manet_device *)netdev_priv(dev))->lower_index;
+}
+
+static const struct net_device_ops device_ops = {
+	.ndo_init = init,
+	.ndo_uninit = uninit,
+	.ndo_open = open,
+	.ndo_stop = stop,
+	.ndo_start_xmit = radio_start_xmit,
+	.ndo_get_iflink = iflink,
+};
+
+static void setup(struct net_device *dev)
+{
+	dev->netdev_ops = &device_ops;
+	dev->needs_free_netdev = true;
+	dev->type = ARPHRD_NONE;
+	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
+	dev->priv_flags |= IFF_NO_QUEUE;
+	dev->addr_len = 0;
+	dev->min_mtu = 576;
+	dev->max_mtu = MANET_MTU;
+	dev->mtu = MANET_MTU;
+}
+
+static const struct nla_policy policy[MANET_LINK_ATTRS] = {
+	[MANET_LINK_PROTOCOL] = { .type = NLA_NUL_STRING, .len = 15 },
+	[MANET_LINK_PRESET] = { .type = NLA_NUL_STRING, .len = 15 },
+	[MANET_LINK_SEED] = { .type = NLA_U64 },
+	[MANET_LINK_MONITOR] = { .type = NLA_U32 },
+};
+
+static int validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	if (!data || !data[MANET_LINK_PROTOCOL]) {
+		NL_SET_ERR_MSG(extack, "a protocol is needed: static, aodv, dsr, olsr or dsdv");
+		return -EINVAL;
+	}
+	if (!manet_protocol_name(device_protocol(nla_data(data[MANET_LINK_PROTOCOL])))) {
+		NL_SET_ERR_MSG(extack, "no such protocol");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int preset_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	static const char *const names[MANET_PRESETS] = { "rfc", "thesis", "cmu" };
+	int i = attr ? match_string(names, MANET_PRESETS, nla_data(attr)) : MANET_RFC;
+
+	if (i < 0)
+		NL_SET_ERR_MSG(extack, "no such preset: rfc, thesis or cmu");
+	return i;
+}
+
+static struct net_device *other(struct net *net, const struct nlattr *index)
+{
+	return index ? __dev_get_by_index(net, nla_get_u32(index)) : NULL;
+}
+
+static int listen(struct manet_device *d, struct net_device *monitor, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (!monitor || monitor->type != ARPHRD_IEEE80211_RADIOTAP) {
+		NL_SET_ERR_MSG(extack, "the monitor is no monitor interface of this network namespace");
+		return -EINVAL;
+	}
+	err = netdev_rx_handler_register(monitor, radio_overhear, d);
+	if (err)
+		return err;
+	dev_hold(monitor);
+	d->monitor = monitor;
+	return 0;
+}
+
+static int tie(struct manet_device *d, struct nlattr *monitor, struct net *net, struct netlink_ext_ack *extack)
+{
+	int err = netdev_rx_handler_register(d->lower, radio_receive, d);
+
+	if (err) {
+		NL_SET_ERR_MSG(extack, "the radio is another interface's already");
+		return err;
+	}
+	err = netdev_upper_dev_link(d->lower, d->dev, extack);
+	if (err) {
+		netdev_rx_handler_unregister(d->lower);
+		return err;
+	}
+	d->tied = true;
+	return monitor ? listen(d, other(net, monitor), extack) : 0;
+}
+
+static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
+		   struct netlink_ext_ack *extack)
+{
+	struct manet_device *d = netdev_priv(dev);
+	int preset = preset_of(data[MANET_LINK_PRESET], extack), err;
+	const struct manet_parameter *parameters;
+	u32 count, i;
+
+	if (preset < 0)
+		return preset;
+	d->dev = dev;
+	d->lower = other(net, tb[IFLA_LINK]);
+	if (!d->lower || d->lower->type != ARPHRD_ETHER) {
+		NL_SET_ERR_MSG(extack, "a radio is needed, in this network namespace: link wlan0");
+		return -EINVAL;
+	}
+	d->lower_index = d->lower->ifindex;
+	d->feedback = d->lower->ieee80211_ptr;
+	d->protocol = device_protocol(nla_data(data[MANET_LINK_PROTOCOL]));
+	d->seed = data[MANET_LINK_SEED] ? nla_get_u64(data[MANET_LINK_SEED]) : get_random_u64();
+	parameters = manet_parameters(d->protocol, &count);
+	for (i = 0; i < count; i++)
+		d->value[i] = parameters[i].preset[preset];
+	spin_lock_init(&d->lock);
+	spin_lock_init(&d->answers);
+	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	d->timer.function = radio_timer;
+	if (!tb[IFLA_MTU])
+		dev->mtu = min_t(u32, MANET_MTU, d->lower->mtu - manet_overhead(d->protocol));
+	err = register_netdevice(dev);
+	if (err)
+		return err;
+	err = tie(d, data[MANET_LINK_MONITOR], net, extack);
+	if (err)
+		unregister_netdevice(dev);
+	return err;
+}
+
+static void dellink(struct net_device *dev, struct list_head *head)
+{
+	unregister_netdevice_queue(dev, head);
+}
+
+static size_t link_size(const struct net_device *dev)
+{
+	return nla_total_size(16) + nla_total_size_64bit(sizeof(u64)) + nla_total_size(sizeof(u32));
+}
+
+static int fill_link(struct sk_buff *skb, const struct net_device *dev)
+{
+	const struct manet_device *d = netdev_priv(dev);
+
+	return nla_put_string(skb, MANET_LINK_PROTOCOL, manet_protocol_name(d->protocol)) ?:
+	       nla_put_u64_64bit(skb, MANET_LINK_SEED, d->seed, MANET_LINK_PAD) ?:
+	       (d->monitor ? nla_put_u32(skb, MANET_LINK_MONITOR, d->monitor->ifindex) : 0);
+}
+
+static struct rtnl_link_ops link_ops = {
+	.kind = MANET_NAME,
+	.priv_size = sizeof(struct manet_device),
+	.maxtype = MANET_LINK_ATTRS - 1,
+	.policy = policy,
+	.setup = setup,
+	.validate = validate,
+	.newlink = newlink,
+	.dellink = dellink,
+	.get_size = link_size,
+	.fill_info = fill_link,
+};
+
+/* A radio that goes takes along what is over it. */
+static int device_changed(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct net_device *lower = netdev_notifier_info_to_dev(data), *upper;
+	struct manet_device *d = NULL;
+	struct list_head *iter;
+	LIST_HEAD(gone);
+
+	if (event != NETDEV_UNREGISTER)
+		return NOTIFY_DONE;
+	netdev_for_each_upper_dev_rcu(lower, upper, iter)
+		if (device_of(upper))
+			d = netdev_priv(upper);
+	if (d) {
+		dellink(d->dev, &gone);
+		unregister_netdevice_many(&gone);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block device_notifier = { .notifier_call = device_changed };
+
+static int __init manet_init_module(void)
+{
+	int err = trace_open();
+
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&device_notifier);
+	if (err)
+		goto close;
+	err = register_inetaddr_notifier(&address_notifier);
+	if (err)
+		goto unregister_device;
+	err = control_register();
+	if (err)
+		goto unregister_address;
+	err = rtnl_link_register(&link_ops);
+	if (!err)
+		return 0;
+	control_unregister();
+unregister_address:
+	unregister_inetaddr_notifier(&address_notifier);
+unregister_device:
+	unregister_netdevice_notifier(&device_notifier);
+close:
+	trace_close();
+	return err;
+}
+
+static void __exit manet_exit_module(void)
+{
+	rtnl_link_unregister(&link_ops);
+	control_unregister();
+	unregister_inetaddr_notifier(&address_notifier);
+	unregister_netdevice_notifier(&device_notifier);
+	trace_close();
+}
+
+module_init(manet_init_module);
+module_exit(manet_exit_module);
+MODULE_DESCRIPTION("Ad hoc routing over a radio: AODV, DSR, OLSR, DSDV, with what the link layer says of each frame");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_RTNL_LINK(MANET_NAME);

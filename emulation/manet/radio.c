@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames to and from the radio. A packet of the core's lies in the control buffer
+ * of its skb. To the radio goes a clone with a destructor: whoever ends it,
+ * mac80211 has then set skb->wifi_acked (net/mac80211/status.c), which is all the
+ * feedback that a routing protocol needs; the original stays here, to go
+ * another way.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/ieee80211.h>
+#include <linux/ip.h>
+#include <net/arp.h>
+#include <net/ip.h>
+#include <net/mac80211.h>
+
+#include "device.h"
+
+static struct sk_buff *skb_of(struct manet_packet *p)
+{
+	return container_of((void *)p, struct sk_buff, cb);
+}
+
+static struct manet_packet *packet_of(struct sk_buff *skb)
+{
+	struct manet_packet *p = (void *)skb->cb;
+
+	BUILD_BUG_ON(sizeof(*p) > sizeof(skb->cb));
+	memset(p, 0, sizeof(*p));
+	p->data = skb->data;
+	p->len = skb->len;
+	return p;
+}
+
+/* The skb begins and ends where the core says. */
+static void follow(struct sk_buff *skb, const struct manet_packet *p)
+{
+	if (p->data > skb->data)
+		__skb_pull(skb, p->data - skb->data);
+	else if (p->data < skb->data)
+		__skb_push(skb, skb->data - p->data);
+	skb_trim(skb, p->len);
+	skb_reset_network_header(skb);
+}
+
+static void arm(struct manet_device *d)
+{
+	unsigned long flags;
+	u64 next;
+
+	spin_lock_irqsave(&d->answers, flags);
+	next = d->answered ? 0 : d->running ? manet_next(d->core) : NEVER;
+	if (next == NEVER)
+		hrtimer_try_to_cancel(&d->timer);
+	else
+		hrtimer_start(&d->timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+	spin_unlock_irqrestore(&d->answers, flags);
+}
+
+void device_settle(struct manet_device *d)
+	__releases(d->lock)
+{
+	struct sk_buff *frame = d->outgoing;
+
+	d->outgoing = NULL;
+	arm(d);
+	spin_unlock_bh(&d->lock);
+	if (frame)
+		dev_queue_xmit(frame);
+}
+
+static void answer(struct manet_device *d, const struct sk_buff *frame, enum manet_sent how)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&d->answers, flags);
+	if (d->frame == frame) { /* and not one from before the interface went down */
+		d->frame = NULL;
+		d->answered = true;
+		d->answer = how;
+		hrtimer_start(&d->timer, 0, HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock_irqrestore(&d->answers, flags);
+}
+
+enum hrtimer_restart radio_timer(struct hrtimer *timer)
+{
+	struct manet_device *d = container_of(timer, struct manet_device, timer);
+	u64 now = ktime_get_ns();
+	bool answered;
+
+	spin_lock_bh(&d->lock);
+	spin_lock_irq(&d->answers);
+	answered = d->answered;
+	d->answered = false;
+	spin_unlock_irq(&d->answers);
+	if (d->running && answered)
+		manet_sent(d->core, d->answer, now);
+	else if (d->running)
+		manet_run(d->core, now);
+	device_settle(d);
+	return HRTIMER_NORESTART;
+}
+
+/* The radio is done with a frame. A 802.11 one is there with mac80211's word on it; of others nothing is known. */
+static void frame_ended(struct sk_buff *frame)
+{
+	const struct ieee80211_tx_info *info = IEEE80211_SKB_CB(frame);
+	enum manet_sent how = MANET_ACKED;
+	struct manet_device *d;
+
+	rcu_read_lock();
+	if (rcu_access_pointer(frame->dev->rx_handler) == radio_receive) {
+		d = rcu_dereference(frame->dev->rx_handler_data);
+		if (d->feedback && (!frame->wifi_acked_valid || info->status.rates[0].idx < 0))
+			how = MANET_NOT_SENT;
+		else if (d->feedback && !frame->wifi_acked && !d->group)
+			how = MANET_LOST;
+		answer(d, frame, how);
+	}
+	rcu_read_unlock();
+}
+
+static struct manet_packet *make(void *edge, u16 len)
+{
+	struct manet_device *d = edge;
+	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(d->lower) + MANET_HEADROOM + len, GFP_ATOMIC);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(d->lower) + MANET_HEADROOM);
+	skb_put_zero(skb, len);
+	skb->priority = TC_PRIO_CONTROL;
+	return packet_of(skb);
+}
+
+/* A clone, with an Ethernet header: the answer comes by its end, so nothing here may lose it without one. */
+static void transmit(void *edge, struct manet_packet *p, const u8 *mac)
+{
+	struct manet_device *d = edge;
+	struct sk_buff *skb = skb_of(p), *frame;
+
+	follow(skb, p);
+	frame = skb_clone(skb, GFP_ATOMIC);
+	if (frame && skb_cow_head(frame, LL_RESERVED_SPACE(d->lower))) {
+		kfree_skb(frame);
+		frame = NULL;
+	}
+	d->frame = frame;
+	d->group = is_multicast_ether_addr(mac);
+	if (!frame) {
+		answer(d, NULL, MANET_NOT_SENT);
+		return;
+	}
+	skb_dst_drop(frame);
+	frame->dev = d->lower;
+	frame->protocol = htons(ETH_P_IP);
+	dev_hard_header(frame, d->lower, ETH_P_IP, mac, d->lower->dev_addr, frame->len);
+	frame->destructor = frame_ended;
+	d->outgoing = frame;
+	d->dev->stats.tx_packets++;
+	d->dev->stats.tx_bytes += p->len;
+}
+
+static void deliver(void *edge, struct manet_packet *p)
+{
+	struct manet_device *d = edge;
+	struct sk_buff *skb = skb_of(p);
+
+	follow(skb, p);
+	skb_reset_mac_header(skb);
+	skb_reset_transport_header(skb);
+	skb->dev = d->dev;
+	skb->protocol = htons(ETH_P_IP);
+	skb->pkt_type = ipv4_is_multicast(ip_hdr(skb)->daddr) ? PACKET_MULTICAST : PACKET_HOST;
+	skb->ip_summed = CHECKSUM_NONE;
+	d->dev->stats.rx_packets++;
+	d->dev->stats.rx_bytes += p->len;
+	netif_rx(skb);
+}
+
+static void drop(void *edge, struct manet_packet *p, enum manet_reason why)
+{
+	struct manet_device *d = edge;
+	struct sk_buff *skb = skb_of(p);
+
+	if (why == MANET_DONE) {
+		consume_skb(skb);
+		return;
+	}
+	if (p->kind == MANET_DATA)
+		d->dev->stats.tx_dropped++;
+	kfree_skb(skb);
+}
+
+/* What the kernel's own neighbour table has for the radio, such as a permanent entry. */
+static bool resolve(void *edge, u32 neighbour, u8 *mac)
+{
+	struct manet_device *d = edge;
+	__be32 address = htonl(neighbour);
+	struct neighbour *n = neigh_lookup(&arp_tbl, &address, d->lower);
+	bool known = n && READ_ONCE(n->nud_state) & NUD_VALID;
+
+	if (known)
+		neigh_ha_snapshot(mac, n, d->lower);
+	if (n)
+		neigh_release(n);
+	return known;
+}
+
+static void record(void *edge, const struct manet_record *r)
+{
+	struct manet_device *d = edge;
+
+	if (r->event == MANET_FOUND || r->event == MANET_CHANGED || r->event == MANET_LOST_ROUTE)
+		rt_genid_bump_ipv4(dev_net(d->dev)); /* who remembers a route asks again */
+	trace_record(r);
+}
+
+const struct manet_ops radio_ops = {
+	.make = make,
+	.transmit = transmit,
+	.deliver = deliver,
+	.drop = drop,
+	.resolve = resolve,
+	.record = record,
+};
+
+netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct manet_device *d = netdev_priv(dev);
+
+	if (skb->protocol != htons(ETH_P_IP) || !pskb_may_pull(skb, sizeof(struct iphdr)) ||
+	    skb_cow_head(skb, LL_RESERVED_SPACE(d->lower) + MANET_HEADROOM) || skb_linearize(skb) || skb->len > MANET_MTU) {
+		DEV_STATS_INC(dev, tx_errors);
+		kfree_skb(skb);
+		return NETDEV_TX_OK;
+	}
+	skb_tx_timestamp(skb);
+	spin_lock_bh(&d->lock);
+	if (!d->running) {
+		dev->stats.tx_dropped++;
+		kfree_skb(skb);
+	} else {
+		manet_output(d->core, packet_of(skb), ktime_get_ns());
+	}
+	device_settle(d);
+	return NETDEV_TX_OK;
+}
+
+/* What the radio received: IPv4 is the core's, whatever its destination. */
+static rx_handler_result_t receive(struct sk_buff **from_radio)
+{
+	struct sk_buff *skb = *from_radio;
+	struct manet_device *d = rcu_dereference(skb->dev->rx_handler_data);
+	u8 from[ETH_ALEN];
+
+	if (skb->protocol != htons(ETH_P_IP))
+		return RX_HANDLER_PASS;
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return RX_HANDLER_CONSUMED;
+	ether_addr_copy(from, eth_hdr(skb)->h_source);
+	if (skb->pkt_type == PACKET_OTHERHOST || skb->len > U16_MAX || skb_linearize(skb) ||
+	    skb_cow(skb, LL_RESERVED_SPACE(d->lower) + MANET_HEADROOM)) {
+		kfree_skb(skb);
+		return RX_HANDLER_CONSUMED;
+	}
+	skb_dst_drop(skb);
+	skb_orphan(skb);
+	spin_lock_bh(&d->lock);
+	if (d->running)
+		manet_input(d->core, packet_of(skb), from, ktime_get_ns());
+	else
+		kfree_skb(skb);
+	device_settle(d);
+	return RX_HANDLER_CONSUMED;
+}
+
+rx_handler_func_t *radio_receive = receive;
+
+/* IPv4 in an 802.11 data frame between two others, after its radiotap header; its length, and the transmitter. */
+static const u8 *overheard_ip(const struct manet_device *d, const struct sk_buff *skb, u32 *len, const u8 **from)
+{
+	const struct ieee80211_hdr *header;
+	u32 radiotap, llc;
+
+	radiotap = skb_headlen(skb) >= 4 ? skb->data[2] | skb->data[3] << 8 : U16_MAX;
+	if (skb_headlen(skb) < radiotap + 24 + 8)
+		return NULL;
+	header = (const void *)(skb->data + radiotap);
+	if (!ieee80211_is_data_present(header->frame_control) || is_multicast_ether_addr(header->addr1) ||
+	    ether_addr_equal(header->addr1, d->lower->dev_addr) || ether_addr_equal(header->addr2, d->lower->dev_addr))
+		return NULL;
+	llc = radiotap + ieee80211_hdrlen(header->frame_control);
+	if (skb_headlen(skb) < llc + 8 || !ether_addr_equal(skb->data + llc, rfc1042_header) ||
+	    skb->data[llc + 6] != ETH_P_IP >> 8 || skb->data[llc + 7] != (ETH_P_IP & 0xff))
+		return NULL;
+	*len = min_t(u32, skb_headlen(skb) - llc - 8, U16_MAX);
+	*from = header->addr2;
+	return skb->data + llc + 8;
+}
+
+static rx_handler_result_t overhear(struct sk_buff **from_radio)
+{
+	struct manet_device *d = rcu_dereference((*from_radio)->dev->rx_handler_data);
+	const u8 *from, *ip;
+	u32 len;
+
+	ip = overheard_ip(d, *from_radio, &len, &from);
+	if (ip) {
+		spin_lock_bh(&d->lock);
+		if (d->running)
+			manet_overheard(d->core, ip, len, from, ktime_get_ns());
+		device_settle(d);
+	}
+	return RX_HANDLER_PASS;
+}
+
+rx_handler_func_t *radio_overhear = overhear;

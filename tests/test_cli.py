@@ -307,7 +307,8 @@ def test_a_new_module_passes_its_check(here: Path) -> None:
     few = ["--seeds", "1", "--cycles", "20", "--hops", "3", "--strict"]
     done = dcflab(here, "module", "check", "mine", *few, "--json", "--out", "run", limit_s=300)
     assert done.returncode == 0, done.stdout
-    assert [line.split()[1] for line in done.stderr.splitlines()] == ["building", "at", "beside"]
+    stages = dict.fromkeys(line.split()[1] for line in done.stderr.splitlines())  # on a busy machine they say how far
+    assert list(stages) == ["building", "at", "beside"]
     told = json.loads(done.stdout)
     assert [stage["stage"] for stage in told["stages"]] == ["build", "load", "workout", "cycles", "compare"]
     assert told["clean"]

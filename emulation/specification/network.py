@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 
 import topologies
 from emulation.specification.words import Section, word_and_pairs
-from topologies import Network, mobility
+from topologies import Motion, Network, mobility
 
 
 def _routing(value: object) -> object:
@@ -78,4 +78,6 @@ class Chosen(Section):
     def made(self, seconds: float, seed: int) -> Network:
         """The network, in motion for so long. Raises ValueError if the model cannot move it."""
         standing = self.standing()
-        return mobility.move(self.motion, standing, seconds, seed) if self.motion else standing
+        if self.motion:
+            return mobility.move(self.motion, standing, seconds, seed)
+        return mobility.settled(standing, Motion(standing.motion, standing.presence), seconds)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emulation.specification import specify
 from topologies import Motion, Network, Node, Span, Waypoint, mobility
 from topologies.area import bounce, sides
 from topologies.motion import position_at, settle, settle_spans
@@ -83,6 +84,14 @@ def test_a_model_says_where_nodes_are_and_when_they_are_there(tmp_path):
     assert moved.motion == {"a": (Waypoint(0.0, (7.0, 0.0, 0.0)), Waypoint(33.0, (7.333, 0.0, 0.0)))}
     assert moved.presence == {"a": (Span(2.0, 33.0),), "b": ()}
     assert Network.model_validate_json(moved.model_dump_json()) == moved
+
+
+def test_a_networks_own_motion_is_settled_too():
+    way = [Waypoint(1, (0, 0, 0)), Waypoint(7, (1, 0, 0))]
+    network = Network(nodes={"a": Node(position=(9, 9, 9))}, motion={"a": way}, presence={"a": ((0, 99),)})
+    moved = specify(network, {"seconds": 3}).made()
+    assert moved.motion["a"] == (Waypoint(0, (0, 0, 0)), Waypoint(1, (0, 0, 0)), Waypoint(3, (0.333, 0, 0)))
+    assert (moved.nodes["a"].position, moved.presence["a"]) == ((0, 0, 0), (Span(0, 3),))
 
 
 @pytest.mark.parametrize(

@@ -37,22 +37,26 @@ def find(name: str) -> ModuleType:
 
 
 def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int) -> Network:
-    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. A node that moves stands,
-    before the start, where its motion begins. Raises ValueError."""
+    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. Raises ValueError."""
     parameters = dict(chosen)
     name = parameters.pop("model")
     model = find(name)
     with own_mistakes(Path(name).resolve()):
         found = model.move(model.Parameters(**parameters), network, seconds, Random(f"motion {seed}"))
     ways, presence = found if isinstance(found, Motion) else Motion(found)
-    moved = {name: settle(way, seconds) for name, way in ways.items()}
+    return settled(network, Motion({**network.motion, **ways}, {**network.presence, **presence}), seconds)
+
+
+def settled(network: Network, motion: Motion, seconds: float) -> Network:
+    """The network in this motion, for so long. A node that moves stands, before the start, where its motion begins.
+    Raises ValueError."""
+    moved = {name: settle(way, seconds) for name, way in motion.waypoints.items()}
     nodes = {
         name: node.model_copy(update={"position": moved[name][0].position}) if moved.get(name) else node
         for name, node in network.nodes.items()
     }
-    there = {name: settle_spans(spans, seconds) for name, spans in presence.items()}
-    changed = {"nodes": nodes, "motion": {**network.motion, **moved}, "presence": {**network.presence, **there}}
-    return Network.model_validate({**dict(network), **changed})
+    there = {name: settle_spans(spans, seconds) for name, spans in motion.presence.items()}
+    return Network.model_validate({**dict(network), "nodes": nodes, "motion": moved, "presence": there})
 
 
 def check(chosen: Any) -> dict[str, Any]:
@@ -61,6 +65,8 @@ def check(chosen: Any) -> dict[str, Any]:
     name = parameters.pop("model", None)
     if not isinstance(name, str):
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}")
+    if name.endswith(".py"):
+        name = str(Path(name).resolve())  # which holds wherever one goes on
     model = find(name).Parameters
     if strange := next((parameter for parameter in parameters if parameter not in model.model_fields), None):
         raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(model.model_fields)}")

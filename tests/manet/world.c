@@ -11,7 +11,7 @@
 
 #include "../../emulation/manet/core/node.h"
 
-#define ROOM 128 /* after a packet */
+#define SEEN 64 /* frames that are kept, for the fuzzer */
 #define BYTE_NS 4000ULL /* 2 Mb/s */
 #define OVERHEAD_NS 500000ULL
 #define GIVE_UP_NS 20000000ULL
@@ -57,6 +57,8 @@ struct world {
 	size_t events, room;
 	u64 frames, packets; /* packets: there now */
 	struct callbacks call;
+	u8 seen[SEEN][MANET_MTU + MANET_HEADROOM];
+	u16 seen_len[SEEN];
 };
 
 static bool earlier(const struct event *a, const struct event *b)
@@ -110,7 +112,7 @@ static struct manet_packet *make(struct world *w, u16 len)
 {
 	struct box *b = calloc(1, sizeof(*b));
 
-	b->memory = calloc(1, MANET_HEADROOM + len + ROOM);
+	b->memory = calloc(1, MANET_HEADROOM + len);
 	b->packet.data = b->memory + MANET_HEADROOM;
 	b->packet.len = len;
 	w->packets++;
@@ -241,16 +243,18 @@ static void mac_of(u32 i, u8 *mac)
 	put32(mac + 2, i);
 }
 
-static bool arrives(struct world *w, u32 from, u32 to)
+static u32 draw(struct world *w)
 {
-	u64 z;
+	u64 z = (w->random += 0x9e3779b97f4a7c15ULL);
 
-	if (from == to || !w->linked[from * w->count + to])
-		return false;
-	z = (w->random += 0x9e3779b97f4a7c15ULL);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return (u32)(z >> 32) >= w->loss_q32;
+	return z >> 32;
+}
+
+static bool arrives(struct world *w, u32 from, u32 to)
+{
+	return from != to && w->linked[from * w->count + to] && draw(w) >= w->loss_q32;
 }
 
 /* What @bytes are, at the receiver: a copy. */
@@ -276,7 +280,8 @@ static void frame_ends(struct world *w, struct node *n)
 	len = p->len;
 	memcpy(bytes, p->data, len);
 	mac_of(n->index, mac);
-	w->frames++;
+	memcpy(w->seen[w->frames % SEEN], bytes, len);
+	w->seen_len[w->frames++ % SEEN] = len;
 	n->in_air = NULL;
 	if (!group)
 		lost = to >= w->count || !w->node[to].manet || !arrives(w, n->index, to);
@@ -341,6 +346,54 @@ void world_inject(struct world *w, u32 from, u32 to, const u8 *bytes, u16 len, b
 		return give(w, to, bytes, len, mac);
 	manet_overheard(w->node[to].manet, bytes, len, mac, w->now);
 	arm(&w->node[to]);
+}
+
+/* Lengths and checksums of these bytes are made true, so that what is in them gets read. */
+static void make_sound(u8 *ip, u16 len)
+{
+	struct manet_packet p = { .data = ip, .len = len };
+
+	ip[0] = 0x45;
+	ip_finish(ip, len, ip_protocol(ip));
+	if (ip_protocol(ip) != IP_UDP || len < IP_HEADER + UDP_HEADER)
+		return;
+	put16(ip + IP_HEADER + 4, len - IP_HEADER);
+	udp_finish(&p);
+}
+
+/*
+ * @count times: one of the last frames, with some bytes changed, cut, or from another
+ * one, comes to a node from any other, or is overheard; and most of the time time goes on.
+ */
+void world_fuzz(struct world *w, u32 count)
+{
+	u8 bytes[MANET_MTU + MANET_HEADROOM];
+
+	while (count-- && w->frames) {
+		u32 kept = w->frames < SEEN ? w->frames : SEEN, one = draw(w) % kept, other = draw(w) % kept;
+		u16 len = w->seen_len[one], at, changes = draw(w) % 8;
+
+		memcpy(bytes, w->seen[one], len);
+		if (draw(w) % 4 == 0) {
+			at = draw(w) % (len + 1);
+			memcpy(bytes + at, w->seen[other] + at, sizeof(bytes) - at);
+			len = at < w->seen_len[other] ? w->seen_len[other] : at;
+		}
+		if (draw(w) % 4 == 0)
+			len = draw(w) % (len + 1);
+		for (; changes && len; changes--)
+			bytes[draw(w) % len] = draw(w) % 2 ? (u8)draw(w) : (u8)(draw(w) % 4 * 85);
+		if (draw(w) % 16 && len >= IP_HEADER)
+			make_sound(bytes, len);
+		if (draw(w) % 16 && len >= IP_HEADER) { /* from somebody who is there */
+			put32(bytes + 12, FIRST_ADDRESS + draw(w) % w->count);
+			make_sound(bytes, len);
+		}
+		if (draw(w) % 4)
+			world_run(w, w->now + draw(w) % (10 * MS));
+		if (len >= IP_HEADER) /* the edge sees to that */
+			world_inject(w, draw(w) % w->count, draw(w) % w->count, bytes, len, draw(w) % 4 == 0);
+	}
 }
 
 u64 world_now(const struct world *w) { return w->now; }

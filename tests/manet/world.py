@@ -115,6 +115,7 @@ def library() -> c.CDLL:
         ("world_run", None, [p, u64]),
         ("world_send", None, [p, u32, u32, u16, u16]),
         ("world_inject", None, [p, u32, u32, c.c_char_p, u16, c.c_bool]),
+        ("world_fuzz", None, [p, u32]),
         ("world_now", u64, [p]),
         ("world_packets", u64, [p]),
         ("world_frames", u64, [p]),
@@ -196,16 +197,28 @@ class Entry(NamedTuple):
 
 
 class World:
-    """`count` nodes of one protocol, linked as `link` says. A context manager: at its end no packet may be left."""
+    """`count` nodes of one protocol, linked as `link` says. A context manager: at its end no packet may be left.
+
+    With `keep` false the lists stay empty, and it runs as fast as the cores do.
+    """
 
     def __init__(
-        self, count: int, protocol: str, preset: str = "rfc", seed: int = 1, start: bool = True, **changed: int
+        self,
+        count: int,
+        protocol: str,
+        preset: str = "rfc",
+        seed: int = 1,
+        start: bool = True,
+        keep: bool = True,
+        **changed: int,
     ) -> None:
         self.lib, self.count, self.protocol = library(), count, protocol
         self.delivered: list[Delivered] = []
         self.records: list[Record] = []
         self.frames: list[Sent] = []
-        self.calls = Callbacks(DELIVER(self._deliver), RECORD(self._record), FRAME(self._frame))
+        self.calls = (
+            Callbacks(DELIVER(self._deliver), RECORD(self._record), FRAME(self._frame)) if keep else Callbacks()
+        )
         number = protocols().index(protocol)
         self.world = self.lib.world_new(count, number, PRESETS.index(preset), seed, c.byref(self.calls))
         for name, value in changed.items():
@@ -279,6 +292,10 @@ class World:
 
     def inject(self, source: int, to: int, data: bytes, overheard: bool = False) -> None:
         self.lib.world_inject(self.world, source, to, data, len(data), overheard)
+
+    def fuzz(self, count: int) -> None:
+        """So many of the last frames come again, changed, to any node; see `world.c`."""
+        self.lib.world_fuzz(self.world, count)
 
     def set_route(self, at: int, to: int, via: int | None, hops: int = 1) -> None:
         assert self.lib.manet_set_route(self.node(at), address(to), 0 if via is None else address(via), hops)

@@ -76,16 +76,13 @@ struct manet_list queue_take_destination(struct manet *m, u32 destination)
 	return queue_take(m, is_for_destination, destination);
 }
 
-static bool is_last(const struct manet_packet *p, u64 what)
-{
-	return !p->next;
-}
-
 static void drop_last(struct manet *m, struct manet_list *list)
 {
-	struct manet_list last = list_take(list, is_last, 0);
+	u32 others = list->count - 1;
 
-	manet_drop(m, list_pop(&last), MANET_QUEUE_FULL);
+	while (others--)
+		list_add(list, list_pop(list));
+	manet_drop(m, list_pop(list), MANET_QUEUE_FULL);
 }
 
 void queue_put(struct manet *m, struct manet_packet *p)

@@ -9,20 +9,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "../../emulation/manet/core/node.h"
+#include "world.h"
 
 #define SEEN 64 /* frames that are kept, for the fuzzer */
 #define BYTE_NS 4000ULL /* 2 Mb/s */
 #define OVERHEAD_NS 500000ULL
 #define GIVE_UP_NS 20000000ULL
-#define FIRST_ADDRESS 0x0a000001U
 
 struct box { /* a packet, and what belongs to it */
 	struct manet_packet packet;
 	u8 *memory;
 };
-
-struct world;
 
 struct node {
 	struct world *world;
@@ -243,7 +240,7 @@ static void mac_of(u32 i, u8 *mac)
 	put32(mac + 2, i);
 }
 
-static u32 draw(struct world *w)
+u32 world_draw(struct world *w)
 {
 	u64 z = (w->random += 0x9e3779b97f4a7c15ULL);
 
@@ -254,7 +251,7 @@ static u32 draw(struct world *w)
 
 static bool arrives(struct world *w, u32 from, u32 to)
 {
-	return from != to && w->linked[from * w->count + to] && draw(w) >= w->loss_q32;
+	return from != to && w->linked[from * w->count + to] && world_draw(w) >= w->loss_q32;
 }
 
 /* What @bytes are, at the receiver: a copy. */
@@ -348,56 +345,18 @@ void world_inject(struct world *w, u32 from, u32 to, const u8 *bytes, u16 len, b
 	arm(&w->node[to]);
 }
 
-/* Lengths and checksums of these bytes are made true, so that what is in them gets read. */
-static void make_sound(u8 *ip, u16 len)
+/* One of the last frames; NULL: none was sent yet. */
+const u8 *world_seen(struct world *w, u16 *len)
 {
-	struct manet_packet p = { .data = ip, .len = len };
+	u32 which = w->frames ? world_draw(w) % (w->frames < SEEN ? w->frames : SEEN) : 0;
 
-	ip[0] = 0x45;
-	ip_finish(ip, len, ip_protocol(ip));
-	if (ip_protocol(ip) != IP_UDP || len < IP_HEADER + UDP_HEADER)
-		return;
-	put16(ip + IP_HEADER + 4, len - IP_HEADER);
-	udp_finish(&p);
-}
-
-/*
- * @count times: one of the last frames, with some bytes changed, cut, or from another
- * one, comes to a node from any other, or is overheard; and most of the time time goes on.
- */
-void world_fuzz(struct world *w, u32 count)
-{
-	u8 bytes[MANET_MTU + MANET_HEADROOM];
-
-	while (count-- && w->frames) {
-		u32 kept = w->frames < SEEN ? w->frames : SEEN, one = draw(w) % kept, other = draw(w) % kept;
-		u16 len = w->seen_len[one], at, changes = draw(w) % 8;
-
-		memcpy(bytes, w->seen[one], len);
-		if (draw(w) % 4 == 0) {
-			at = draw(w) % (len + 1);
-			memcpy(bytes + at, w->seen[other] + at, sizeof(bytes) - at);
-			len = at < w->seen_len[other] ? w->seen_len[other] : at;
-		}
-		if (draw(w) % 4 == 0)
-			len = draw(w) % (len + 1);
-		for (; changes && len; changes--)
-			bytes[draw(w) % len] = draw(w) % 2 ? (u8)draw(w) : (u8)(draw(w) % 4 * 85);
-		if (draw(w) % 16 && len >= IP_HEADER)
-			make_sound(bytes, len);
-		if (draw(w) % 16 && len >= IP_HEADER) { /* from somebody who is there */
-			put32(bytes + 12, FIRST_ADDRESS + draw(w) % w->count);
-			make_sound(bytes, len);
-		}
-		if (draw(w) % 4)
-			world_run(w, w->now + draw(w) % (10 * MS));
-		if (len >= IP_HEADER) /* the edge sees to that */
-			world_inject(w, draw(w) % w->count, draw(w) % w->count, bytes, len, draw(w) % 4 == 0);
-	}
+	*len = w->seen_len[which];
+	return w->frames ? w->seen[which] : NULL;
 }
 
 u64 world_now(const struct world *w) { return w->now; }
 u64 world_packets(const struct world *w) { return w->packets; }
+u32 world_count(const struct world *w) { return w->count; }
 u64 world_frames(const struct world *w) { return w->frames; }
 
 void world_free(struct world *w)

@@ -88,7 +88,7 @@ def library() -> c.CDLL:
     warnings = ["-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-parameter", "-Werror"]
     with tempfile.TemporaryDirectory(prefix="manet-core-") as folder:
         out = Path(folder) / "libmanet.so"
-        files = [str(HERE / "world.c"), *sorted(map(str, SOURCE.glob("*.c")))]
+        files = [*sorted(map(str, HERE.glob("*.c"))), *sorted(map(str, SOURCE.glob("*.c")))]
         subprocess.run(
             ["gcc", "-std=gnu11", "-O2", "-g", *warnings, "-shared", "-fPIC", *sanitize, "-o", str(out), *files],
             check=True,
@@ -294,7 +294,7 @@ class World:
         self.lib.world_inject(self.world, source, to, data, len(data), overheard)
 
     def fuzz(self, count: int) -> None:
-        """So many of the last frames come again, changed, to any node; see `world.c`."""
+        """So many of the last frames come again, changed, to any node; see `fuzz.c`."""
         self.lib.world_fuzz(self.world, count)
 
     def set_route(self, at: int, to: int, via: int | None, hops: int = 1) -> None:

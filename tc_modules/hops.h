@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How many hops a flow's route has. Routing daemons know it, and tell the kernel: they set the metric of a route
- * (RTA_PRIORITY) to its hop count. So the routes are asked, once a flow and again whenever any route has changed.
+ * (RTA_PRIORITY) to its hop count. So the routes are asked, once a flow and again whenever any route has changed. A
+ * routing interface (manet.ko) finds its way itself: then it is asked, and says by the same token when it has changed.
  */
 #ifndef TC_MODULES_HOPS_H
 #define TC_MODULES_HOPS_H
 
 #include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
 #include <net/ip_fib.h>
 #include <net/route.h>
+#include <net/rtnetlink.h>
 #include <net/tcp.h>
 
 #define HOPS_UNKNOWN 0
@@ -36,6 +40,25 @@ static inline bool hops_is_neighbour(const struct fib_nh_common *next, __be32 de
 	return !next->nhc_gw_family || (next->nhc_gw_family == AF_INET && next->nhc_gw.ipv4 == destination);
 }
 
+u32 manet_route_hops(const struct net_device *dev, __be32 to); /* manet.ko's; 0: it does not know either */
+
+static inline bool hops_finds_its_way(const struct net_device *dev)
+{
+	return dev && dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "manet");
+}
+
+static inline u8 hops_by_interface(const struct net_device *dev, __be32 to)
+{
+	typeof(manet_route_hops) *ask = symbol_get(manet_route_hops);
+	u32 count = 0;
+
+	if (ask) {
+		count = ask(dev, to);
+		symbol_put(manet_route_hops);
+	}
+	return count <= HOPS_MAX ? count : HOPS_UNKNOWN;
+}
+
 static inline u8 hops_ask(const struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
@@ -58,7 +81,9 @@ static inline u8 hops_ask(const struct sock *sk)
 		return HOPS_UNKNOWN;
 	rcu_read_lock();
 	if (!fib_lookup(sock_net(sk), &flow, &found, 0) && found.type == RTN_UNICAST) {
-		if (found.fi->fib_priority && found.fi->fib_priority <= HOPS_MAX)
+		if (hops_finds_its_way(found.nhc->nhc_dev))
+			count = hops_by_interface(found.nhc->nhc_dev, flow.daddr);
+		else if (found.fi->fib_priority && found.fi->fib_priority <= HOPS_MAX)
 			count = found.fi->fib_priority;
 		else if (hops_is_neighbour(found.nhc, flow.daddr))
 			count = 1;

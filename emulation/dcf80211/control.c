@@ -82,6 +82,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.nav_reset = nla_get_u8(a[A_NAV_RESET]),
 		.retry_by_stages = nla_get_u8(a[A_RETRY_BY_STAGES]),
 		.trace = nla_get_u8(a[A_TRACE]),
+		.punctual = nla_get_u8(a[A_PUNCTUAL]),
 		.snap = nla_get_u16(a[A_SNAP]),
 		.capture_ratio_milli = nla_get_u32(a[A_CAPTURE_RATIO_MILLI]),
 		.rx_threshold_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]),

@@ -80,6 +80,7 @@ enum {
 	A_RULES,
 	A_SENSING_NS,
 	A_SHORT_PREAMBLE,
+	A_PUNCTUAL,
 	ATTRS
 };
 
@@ -117,6 +118,7 @@ static const struct nla_policy policy[ATTRS] = {
 	[A_RULES] = { .type = NLA_U32 },
 	[A_SENSING_NS] = { .type = NLA_U32 },
 	[A_SHORT_PREAMBLE] = { .type = NLA_U8 },
+	[A_PUNCTUAL] = { .type = NLA_U8 },
 };
 
 /* What each request must carry. */
@@ -124,7 +126,7 @@ static const int setup_needs[] = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
-	0
+	A_PUNCTUAL, 0
 };
 static const int station_needs[] = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0

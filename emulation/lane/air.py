@@ -126,7 +126,7 @@ class Air:
             (A.RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
-            (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")),
+            (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")), (A.PUNCTUAL, _u8(air["punctual"])),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):
@@ -134,7 +134,7 @@ class Air:
             self._ask(Command.STATION, [
                 (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(station["freq"])),
                 (A.SHORT_RETRY, _u8(air["short_retry"])), (A.LONG_RETRY, _u8(air["long_retry"])),
-                (A.QUEUE, _u16(air["queue"])), (A.PROMISCUOUS, _u8(0)),
+                (A.QUEUE, _u16(air["queue"])), (A.PROMISCUOUS, _u8(air["promiscuous"])),
             ], f"station {station['name']}")  # fmt: skip
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         table = air.get("error_table") or {"lambda_q40": {}}

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from emulation.lane.node import Node
 
-NAME, MODULE = "manet0", "manet"
-MODULES, RECORDERS = (MODULE,), ("manet_trace",)  # of the kinds of routing that use it
+NAME, MONITOR_NAME, MODULE = "manet0", "monitor0", "manet"
+# Of the kinds of routing that use it.
+MODULES, RECORDERS, PUNCTUAL = (MODULE,), ("manet_trace",), True
 OVERHEAD = 96  # of the radio's MTU, for source routes: MANET_HEADROOM
 MTU = 1500
 PROTOCOL, PRESET, SEED, MONITOR = 2, 3, 4, 5  # MANET_LINK_*: emulation/manet/link.h
@@ -169,14 +170,12 @@ def plan(
 class Routing(routing.Routing):
     """A protocol of manet.ko, on each node that has a radio; an interface each, by the node's name."""
 
-    overhears = False
-
     def start(self, net: Network) -> None:
         self.interfaces: dict[str, Interface] = {}
         for number_, node in enumerate(net.nodes.values()):
             radio = node.radio
             chosen = node.plan["routing"]
-            monitor = radio.add_monitor() if self.overhears else None
+            monitor = radio.add_monitor(MONITOR_NAME) if net.plan["air"]["promiscuous"] else None
             seed = net.plan["seed"] << 16 | number_
             made = Interface(node, radio, chosen["protocol"], chosen["preset"], seed, monitor)
             self.interfaces[node.name] = made

@@ -94,3 +94,4 @@ class Attribute:
     RULES = 52
     SENSING_NS = 53
     SHORT_PREAMBLE = 54
+    PUNCTUAL = 55

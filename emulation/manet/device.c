@@ -21,6 +21,23 @@ struct manet_device *device_of(struct net_device *dev)
 	return dev->rtnl_link_ops == &link_ops ? netdev_priv(dev) : NULL;
 }
 
+/* For whoever wants to know how far it is (tc_modules/hops.h); whenever that may have changed, so have the routes. */
+u32 manet_route_hops(const struct net_device *dev, __be32 to);
+u32 manet_route_hops(const struct net_device *dev, __be32 to)
+{
+	struct manet_device *d = device_of((struct net_device *)dev);
+	u32 hops = 0;
+
+	if (!d)
+		return 0;
+	spin_lock_bh(&d->lock);
+	if (d->running)
+		hops = manet_hops(d->core, ntohl(to));
+	spin_unlock_bh(&d->lock);
+	return hops;
+}
+EXPORT_SYMBOL_GPL(manet_route_hops);
+
 u32 device_protocol(const char *name)
 {
 	u32 i;

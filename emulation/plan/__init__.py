@@ -39,12 +39,12 @@ def plan(specification: Specification) -> dict[str, Any]:
         raise PlanError(f"presence: {next(iter(network.presence))} comes and goes, which no lane can do yet")
     standing = heard(specification, network)
     links = plan_links(specification, network, basic_rates(specification.radio))
-    air = plan_air(specification, links, standing)
     nodes = plan_nodes(specification, network, links)
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
     found, ways = plan_routing(specification, network, nodes, reached(specification, standing.power_mdbm))
+    air = plan_air(specification, links, standing, found)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))

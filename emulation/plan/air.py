@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,8 +129,10 @@ def basic_rates(radio: Radio) -> list[int]:
     return sorted(units(rate) for rate in set(radio.basic_rates or phy_of(radio).basic_rates))
 
 
-def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `air`, for these `links`."""
+def plan_air(
+    specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard, routing: ModuleType
+) -> dict[str, Any]:
+    """docs/interfaces.md, section 1, `air`, for these `links` and this routing."""
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of(radio), medium.effective_thresholds()
     assert thresholds.capture_db is not None
@@ -159,6 +162,8 @@ def plan_air(specification: Specification, planned: Sequence[Mapping[str, Any]],
         "power_mdbm": heard.power_mdbm.tolist(),
         "delay_ns": heard.delay_ns.tolist(),
         "error_table": error_table(TABULATED, medium.bit_errors) if medium.reception == "sinr" else None,
+        "punctual": bool(getattr(routing, "PUNCTUAL", False)),
+        "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
         "trace": specification.measurement.trace,
         "snap": specification.measurement.snap,
     }

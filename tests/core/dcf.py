@@ -34,7 +34,8 @@ class Phy(c.Structure):
 class Config(c.Structure):
     _fields_ = [
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
-        ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("snap", c.c_uint16),
+        ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool),
+        ("punctual", c.c_bool), ("snap", c.c_uint16),
         ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64),
         ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip

@@ -164,7 +164,7 @@ static void play(unsigned long operations)
 			.signal_extension_ns = PICK(u32, 0, 6000), .basic_rates = PICK(u32, 1, 0x11, 0xfff),
 		},
 		.stations = stations, .reception = draw(DCF_RECEPTIONS), .eifs = draw(DCF_EIFS_RULES),
-		.nav_reset = draw(2), .retry_by_stages = draw(2), .trace = draw(2), .snap = 24 + draw(100),
+		.nav_reset = draw(2), .retry_by_stages = draw(2), .trace = draw(2), .punctual = draw(2), .snap = 24 + draw(100),
 		.rules = draw(2) ? 0 : draw(1 << DCF_RULES), .capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100, .cs_threshold_aw = 10,
 		.noise_aw = 1, .seed = draw(~0ULL),
 	};

@@ -25,6 +25,19 @@ def test_the_routes_metric_is_its_hop_count(cwl, route, limit):
     assert after["hops_unknown"] - before["hops_unknown"] == (limit == 10)
 
 
+@pytest.mark.parametrize(
+    ("hops", "there", "limit"), [(9, True, 3), (1, True, 2), (0, True, 10), (65, True, 10), (9, False, 10)]
+)
+def test_a_routing_interface_says_how_far_it_is(cwl, hops, there, limit):
+    """Its subnet is on the link, but what is in it is no neighbour."""
+    cwl.lib.shim_interface(True, there, hops)
+    cwl.route(metric=0, gateway=0)
+    try:
+        assert Socket(cwl, "cwl").snd_cwnd == limit
+    finally:
+        cwl.lib.shim_interface(False, False, 0)
+
+
 def test_routes_are_asked_again_only_when_they_have_changed(cwl):
     sock, before = Socket(cwl, "cwl"), cwl.counters("cwl")["route_lookups"]
     for _ in range(5):

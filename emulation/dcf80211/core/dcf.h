@@ -91,6 +91,7 @@ struct dcf_config {
 	bool nav_reset; /* 10.3.2.4: forget the NAV of an RTS that nothing followed */
 	bool retry_by_stages; /* the kernel's rate stages instead of the two limits */
 	bool trace;
+	bool punctual; /* what is given up is told at its time, whatever timers that takes */
 	u16 snap; /* bytes of a frame that go into the trace */
 	u32 rules; /* bits, by enum dcf_rule */
 	u32 capture_ratio_milli; /* linear, times 1000 */

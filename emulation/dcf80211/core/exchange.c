@@ -55,7 +55,8 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 /*
  * The same, after access. That an RTS fails is worth a timer only if it is the
  * last: where several fail in the time that an answered one takes, and the last
- * is among them, the kernel is told late, by less than that time.
+ * is among them, the kernel is told late, by less than that time, unless it
+ * wants to know punctually: who hands over one frame at a time does.
  */
 u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
@@ -67,7 +68,8 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 		return data;
 	if (stage_of(f)->rts)
 		/* to the end of the CTS timeout, or of DATA */
-		return last_try(dcf, s, f, true) ? response + phy->sifs_ns : 2 * response + 2 * phy->sifs_ns + data;
+		return dcf->config.punctual || last_try(dcf, s, f, true) ? response + phy->sifs_ns :
+									   2 * response + 2 * phy->sifs_ns + data;
 	return data;
 }
 

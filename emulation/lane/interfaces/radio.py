@@ -30,9 +30,20 @@ CUSTOM_REGULATORY, DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 12, 16, 17,
 
 # include/uapi/linux/nl80211.h
 GET_WIPHY, SET_WIPHY, GET_INTERFACE, SET_INTERFACE, GET_STATION = 1, 2, 5, 6, 17
-NEW_STATION, SEND_FRAME = 19, 59
+NEW_INTERFACE, NEW_STATION, SEND_FRAME = 7, 19, 59
 JOIN_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH = 43, 49, 57, 68
-WIPHY, IFINDEX, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ, SSID = 1, 3, 5, 6, 12, 24, 36, 38, 52
+WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ, SSID = (
+    1,
+    3,
+    4,
+    5,
+    6,
+    12,
+    24,
+    36,
+    38,
+    52,
+)
 STATION_INFO, FRAME = 21, 51
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: enum nl80211_plink_state
 FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 159, 160, 219
@@ -155,6 +166,14 @@ class Interface(node.Interface):
         header = b"\x40\0" + b"\0\0" + addresses + b"\0\0"
         elements = bytes([0, len(ssid)]) + ssid.encode() + bytes([1, 4]) + rate_bytes([10, 20, 55, 110])
         self.tune(SEND_FRAME, (FRAME, header + elements), (FREQ, freq), what="probe request")
+
+    def add_monitor(self, name: str) -> int:
+        """Another interface of this radio, which receives whatever it does, also what is for others; returns its index."""
+        new = [(WIPHY, self.wiphy), (IFNAME, name), (IFTYPE, IFTYPES["monitor"])]
+        made = self.nl80211.command("nl80211", NEW_INTERFACE, new, what=f"{self.name}: monitor {name}")
+        index = number(made[0][IFINDEX])
+        self.node.route.set_link(index, up=True)
+        return index
 
     def wait_for_peer(self, seconds: float) -> bool:
         """Wait for a new peer, not longer than this; says whether there was one."""

@@ -8,6 +8,8 @@ docs/plugins/routing.md shows how to write one.
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 
 A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
+`PUNCTUAL`: it learns from the link layer what is given up, and must at its time. `OVERHEARS`: it listens to frames for
+others, too.
 
 `plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
 `unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
 
 
-MODULES, RECORDERS = manet.MODULES, manet.RECORDERS
+MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
 
 
 def plan(

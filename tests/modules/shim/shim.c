@@ -163,6 +163,30 @@ u32 tcp_reno_undo_cwnd(struct sock *sk)
 	return max_t(u32, sk->snd_cwnd, sk->prior_cwnd);
 }
 
+/* A routing interface that says so many hops; and whether its module is there. */
+static const struct rtnl_link_ops manet_ops = { .kind = "manet" }, other_ops = { .kind = "dummy" };
+
+static u32 say_hops(const struct net_device *dev, __be32 to)
+{
+	return to ? dev->hops : 0;
+}
+
+static bool manet_is_there;
+
+u32 (*shim_manet_route_hops(void))(const struct net_device *dev, __be32 to)
+{
+	return manet_is_there ? say_hops : NULL;
+}
+
+static struct net_device device;
+
+void shim_interface(bool manet, bool there, u32 hops)
+{
+	device.rtnl_link_ops = manet ? &manet_ops : &other_ops;
+	device.hops = hops;
+	manet_is_there = there;
+}
+
 int fib_lookup(struct net *net, const struct flowi4 *flow, struct fib_result *found, unsigned int flags)
 {
 	static struct fib_info info;
@@ -171,6 +195,7 @@ int fib_lookup(struct net *net, const struct flowi4 *flow, struct fib_result *fo
 	if (!flow->daddr || flow->flowi4_proto != IPPROTO_TCP || flags)
 		abort();
 	info.fib_priority = net->route_metric;
+	next.nhc_dev = &device;
 	next.nhc_gw_family = net->route_gateway_family;
 	next.nhc_gw.ipv4 = net->route_gateway;
 	*found = (struct fib_result){ .type = net->route_type, .fi = &info, .nhc = &next };

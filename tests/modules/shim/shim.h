@@ -179,7 +179,14 @@ struct flowi4 {
 	u16 fl4_dport, fl4_sport;
 };
 struct fib_info { u32 fib_priority; };
+struct rtnl_link_ops { const char *kind; };
+struct net_device { const struct rtnl_link_ops *rtnl_link_ops; u32 hops; };
+u32 manet_route_hops(const struct net_device *dev, __be32 to);
+#define symbol_get(name) shim_##name()
+#define symbol_put(name)
+u32 (*shim_manet_route_hops(void))(const struct net_device *dev, __be32 to);
 struct fib_nh_common {
+	struct net_device *nhc_dev;
 	u8 nhc_gw_family;
 	struct {
 		__be32 ipv4;

@@ -168,8 +168,8 @@ class Interface(node.Interface):
         self.tune(SEND_FRAME, (FRAME, header + elements), (FREQ, freq), what="probe request")
 
     def add_monitor(self, name: str) -> int:
-        """Another interface of this radio, which receives whatever it does, also what is for others; returns its index."""
-        new = [(WIPHY, self.wiphy), (IFNAME, name), (IFTYPE, IFTYPES["monitor"])]
+        """Another interface of this radio, which receives whatever it does, for others too; returns its index."""
+        new: list[tuple[int, Value]] = [(WIPHY, self.wiphy), (IFNAME, name), (IFTYPE, IFTYPES["monitor"])]
         made = self.nl80211.command("nl80211", NEW_INTERFACE, new, what=f"{self.name}: monitor {name}")
         index = number(made[0][IFINDEX])
         self.node.route.set_link(index, up=True)

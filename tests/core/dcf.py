@@ -205,7 +205,8 @@ class Core:
     def __init__(self, power: list[list[int]], delay: list[list[int]] | None = None, *, phy: Phy | None = None,
                  reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
                  rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
-                 short: int = 7, long: int = 4, queue: int = 50, rules: Collection[str] = ()) -> None:  # fmt: skip
+                 short: int = 7, long: int = 4, queue: int = 50, punctual: bool = False,
+                 rules: Collection[str] = ()) -> None:  # fmt: skip
         self.lib, n = library(), len(power)
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
@@ -221,7 +222,7 @@ class Core:
         self.finished: list[tuple[int, int, str, list[int]]] = []
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
-        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, snap,
+        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, punctual, snap,
                              sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))

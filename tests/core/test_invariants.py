@@ -136,6 +136,23 @@ def test_nothing_that_went_well_is_told_late(network, seed, reception, stages): 
     assert ended == {(time, station) for time, station, reason, _ in air.finished if reason == "ACKED"}
 
 
+@given(networks, st.integers(0, 2**32), st.integers(0, 1))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_who_asked_for_it_is_told_punctually_what_was_given_up(network, seed, reception):  # type: ignore[no-untyped-def]
+    """With RTS before all: at its time, or when the timeout would have fired if a reception decided it."""
+    powers, delays, traffic = network
+    air = Core(powers, delays, seed=seed, reception=reception, punctual=True)
+    for station, to, payload, at_us, _, rate in sorted(traffic, key=lambda t: t[3]):
+        ra = b"\xff" * 6 if to in (len(powers), station) else to
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=True)
+    air.run(60 * 10**9)
+    told = sorted((station, time) for time, station, reason, _ in air.finished if reason == "RTS_LIMIT")
+    ended = sorted((end.station, end.time) for end in air.end if end.reason == "RTS_LIMIT")
+    assert [station for station, _ in told] == [station for station, _ in ended]
+    for (_, when), (_, then) in zip(told, ended, strict=True):
+        assert 0 <= when - then <= 400 * US  # SIFS, a slot, and the preamble of what it waited for
+
+
 @pytest.mark.parametrize("reception", [0, 1])
 @pytest.mark.parametrize(("stations", "power"), [(4, 10**19), (21, 10**18), (3, 9_300_000_000_000_000_000)])
 def test_strong_signals_add_up(stations: int, power: int, reception: int) -> None:

@@ -127,7 +127,10 @@ void queue_next(struct manet *m);
 /* The radio says what became of what is in the air; it is to be handed over once more. */
 void queue_sent(struct manet *m, enum manet_sent how);
 void queue_again(struct manet *m);
-/* All that wait for this neighbour, or (by their IP header) for this destination; not the one in the air. */
+/*
+ * All that wait for this neighbour, or (by their IP header) for this destination, also those of manet_send_later();
+ * not the one in the air.
+ */
 struct manet_list queue_take_hop(struct manet *m, u32 next_hop);
 struct manet_list queue_take_destination(struct manet *m, u32 destination);
 void list_add(struct manet_list *list, struct manet_packet *p);

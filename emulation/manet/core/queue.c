@@ -45,6 +45,14 @@ struct manet_list list_take(struct manet_list *list, bool (*matches)(const struc
 	return taken;
 }
 
+static void list_append(struct manet_list *list, struct manet_list *more)
+{
+	struct manet_packet *p;
+
+	while ((p = list_pop(more)))
+		list_add(list, p);
+}
+
 static bool is_for_hop(const struct manet_packet *p, u64 next_hop)
 {
 	return p->next_hop == next_hop;
@@ -59,10 +67,10 @@ static struct manet_list queue_take(struct manet *m, bool (*matches)(const struc
 {
 	struct manet_list taken = list_take(&m->queue.control, matches, what);
 	struct manet_list data = list_take(&m->queue.data, matches, what);
-	struct manet_packet *p;
+	struct manet_list later = list_take(&m->later, matches, what);
 
-	while ((p = list_pop(&data)))
-		list_add(&taken, p);
+	list_append(&taken, &data);
+	list_append(&taken, &later);
 	return taken;
 }
 

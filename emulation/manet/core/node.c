@@ -5,7 +5,9 @@
  */
 #include "node.h"
 
-static const struct manet_protocol *const protocols[] = { &static_protocol, &aodv_protocol, &olsr_protocol };
+static const struct manet_protocol *const protocols[] = {
+	&static_protocol, &aodv_protocol, &dsr_protocol, &olsr_protocol,
+};
 
 const char *manet_protocol_name(u32 protocol)
 {

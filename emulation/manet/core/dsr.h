@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Dynamic Source Routing (RFC 4728), its parts among themselves:
+ *
+ *	dsr.c              the protocol's face: packets in, timers, the dump
+ *	dsr_parameters.c   what can be set
+ *	dsr_wire.c         headers and options, byte by byte
+ *	dsr_cache.c        what is known of the network, and the cache of paths
+ *	dsr_links.c        the cache of links
+ *	dsr_search.c       packets that wait for a route, and the requests for it
+ *	dsr_reply.c        requests that came, and replies
+ *	dsr_maintain.c     links that fail: errors, salvage, acknowledgments
+ *	dsr_dump.c         what a node knows, to be read
+ */
+#ifndef MANET_DSR_H
+#define MANET_DSR_H
+
+#include "node.h"
+
+#define DSR_HOPS 16 /* of a route, at most: fifteen addresses between both ends, sixteen in a salvaged packet */
+#define DSR_NODES (DSR_HOPS + 1)
+#define DSR_FIXED 4 /* bytes of the options header before its options */
+#define DSR_NONE 0xffff
+
+enum { OPT_PADN, OPT_REQUEST, OPT_REPLY, OPT_ERROR, OPT_ACK = 32, OPT_ROUTE = 96, OPT_ACK_REQUEST = 160, OPT_PAD1 = 224 };
+enum { NO_NEXT_HEADER = 59, NODE_UNREACHABLE = 1 };
+
+enum {
+	P_FEEDBACK = P_OWN, P_CACHE_PATHS, P_CACHE_LINKS, P_CACHE_REPLACE, P_CACHE_PRIMARY, P_CACHE_SECONDARY,
+	P_CACHE_TIMEOUT_MS, P_CACHE_REVERSE, P_BREAK_BOTH, P_BUFFER, P_BUFFER_TIMEOUT_MS, P_RELEASE_ALL, P_RELEASE_GAP_MS,
+	P_TTL_FIRST, P_TTL_FACTOR, P_TTL_MOST, P_FIRST_TIMEOUT_MS, P_PERIOD_MS, P_BACKOFF, P_PERIOD_MOST_MS, P_RETRIES,
+	P_RING_AGAIN, P_SEARCH_EMPTY, P_FORWARD_JITTER, P_REQUEST_TABLE, P_REQUEST_IDS, P_REQUEST_NEWEST, P_REPLY_ALL,
+	P_CACHED_REPLIES, P_REPLY_HOLDOFF_MS, P_LEARN_REQUESTS, P_LEARN_REPLIES, P_LEARN_ROUTES, P_HEAR_ERRORS,
+	P_GRATUITOUS, P_GRATUITOUS_HOLDOFF_MS, P_SALVAGE, P_SALVAGE_MOST, P_SALVAGE_KEEPS_PATH, P_SALVAGE_REPLIES,
+	P_OWN_BACK, P_FORWARDER_BUFFERS, P_PURGE, P_ERROR_EACH, P_ERROR_ROUTE, P_SPREAD_ERROR_MS, P_PASSIVE_ACKS,
+	P_MAINT_HOLDOFF_MS, P_MAINT_RETRIES, P_MAINT_BUFFER, P_MAINT_RTO_MS, P_HEADER_ONE_HOP, P_OTHER_JITTER, P_HOPS_MOST, P_LONGEST,
+	DSR_PARAMETERS
+};
+
+enum { TIMER_LINKS, TIMER_BUFFER, TIMER_SEARCH, TIMER_HELD_OFF, TIMER_NEIGHBOUR };
+
+/* Both ends are in it. */
+struct dsr_route {
+	u8 count;
+	u32 node[DSR_NODES];
+};
+
+/* Where the options of a packet are, from its first byte; 0: there is none. */
+struct dsr_options {
+	u16 header, end; /* the options header, and what follows */
+	u16 route, request, reply, error, ack, ack_request; /* the first of each */
+	u8 next_header, kind; /* enum manet_kind */
+};
+
+/* ---- the link cache ---- */
+#define DSR_LINKS 2048
+#define DSR_MEMBERS 512 /* nodes that a link leads from or to */
+
+struct dsr_link {
+	u16 from, to; /* members; from DSR_NONE: free */
+	u16 next_out, next_hash; /* of the same member, of the same hash */
+	u64 until;
+};
+
+struct dsr_member {
+	u32 address;
+	u16 links; /* that begin or end here; 0: free */
+	u16 first_out, last_out, next_hash;
+	u16 parent; /* on the shortest way to it, if tree_valid; DSR_NONE: there is none */
+	u8 depth;
+};
+
+struct dsr_links {
+	struct dsr_link link[DSR_LINKS];
+	struct dsr_member member[DSR_MEMBERS];
+	u16 link_hash[DSR_LINKS], member_hash[DSR_MEMBERS];
+	u16 free_links, free_members; /* lists, by next_hash */
+	u16 queue[DSR_MEMBERS]; /* of the search for the tree */
+	u32 count;
+	bool tree_valid;
+	struct manet_timer expiry;
+};
+
+/* ---- the path cache ---- */
+#define DSR_PATHS 128 /* of each kind */
+
+struct dsr_path {
+	struct dsr_route route; /* from this node; count 0: free */
+	u64 until;
+};
+
+struct dsr_paths {
+	struct dsr_path path[DSR_PATHS];
+	u32 victim;
+};
+
+/* ---- what routes are in use ---- */
+#define DSR_USED 512
+
+struct dsr_used {
+	u32 to, via;
+	u8 hops;
+	bool valid;
+};
+
+/* ---- searches ---- */
+#define DSR_WAITING 256 /* packets */
+#define DSR_SEARCHES 256
+
+struct dsr_search {
+	struct manet_timer timer; /* first */
+	u32 target; /* MANET_NOBODY: free */
+	u64 timeout; /* of the request that is out */
+	u64 used;
+	u16 tries;
+	u8 ttl; /* of the last request */
+	bool on;
+};
+
+/* ---- requests that came ---- */
+#define DSR_REQUESTERS 512
+#define DSR_IDS 64
+
+struct dsr_seen {
+	u32 target;
+	u16 id;
+};
+
+struct dsr_requester {
+	u32 address;
+	u64 used;
+	u16 next_hash;
+	u8 count, oldest;
+	struct dsr_seen seen[DSR_IDS];
+};
+
+/* ---- gratuitous replies that were sent ---- */
+#define DSR_GRATUITOUS 64
+
+struct dsr_gratuitous {
+	u32 source, heard;
+	u64 until;
+};
+
+/* ---- neighbours, without feedback ---- */
+#define DSR_NEIGHBOURS 128
+#define DSR_WAYS 8
+
+struct dsr_neighbour {
+	struct manet_timer timer; /* first */
+	u32 address;
+	bool waiting; /* for an acknowledgment */
+	u8 tries;
+	u16 id;
+	u64 asked, first_asked; /* when the last request of an acknowledgment went, and the first of this id */
+	u64 rto, mean, deviation;
+	u64 used;
+};
+
+struct dsr {
+	struct dsr_links links;
+	struct dsr_paths primary, secondary;
+	struct dsr_used used[DSR_USED];
+	struct manet_list buffer; /* by since: packets without a route */
+	struct manet_timer buffer_due;
+	struct dsr_search search[DSR_SEARCHES];
+	u32 searches; /* entries in use, all before this */
+	u16 request_id;
+	struct dsr_requester requester[DSR_REQUESTERS];
+	u16 requester_hash[DSR_REQUESTERS];
+	u32 requesters;
+	struct dsr_gratuitous gratuitous[DSR_GRATUITOUS];
+	u32 oldest_gratuitous;
+	struct manet_list held_off; /* by since: replies */
+	struct manet_timer held_off_due;
+	struct dsr_neighbour neighbour[DSR_NEIGHBOURS];
+	struct manet_list unconfirmed; /* copies; tag: the neighbour's address, the id */
+	u32 error_from, error_to; /* the last error that came, to be spread */
+	u64 error_at;
+	bool news; /* the cache knows more than before */
+};
+
+static inline struct dsr *dsr_of(const struct manet *m)
+{
+	return (struct dsr *)m->state;
+}
+
+static inline u32 dsr_hash(u32 key)
+{
+	return key * 0x9e3779b1U >> 16;
+}
+
+extern const struct manet_parameter dsr_parameters[DSR_PARAMETERS];
+
+/* dsr_wire.c */
+/* false: not an options header that can be trusted. @cut: there may be fewer bytes than the IP header says. */
+bool dsr_parse(const u8 *ip, u32 len, bool cut, struct dsr_options *o);
+/* The next option of the type of the one at @at; 0: that was the last. */
+u16 dsr_next(const u8 *ip, const struct dsr_options *o, u16 at);
+/* No node twice, none that cannot be one. */
+bool dsr_sound(const struct manet *m, const struct dsr_route *r);
+/* The place of a node; count: it is not on it. */
+u8 dsr_place(const struct dsr_route *r, u32 node);
+void dsr_reverse(struct dsr_route *r);
+/* @r up to its place @last, and then what of @tail follows the node there. false: too long, or it goes round. */
+bool dsr_join(const struct manet *m, struct dsr_route *r, u8 last, const struct dsr_route *tail);
+/* The route in an option, and the place of who is to have the packet next; 0: that cannot be known. */
+bool dsr_route_in(const struct manet *m, const u8 *ip, const struct dsr_options *o, struct dsr_route *r, u8 *next);
+bool dsr_request_in(const struct manet *m, const u8 *ip, const struct dsr_options *o, struct dsr_route *r);
+bool dsr_reply_in(const struct manet *m, const u8 *ip, u16 at, struct dsr_route *r);
+u8 dsr_salvaged(const u8 *ip, const struct dsr_options *o);
+/* @size bytes at @at become @now bytes, zeroed where there are more; all before them moves. */
+void dsr_splice(struct manet_packet *p, const struct dsr_options *o, u16 at, u16 size, u16 now);
+/* Put the options header with a source route into a data packet (with @r's first node if it is salvaged); take it out. */
+void dsr_put_header(struct manet_packet *p, const struct dsr_route *r, bool with_first, u8 salvaged);
+void dsr_take_header(struct manet_packet *p, const struct dsr_options *o);
+/* The source route of a packet becomes @r, of which @done segments are travelled. */
+void dsr_set_route(struct manet_packet *p, struct dsr_options *o, const struct dsr_route *r, bool with_first, u8 done,
+		   u8 salvaged);
+void dsr_set_left(struct manet_packet *p, const struct dsr_options *o, u8 left);
+u8 dsr_left(const u8 *ip, const struct dsr_options *o);
+void dsr_ask_ack(struct manet_packet *p, struct dsr_options *o, u16 id);
+/* Control packets. A route begins here and ends where the packet is to go. NULL: no memory (counted). */
+struct manet_packet *dsr_make_request(struct manet *m, u32 target, u16 id, u8 ttl, u32 error_from, u32 error_to);
+struct manet_packet *dsr_make_reply(struct manet *m, const struct dsr_route *way, const struct dsr_route *reply);
+struct manet_packet *dsr_make_error(struct manet *m, const struct dsr_route *way, u32 unreachable, u8 salvaged);
+struct manet_packet *dsr_make_ack(struct manet *m, u32 to, u16 id);
+struct manet_packet *dsr_make_ack_request(struct manet *m, u32 to, u16 id);
+
+/* dsr_cache.c */
+/* A route was heard of; @asked: by a reply to this node. @sender: who was heard with it, or 0. */
+void dsr_learn(struct manet *m, const struct dsr_route *r, bool asked, u32 sender);
+/* The shortest way to @to; @use: packets will go it. */
+bool dsr_find(struct manet *m, u32 to, struct dsr_route *r, bool use);
+/* Somebody knows the MAC address. */
+bool dsr_known(struct manet *m, u32 neighbour);
+/* A link is gone. */
+void dsr_forget(struct manet *m, u32 from, u32 to);
+/* The route on which a packet goes now, and that none is left for those that are in use. */
+void dsr_uses(struct manet *m, const struct manet_packet *p, const struct dsr_route *r);
+void dsr_tell_lost(struct manet *m);
+const struct dsr_used *dsr_used_for(const struct manet *m, u32 to);
+
+/* dsr_links.c */
+void links_start(struct manet *m);
+void links_add(struct manet *m, u32 from, u32 to);
+void links_forget(struct manet *m, u32 from, u32 to);
+bool links_find(struct manet *m, u32 to, struct dsr_route *r);
+void links_expire(struct manet *m);
+
+/* dsr_search.c */
+/* A packet without options header that this node, or one that it forwards for, wants to have sent. */
+void dsr_wait(struct manet *m, struct manet_packet *p);
+void dsr_search_timer(struct manet *m, struct dsr_search *s);
+void dsr_buffer_timer(struct manet *m);
+/* A reply for @target came. */
+void dsr_found(struct manet *m, u32 target);
+/* Send those for which there is a route now. @to: this destination's only; 0: all. */
+void dsr_release(struct manet *m, u32 to);
+u32 dsr_waiting_for(const struct manet *m, u32 to);
+
+/* dsr_reply.c */
+/* @so_far: from its originator to here. */
+void dsr_requested(struct manet *m, struct manet_packet *p, struct dsr_options *o, const struct dsr_route *so_far);
+/* A packet was heard that will come here later: the way is shorter. @heard: place of who was heard. */
+void dsr_shorten(struct manet *m, const struct dsr_route *r, u8 heard, u8 here);
+/* @source uses a route of so many hops to @target. */
+void dsr_heard_use(struct manet *m, u32 source, u32 target, u8 hops);
+void dsr_held_off_timer(struct manet *m);
+
+/* dsr_maintain.c */
+/* To the next hop of its route, watched. */
+void dsr_unicast(struct manet *m, struct manet_packet *p, u32 next_hop, u64 delay);
+/* The link to p->next_hop failed with it. */
+void dsr_failed(struct manet *m, struct manet_packet *p);
+void dsr_error_came(struct manet *m, const u8 *ip, u16 at);
+void dsr_ack_came(struct manet *m, u32 from, u16 id);
+/* @from sent on what it had from here. */
+void dsr_passed_on(struct manet *m, u32 from, const u8 *ip, const struct dsr_options *o);
+void dsr_neighbour_timer(struct manet *m, struct dsr_neighbour *n);
+/* Without feedback nobody hears of it; but a copy may be left. */
+void dsr_lost_unconfirmed(struct manet *m, struct manet_packet *p);
+
+/* dsr_dump.c */
+extern const char *const dsr_states[];
+bool dsr_dump(const struct manet *m, u32 *cursor, struct manet_entry *entry);
+
+/* dsr.c */
+/* An own data packet, without options header, on this route. */
+void dsr_originate(struct manet *m, struct manet_packet *p, const struct dsr_route *r, u64 delay);
+
+#endif

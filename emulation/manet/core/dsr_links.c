@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DSR's link cache (RFC 4728 section 4.1): a graph of one-way links, and the
+ * shortest ways in hops from this node, as a tree that is found anew when a link
+ * comes that shortens a way, or one goes that lies on one. Links of one age are
+ * tried in the order in which they were heard of.
+ */
+#include "dsr.h"
+
+static u16 member_slot(u32 address)
+{
+	return dsr_hash(address) % DSR_MEMBERS;
+}
+
+static u16 link_slot(u16 from, u16 to)
+{
+	return dsr_hash((u32)from << 16 | to) % DSR_LINKS;
+}
+
+void links_start(struct manet *m)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u16 i;
+
+	memset(l, 0, sizeof(*l));
+	memset(l->link_hash, 0xff, sizeof(l->link_hash));
+	memset(l->member_hash, 0xff, sizeof(l->member_hash));
+	for (i = 0; i < DSR_LINKS; i++) {
+		l->link[i].from = DSR_NONE;
+		l->link[i].next_hash = i + 1 < DSR_LINKS ? i + 1 : DSR_NONE;
+	}
+	for (i = 0; i < DSR_MEMBERS; i++)
+		l->member[i].next_hash = i + 1 < DSR_MEMBERS ? i + 1 : DSR_NONE;
+}
+
+static u16 member_of(const struct dsr_links *l, u32 address)
+{
+	u16 i = l->member_hash[member_slot(address)];
+
+	while (i != DSR_NONE && l->member[i].address != address)
+		i = l->member[i].next_hash;
+	return i;
+}
+
+/* DSR_NONE: there is no room. */
+static u16 member_made(struct dsr_links *l, u32 address)
+{
+	u16 i = member_of(l, address), *slot = &l->member_hash[member_slot(address)];
+
+	if (i != DSR_NONE || l->free_members == DSR_NONE)
+		return i;
+	i = l->free_members;
+	l->free_members = l->member[i].next_hash;
+	l->member[i] = (struct dsr_member){
+		.address = address, .first_out = DSR_NONE, .last_out = DSR_NONE, .next_hash = *slot,
+		.parent = DSR_NONE,
+	};
+	*slot = i;
+	return i;
+}
+
+static void let_go(struct dsr_links *l, u16 member)
+{
+	u16 *at = &l->member_hash[member_slot(l->member[member].address)];
+
+	if (l->member[member].links)
+		return;
+	while (*at != member)
+		at = &l->member[*at].next_hash;
+	*at = l->member[member].next_hash;
+	l->member[member].next_hash = l->free_members;
+	l->free_members = member;
+}
+
+static u16 link_of(const struct dsr_links *l, u16 from, u16 to)
+{
+	u16 i = l->link_hash[link_slot(from, to)];
+
+	while (i != DSR_NONE && (l->link[i].from != from || l->link[i].to != to))
+		i = l->link[i].next_hash;
+	return i;
+}
+
+static void take_out(struct dsr_links *l, u16 link)
+{
+	struct dsr_link *gone = &l->link[link];
+	struct dsr_member *from = &l->member[gone->from];
+	u16 *at = &l->link_hash[link_slot(gone->from, gone->to)], before = DSR_NONE, to = gone->to, i;
+
+	while (*at != link)
+		at = &l->link[*at].next_hash;
+	*at = gone->next_hash;
+	for (i = from->first_out; i != link; i = l->link[i].next_out)
+		before = i;
+	if (before == DSR_NONE)
+		from->first_out = gone->next_out;
+	else
+		l->link[before].next_out = gone->next_out;
+	if (from->last_out == link)
+		from->last_out = before;
+	if (l->member[to].parent == gone->from)
+		l->tree_valid = false;
+	from->links--;
+	l->member[to].links--;
+	let_go(l, gone->from);
+	let_go(l, to);
+	gone->from = DSR_NONE;
+	gone->next_hash = l->free_links;
+	l->free_links = link;
+	l->count--;
+}
+
+/* That of which nothing was heard for longest. */
+static void make_room(struct dsr_links *l)
+{
+	u16 i, oldest = DSR_NONE;
+
+	for (i = 0; i < DSR_LINKS; i++)
+		if (l->link[i].from != DSR_NONE && (oldest == DSR_NONE || l->link[i].until < l->link[oldest].until))
+			oldest = i;
+	if (oldest != DSR_NONE)
+		take_out(l, oldest);
+}
+
+static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until)
+{
+	u16 link = l->free_links, *slot = &l->link_hash[link_slot(from, to)];
+	struct dsr_member *f = &l->member[from], *t = &l->member[to];
+
+	l->free_links = l->link[link].next_hash;
+	l->link[link] = (struct dsr_link){ .from = from, .to = to, .until = until, .next_out = DSR_NONE, .next_hash = *slot };
+	*slot = link;
+	if (f->last_out == DSR_NONE)
+		f->first_out = link;
+	else
+		l->link[f->last_out].next_out = link;
+	f->last_out = link;
+	f->links++;
+	t->links++;
+	l->count++;
+}
+
+void links_add(struct manet *m, u32 from, u32 to)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u64 lifetime = param_ns(m, P_CACHE_TIMEOUT_MS), until = lifetime ? m->now + lifetime : m->now + NEVER / 2;
+	u16 f = member_of(l, from), t = member_of(l, to), link;
+
+	link = f == DSR_NONE || t == DSR_NONE ? DSR_NONE : link_of(l, f, t);
+	if (link != DSR_NONE) {
+		l->link[link].until = until;
+		return;
+	}
+	if (l->count >= param(m, P_CACHE_LINKS)) {
+		if (!param(m, P_CACHE_REPLACE))
+			return;
+		make_room(l);
+	}
+	f = member_made(l, from);
+	if (f == DSR_NONE)
+		return;
+	l->member[f].links++; /* it stays */
+	t = member_made(l, to);
+	l->member[f].links--;
+	if (t == DSR_NONE)
+		return let_go(l, f);
+	put_in(l, f, t, until);
+	if (lifetime && !l->expiry.set)
+		timer_set(m, &l->expiry, TIMER_LINKS, until);
+	if (l->tree_valid && from != m->address && l->member[f].parent == DSR_NONE)
+		return; /* nobody gets there */
+	if (l->tree_valid && (to == m->address || (l->member[t].parent != DSR_NONE &&
+						   l->member[t].depth <= l->member[f].depth + 1)))
+		return;
+	l->tree_valid = false;
+	dsr_of(m)->news = true;
+}
+
+void links_forget(struct manet *m, u32 from, u32 to)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u16 f = member_of(l, from), t = member_of(l, to), link;
+
+	link = f == DSR_NONE || t == DSR_NONE ? DSR_NONE : link_of(l, f, t);
+	if (link != DSR_NONE)
+		take_out(l, link);
+}
+
+void links_expire(struct manet *m)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u64 next = NEVER;
+	u16 i;
+
+	for (i = 0; i < DSR_LINKS; i++) {
+		if (l->link[i].from == DSR_NONE)
+			continue;
+		if (l->link[i].until <= m->now)
+			take_out(l, i);
+		else if (l->link[i].until < next)
+			next = l->link[i].until;
+	}
+	if (next != NEVER)
+		timer_set(m, &l->expiry, TIMER_LINKS, next);
+}
+
+/* Breadth first, so by hops. The root has itself for a parent. */
+static void find_tree(struct dsr_links *l, u16 root)
+{
+	u16 head = 0, tail = 0, i;
+
+	for (i = 0; i < DSR_MEMBERS; i++)
+		l->member[i].parent = DSR_NONE;
+	l->member[root].parent = root;
+	l->member[root].depth = 0;
+	l->queue[tail++] = root;
+	while (head < tail) {
+		u16 from = l->queue[head++];
+
+		for (i = l->member[from].first_out; i != DSR_NONE; i = l->link[i].next_out) {
+			struct dsr_member *to = &l->member[l->link[i].to];
+
+			if (to->parent != DSR_NONE || l->member[from].depth >= 250)
+				continue;
+			to->parent = from;
+			to->depth = l->member[from].depth + 1;
+			l->queue[tail++] = l->link[i].to;
+		}
+	}
+	l->tree_valid = true;
+}
+
+bool links_find(struct manet *m, u32 to, struct dsr_route *r)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u16 root = member_of(l, m->address), at = member_of(l, to);
+	u8 i;
+
+	if (root == DSR_NONE || at == DSR_NONE)
+		return false;
+	if (!l->tree_valid || l->member[root].parent != root)
+		find_tree(l, root);
+	if (l->member[at].parent == DSR_NONE || l->member[at].depth > param(m, P_HOPS_MOST) || at == root)
+		return false;
+	r->count = l->member[at].depth + 1;
+	for (i = r->count; i; at = l->member[at].parent)
+		r->node[--i] = l->member[at].address;
+	return true;
+}

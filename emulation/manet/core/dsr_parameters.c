@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What can be set of DSR, in the order of dsr.h. Presets: as RFC 4728 says; as
+ * DSR-UU does it in ns-2.29 (DU; tables 3.2 and A.2); as ns-2's own agent (N:
+ * dsragent.cc, mobicache.cc). docs/routing/dsr.md says more, row by row.
+ */
+#include "dsr.h"
+
+#define FOREVER 0xffffffffU
+#define ROW(name, least, most, rfc, thesis, cmu, what) { name, least, most, { rfc, thesis, cmu }, what }
+
+const struct manet_parameter dsr_parameters[DSR_PARAMETERS] = {
+	SHARED_PARAMETERS(0, 10, 20, 10),
+	ROW("feedback", 0, 1, 1, 1, 1, "links fail as the link layer says; 0: as acknowledgments stay away (8.3.1, 8.3.3)"),
+	ROW("cache_paths", 0, 1, 0, 0, 1, "a cache of paths; 0: of links (4.1; DU link-cache.c; N mobicache.cc)"),
+	ROW("cache_links", 2, DSR_LINKS, 1024, 100, 1024, "one-way links that a link cache holds (DU link-cache.c: 100)"),
+	ROW("cache_replace", 0, 1, 1, 0, 1, "a full link cache lets the oldest go; 0: takes no more (DU tbl.h)"),
+	ROW("cache_primary", 1, DSR_PATHS, 30, 30, 30, "paths that were asked for or used (N mobicache.cc)"),
+	ROW("cache_secondary", 1, DSR_PATHS, 34, 34, 34, "paths that were overheard (N mobicache.cc)"),
+	ROW("cache_timeout_ms", 0, FOREVER, 300000, 300000, 0, "RouteCacheTimeout; 0: none (9; DU dsr.h; N has none)"),
+	ROW("cache_reverse", 0, 1, 1, 0, 0, "links are heard of in both directions (3.3.1)"),
+	ROW("break_both", 0, 1, 1, 1, 0, "and lost in both (DU link-cache.c)"),
+	ROW("buffer", 1, DSR_WAITING, 64, 100, 64, "packets that wait for a route; the oldest goes (DU dsr.h; N dsragent.h)"),
+	ROW("buffer_timeout_ms", 1, FOREVER, 30000, 30000, 30000, "SendBufferTimeout (9; DU; N)"),
+	ROW("release_all", 0, 1, 1, 0, 1, "whatever is learned may end a wait; 0: a reply, or a request of the destination (8.2.6)"),
+	ROW("release_gap_ms", 0, 10000, 0, 0, 30, "between packets that waited (N: for ARP)"),
+	ROW("ttl_first", 1, 255, 1, 1, 1, "of the first request (3.3.3)"),
+	ROW("ttl_factor", 0, 16, 0, 2, 0, "of each further one; 0: ttl_most at once (DU dsr-rreq.c)"),
+	ROW("ttl_most", 1, 255, 255, 255, 16, "DiscoveryHopLimit (9; N: MAX_SR_LEN)"),
+	ROW("first_timeout_ms", 1, 100000, 30, 30, 30, "NonpropRequestTimeout (9; DU; N)"),
+	ROW("request_period_ms", 1, 100000, 500, 60, 2000, "to the next request (9; DU doubles the 30 ms; N: 0.5 s times four)"),
+	ROW("request_backoff", 1, 16, 2, 2, 4, "by which the period grows each time (8.2.1; DU; N: 1 << 2n)"),
+	ROW("request_period_most_ms", 1, FOREVER, 10000, 10000, 10000, "MaxRequestPeriod (9; DU; N)"),
+	ROW("request_retries", 0, 60000, 16, 16, 60000, "MaxRequestRexmt; then what waits is lost (9; DU)"),
+	ROW("ring_again", 0, 1, 0, 0, 1, "each period begins with a request of ttl_first (N)"),
+	ROW("search_empty", 0, 1, 0, 1, 0, "search on when nothing waits any more (DU dsr-rreq.c)"),
+	ROW("forward_jitter", 0, 1, 1, 0, 1, "requests that are sent on wait for jitter_ms (8.2.2; DU: none)"),
+	ROW("request_table", 1, DSR_REQUESTERS, 64, 64, 128, "originators whose requests are remembered (9; DU; N)"),
+	ROW("request_ids", 1, DSR_IDS, 16, 16, 1, "requests of each that are (9; DU; N)"),
+	ROW("request_newest", 0, 1, 0, 0, 1, "any that is not newer than the newest is a duplicate (N requesttable.cc)"),
+	ROW("reply_all", 0, 1, 1, 0, 1, "the target answers every copy (8.2.2; N); 0: the first (DU)"),
+	ROW("cached_replies", 0, 1, 1, 1, 1, "who knows the rest of the way answers (8.2.3)"),
+	ROW("reply_holdoff_ms", 0, 1000, 0, 0, 0, "H of 8.2.5 for these; 0: not held off"),
+	ROW("learn_requests", 0, 1, 1, 1, 0, "the way that a request came (8.1.4; DU; N only when it answers)"),
+	ROW("learn_replies", 0, 2, 2, 1, 2, "1: replies that are passed on too, 2: and overheard ones (8.1.4; DU; N)"),
+	ROW("learn_routes", 0, 2, 2, 2, 2, "1: source routes of packets passed on, 2: and of overheard ones"),
+	ROW("hear_errors", 0, 2, 2, 1, 2, "1: errors that are passed on too, 2: and overheard ones (8.3.5; DU; N)"),
+	ROW("gratuitous", 0, 2, 2, 2, 1, "tell of shorter ways, 1: of data, 2: of all (8.1.5; DU; N)"),
+	ROW("gratuitous_holdoff_ms", 0, 100000, 1000, 1000, 1000, "GratReplyHoldoff (9; DU; N)"),
+	ROW("salvage", 0, 1, 1, 1, 1, "packets on a broken way take another (8.3.6)"),
+	ROW("salvage_most", 0, 15, 15, 15, 15, "MAX_SALVAGE_COUNT"),
+	ROW("salvage_keeps_path", 0, 1, 0, 1, 0, "the way so far stays written, and no node twice (DU maint-buf.c); 0: from here"),
+	ROW("salvage_replies", 0, 2, 0, 1, 2, "0: no replies, 1: all, 2: those without the broken link (8.3.6; DU; N)"),
+	ROW("own_back", 0, 1, 1, 0, 1, "own packets on a broken way are as new (N); 0: salvaged or lost (DU)"),
+	ROW("forwarder_buffers", 0, 1, 0, 0, 1, "a forwarder waits for a route too, after one request of ttl_first (N)"),
+	ROW("purge", 0, 1, 1, 1, 1, "what is queued for a lost neighbour is handled with it (DU ns-agent.cc; N)"),
+	ROW("error_each", 0, 1, 1, 0, 0, "its sources are told as well, each once (8.3.4)"),
+	ROW("error_route", 0, 2, 2, 0, 1, "an error goes 0: by the cache, 1: the way back, 2: either (8.3.4; DU; N)"),
+	ROW("spread_error_ms", 0, 100000, 1000, 0, 1000, "how long a request carries the last error (3.4.4; N)"),
+	ROW("passive_acks", 0, 1, 1, 1, 0, "hearing a neighbour pass it on is one (8.3.2)"),
+	ROW("maint_holdoff_ms", 0, 100000, 250, 250, 250, "MaintHoldoffTime between requests of an acknowledgment (9; DU)"),
+	ROW("maint_retries", 0, 20, 2, 2, 2, "MaxMaintRexmt (9; DU)"),
+	ROW("maint_buffer", 0, 1000, 50, 50, 50, "packets not yet acknowledged that are kept (9; table A.2)"),
+	ROW("maint_rto_ms", 1, 10000, 60, 60, 60, "the first retransmission time (DU neigh.c)"),
+	ROW("header_one_hop", 0, 1, 0, 1, 1, "the options header also when there is one hop only (8.1.1; DU; N)"),
+	ROW("other_jitter", 0, 1, 1, 1, 0, "jitter also for cached and gratuitous replies (8.2.4; DU; N: none)"),
+	ROW("hops_most", 1, DSR_HOPS, 16, 16, 15, "hops of a route (N: 16 nodes)"),
+	ROW("longest", 576, MANET_MTU + MANET_HEADROOM, MANET_MTU + MANET_HEADROOM, MANET_MTU + MANET_HEADROOM,
+	    MANET_MTU + MANET_HEADROOM, "bytes of a packet with its options header"),
+};

@@ -20,13 +20,15 @@
 /* One that is not this host's own goes as a salvaged one does, as if its way began here. */
 void dsr_originate(struct manet *m, struct manet_packet *p, const struct dsr_route *r, u64 delay)
 {
-	bool own = ip_source(p->data) == m->address;
+	bool own = ip_source(p->data) == m->address, acks = !param(m, P_FEEDBACK);
+	bool header = r->count > 2 || !own || acks || param(m, P_HEADER_ONE_HOP);
+	u32 more = header ? DSR_FIXED + 4 + 4 * (r->count - 2 + !own + acks) : 0;
 
-	if (p->len + DSR_FIXED + 8U + 4 * (r->count - 1U) > param(m, P_LONGEST))
+	if (p->len + more > param(m, P_LONGEST))
 		return manet_drop(m, p, MANET_TOO_LONG);
 	if (own)
 		dsr_uses(m, p, r);
-	if (r->count > 2 || !own || param(m, P_HEADER_ONE_HOP) || !param(m, P_FEEDBACK))
+	if (header)
 		dsr_put_header(p, r, !own, own ? 0 : p->tag[1] + 1);
 	dsr_unicast(m, p, r->node[1], delay);
 }
@@ -273,6 +275,7 @@ static u32 hops(const struct manet *m, u32 to)
 const struct manet_protocol dsr_protocol = {
 	.name = "dsr",
 	.size = sizeof(struct dsr),
+	.overhead = DSR_FIXED + 4 + 4 * DSR_HOPS + 4, /* a salvaged packet's, with a request of an acknowledgment */
 	.parameters = dsr_parameters,
 	.n_parameters = DSR_PARAMETERS,
 	.states = dsr_states,

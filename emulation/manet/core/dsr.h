@@ -119,7 +119,7 @@ struct dsr_search {
 
 /* ---- requests that came ---- */
 #define DSR_REQUESTERS 512
-#define DSR_IDS 64
+#define DSR_IDS 16
 
 struct dsr_seen {
 	u32 target;

@@ -39,8 +39,8 @@ static struct dsr_path *place_for(const struct manet *m, struct dsr_paths *paths
 		}
 	}
 	if (!free) {
+		free = &paths->path[paths->victim % size];
 		paths->victim = (paths->victim + 1) % size;
-		free = &paths->path[paths->victim];
 	}
 	free->route.count = 0;
 	return free;

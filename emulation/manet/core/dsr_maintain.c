@@ -99,12 +99,14 @@ static bool may_be_saved(const struct manet *m, const struct manet_packet *p, co
 	return !o->reply || replies == 1 || (replies == 2 && !has_link(m, p->data, o, hop));
 }
 
-/* false: it would go round. */
+/* false: it would go round, or get too long. */
 static bool put_on(struct manet *m, struct manet_packet *p, struct dsr_options *o, const struct dsr_route *rest)
 {
 	u8 salvaged = dsr_salvaged(p->data, o) + 1, next;
 	struct dsr_route r;
 
+	if (p->len + 4U * DSR_NODES > param(m, P_LONGEST) + 2U + p->data[o->route + 1])
+		return false;
 	if (!param(m, P_SALVAGE_KEEPS_PATH)) {
 		dsr_set_route(p, o, rest, true, 1, salvaged);
 		return true;
@@ -231,7 +233,7 @@ static void watch(struct manet *m, struct manet_packet *p, u32 hop, u64 delay)
 		dsr_splice(p, &o, o.ack_request, 2 + p->data[o.ack_request + 1], 0);
 		dsr_parse(p->data, p->len, false, &o);
 	}
-	if (!n)
+	if (!n || p->len + 4U > param(m, P_LONGEST))
 		return;
 	n->used = m->now;
 	if (!n->waiting && (!n->asked || goes >= n->asked + param_ns(m, P_MAINT_HOLDOFF_MS))) {

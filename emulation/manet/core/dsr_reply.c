@@ -173,7 +173,7 @@ static void send_on(struct manet *m, struct manet_packet *p, struct dsr_options 
 {
 	u16 end = o->request + 2 + p->data[o->request + 1];
 
-	if (hops >= param(m, P_HOPS_MOST))
+	if (hops >= param(m, P_HOPS_MOST) || p->len + 4U > param(m, P_LONGEST))
 		return manet_drop(m, p, MANET_TOO_LONG);
 	if (!ip_decrement_ttl(p->data))
 		return manet_drop(m, p, MANET_TTL_EXPIRED);

@@ -71,7 +71,7 @@ def test_fresh_routes_are_shortest_in_a_standing_network(preset: str, seed: int)
     draw = random.Random(seed)
     count = 25
     pairs = disc(*scatter(count, 6, draw))
-    fresh = {"jitter_ms": 0, "cached_replies": 0, "learn_routes": 0, "learn_replies": 0}
+    fresh = {"jitter_ms": 0, "cached_replies": 0, "reply_all": 0, "learn_routes": 0, "learn_replies": 0}
     with Checked(count, "dsr", preset, seed=seed, **fresh) as world:
         world.links(pairs)
         for number in range(30):

@@ -222,7 +222,7 @@ static void input(struct manet *m, struct manet_packet *p, const u8 *from)
 	r = aodv_find(m, ip_destination(p->data));
 	if (r && r->valid)
 		return manet_forward(m, p, r->via);
-	if (!r || !(r->repairable || (r->search.set && r->ttl)))
+	if (!r || !r->repairable)
 		return no_route(m, p, r);
 	if (!ip_decrement_ttl(p->data))
 		return manet_drop(m, p, MANET_TTL_EXPIRED);

@@ -66,7 +66,8 @@ struct aodv_route {
 	u16 waiting; /* packets in the buffer */
 	u8 hops; /* the last, if it is not valid */
 	u8 precursors;
-	u8 ttl, tries, wide; /* of the search: the last TTL, repetitions and requests at the largest */
+	u8 ttl, asked; /* of the search: the last TTL (0: none goes on), requests */
+	u8 tries, wide; /* repetitions and requests at the largest TTL */
 	u8 hellos; /* heard in a row */
 	bool crowded; /* there are more precursors than there is room for */
 	bool valid;

@@ -154,8 +154,12 @@ static void reply_myself(struct manet *m, const struct rreq *q, u32 next_hop)
 	struct aodv *a = aodv_of(m);
 	struct rrep reply = { .destination = m->address, .originator = q->originator, .life = param(m, P_MY_MS) };
 
-	if (!(q->flags & RREQ_UNKNOWN) && aodv_newer(q->destination_sequence, a->sequence))
-		a->sequence = q->destination_sequence; /* 6.6.1 */
+	if (!(q->flags & RREQ_UNKNOWN)) { /* 6.6.1; what all know already would not get through */
+		if (aodv_newer(q->destination_sequence, a->sequence))
+			a->sequence = q->destination_sequence;
+		else if (q->destination_sequence == a->sequence)
+			a->sequence++;
+	}
 	reply.sequence = a->sequence;
 	send_rrep(m, &reply, next_hop, TTL_FAR);
 }

@@ -140,7 +140,7 @@ bool aodv_learn(struct manet *m, struct aodv_route *r, u32 via, u8 hops, bool kn
 	u8 hops_before = r->hops;
 
 	if (known && r->known && aodv_newer(r->sequence, sequence)) {
-		if (hops > 1)
+		if (via != r->to)
 			return false;
 		sequence = r->sequence; /* a neighbour is there, whatever its number */
 	}
@@ -171,12 +171,12 @@ void aodv_invalidate(struct manet *m, struct aodv_route *r, u32 sequence, bool r
 	u32 forgotten = repairable ? P_ACTIVE_MS : P_DELETE_MS;
 
 	r->valid = false;
-	r->sequence = sequence;
+	r->sequence = r->known ? sequence : 0;
 	r->repairable = repairable;
 	r->silent = NEVER;
 	r->hellos = 0;
 	r->expires = param(m, forgotten) ? m->now + param_ns(m, forgotten) : NEVER;
-	manet_tell(m, MANET_LOST_ROUTE, NULL, r->to, MANET_NOBODY, 0, 0, sequence);
+	manet_tell(m, MANET_LOST_ROUTE, NULL, r->to, MANET_NOBODY, 0, 0, r->sequence);
 	aodv_arm(m, r);
 }
 

@@ -26,7 +26,7 @@ static u64 patience(const struct manet *m, const struct aodv_route *r)
 {
 	u32 slack = param(m, P_TIMEOUT_BUFFER);
 
-	if (r->repairable && param(m, P_REPAIR_RINGS))
+	if (r->repairable && r->asked == 1 && param(m, P_REPAIR_RINGS))
 		slack = 0; /* AODV-UU's; see the parameter */
 	if (r->ttl < param(m, P_NET_DIAMETER))
 		return traversal(m, r->ttl + slack);
@@ -107,6 +107,7 @@ static void request(struct manet *m, struct aodv_route *r)
 		return;
 	}
 	r->hold = 0;
+	r->asked += r->asked < 255;
 	if (r->ttl >= param(m, P_NET_DIAMETER))
 		r->wide++;
 	aodv_send_request(m, r);
@@ -118,6 +119,7 @@ void aodv_search(struct manet *m, struct aodv_route *r)
 	if (r->search.set)
 		return;
 	r->ttl = first_ttl(m, r);
+	r->asked = 0;
 	r->tries = 0;
 	r->wide = 0;
 	request(m, r);

@@ -8,8 +8,10 @@ any more. The protocols are in `emulation/manet/`, control of them in `manet.yam
 
 from __future__ import annotations
 
+import json
 import socket
 import struct
+import time
 
 from emulation.lane import routing
 from emulation.lane.manet_protocol import ENTRY_KINDS, EVENTS, FAMILY, KINDS, REASONS, Command
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from emulation.lane.interfaces.radio import Interface as Radio
     from emulation.lane.netlink import Attributes, Value
-    from emulation.lane.network import Network
+    from emulation.lane.network import Live, Network
     from emulation.lane.node import Node
 
 NAME, MONITOR_NAME, MODULE = "manet0", "monitor0", "manet"
@@ -194,3 +196,53 @@ class Routing(routing.Routing):
     def stop(self) -> None:
         for interface in getattr(self, "interfaces", {}).values():
             interface.close()
+
+
+def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
+    """What the verb `manet` of the prompt prints. Raises ValueError, and NetlinkError where the kernel refuses."""
+    interfaces = getattr(net.routing, "interfaces", None)
+    if not interfaces:
+        raise ValueError("manet: no routing protocol of manet.ko is at work here: --routing olsr, for one")
+    for name in names:
+        for parameter, _, value in (pair.partition("=") for pair in pairs):
+            if not value.isdecimal():
+                raise ValueError(f"manet: {parameter} must be a whole number, not {value!r}")
+            interfaces[name].control.set(parameter, int(value))
+    who = {node.IP(): node.name for node in net.nodes.values()}
+    found = {name: interfaces[name].control for name in names}
+    if as_json:
+        told = {name: {"entries": c.entries(), "counters": c.counters(), "parameters": c.parameters()}
+                for name, c in found.items()}  # fmt: skip
+        return json.dumps(told)
+    lines = []
+    for name, control in found.items():
+        lines.append(f"{name}:")
+        lines += [f"    {line(entry, who)}" for entry in control.entries()]
+        counters = control.counters()
+        sent = ", ".join(f"{n} {kind}" for kind, n in counters["sent"].items())
+        lost = ", ".join(f"{n} {why}" for why, n in counters["dropped"].items())
+        lines.append(f"    sent {sent or 'nothing'}; forwarded {counters['forwarded']}; dropped {lost or 'nothing'}")
+    return "\n".join(lines)
+
+
+def line(entry: Mapping[str, Any], who: Mapping[str, str]) -> str:
+    """One line of what a node knows, for people; `who` has the names of addresses."""
+
+    def name(ip: str) -> str:
+        return who.get(ip, ip)
+
+    parts = [f"{entry['kind'].replace('_', ' '):12} {name(entry['to'])}"]
+    if entry["from"] != "0.0.0.0":
+        parts.append(f"from {name(entry['from'])}")
+    if entry["via"] not in ("0.0.0.0", entry["to"]):
+        parts.append(f"via {name(entry['via'])}")
+    if entry["path"]:
+        parts.append("by " + " ".join(map(name, entry["path"])))
+    if entry["hops"]:
+        parts.append(f"{entry['hops']} hop{'s' * (entry['hops'] > 1)}")
+    parts += [entry["state"]] * bool(entry["state"]) + ["invalid"] * (not entry["valid"])
+    if entry["waiting"]:
+        parts.append(f"{entry['waiting']} packets wait")
+    if entry["until_ns"] is not None and entry["until_ns"]:
+        parts.append(f"for {(entry['until_ns'] - time.monotonic_ns()) / 1e9:.1f} s")
+    return ", ".join(parts)

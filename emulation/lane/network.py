@@ -31,6 +31,7 @@ class Live(Protocol):
     set at any time; what cannot be raises ValueError."""
 
     air: Air | None
+    routing: Routing | None
     folder: str
 
     @property

@@ -14,6 +14,7 @@ import subprocess
 import time
 import traceback
 
+from emulation.lane import manet
 from traffic.applications import Applications
 from traffic.loop import Loop
 from traffic.ping import ping
@@ -285,6 +286,18 @@ class Shell(cmd.Cmd):
         for node in [self.node(line)] if line else self.net.nodes.values():
             print(f"{node.name}:")
             print("".join(f"    {row}\n" for row in node.cmd("ip route").splitlines()), end="", flush=True)
+
+    def do_manet(self, line: str) -> None:
+        """manet [NODE] [NAME=VALUE …] [--json]: what the routing protocol of a node, or of all, knows and has counted;
+        or set parameters of it. Without routing interfaces there is nothing to say.
+
+        manet sta2
+        manet sta1 jitter_ms=0
+        """
+        words = line.split()
+        chosen = [self.node(word) for word in words if "=" not in word and word != "--json"]
+        names = [node.name for node in chosen or self.net.nodes.values()]
+        print(manet.said(self.net, names, [word for word in words if "=" in word], "--json" in words))
 
     def do_py(self, line: str) -> None:
         """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name.

@@ -51,3 +51,41 @@ def test_no_route_is_said_and_counted() -> None:
 
 def test_there_are_protocols() -> None:
     assert protocols()[0] == "static"
+
+
+def test_a_neighbour_that_nobody_knows_any_more_is_no_end() -> None:
+    """While a frame waits to be handed over once more; what comes after it goes on."""
+    with World(3, "static") as world:
+        world.link(0, 1)
+        for to in (1, 2):
+            world.set_route(0, to, to)
+        world.forget(True)
+        world.refuse(True)
+        world.send(0, 1, ip_id=1)
+        world.run(0.0005)
+        assert world.told(Event.DROPPED)[0].reason == Reason.NO_NEIGHBOUR
+        world.forget(False)
+        world.send(0, 1, ip_id=2)  # handed over, and refused
+        world.send(0, 1, ip_id=3)
+        world.forget(True)
+        world.run(0.1)
+        assert [(r.reason, r.ip_id) for r in world.told(Event.DROPPED)] == [
+            (Reason.NO_NEIGHBOUR, 1),
+            (Reason.NO_NEIGHBOUR, 2),
+            (Reason.NO_NEIGHBOUR, 3),
+        ]
+        world.forget(False)
+        world.refuse(False)
+        world.send(0, 1, ip_id=4)
+        world.run(0.1)
+        assert [packet.ip_id for packet in world.delivered] == [4]
+
+
+def test_a_radio_that_takes_nothing_says_nothing_of_the_link() -> None:
+    with World(2, "static") as world:
+        world.string()
+        world.set_route(0, 1, 1)
+        world.refuse(True)
+        world.send(0, 1)
+        world.run(1)
+        assert [(r.reason, r.time // MS) for r in world.told(Event.DROPPED)] == [(Reason.UNSENT, 7 + 4 * 0)]

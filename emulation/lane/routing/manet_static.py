@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from emulation.lane.network import Network
+    from emulation.lane.node import Node
 
 
 MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
@@ -38,7 +39,10 @@ class Routing(manet.Routing):
         super().start(net)
         for name, interface in self.interfaces.items():
             node = net.nodes[name]
-            for ip, mac in node.radio.plan["neighbours"].items():
-                node.route.add_neighbour(node.radio.index, ip, hardware_address(mac))
+            self.restore(node)
             for route in node.plan["routing"]["routes"]:
                 interface.control.set_route(route["to"], route["via"], route["metric"])
+
+    def restore(self, node: Node) -> None:
+        for ip, mac in node.radio.plan["neighbours"].items():
+            node.route.add_neighbour(node.radio.index, ip, hardware_address(mac))

@@ -152,8 +152,11 @@ void queue_next(struct manet *m)
 
 void queue_again(struct manet *m)
 {
-	if (m->queue.in_air)
-		hand_over(m, m->queue.in_air);
+	struct manet_packet *p = m->queue.in_air;
+
+	m->queue.in_air = NULL;
+	if (p && !hand_over(m, p))
+		queue_next(m);
 }
 
 void queue_sent(struct manet *m, enum manet_sent how)

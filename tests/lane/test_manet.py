@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""manet.ko in a running kernel: its feedback is the air's word, to the unit; what users can see and set; and it can be
+taken away, or its radio, under traffic, and be told anything."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
+SENDING = """
+    import socket, sys, time
+    def flood(node, to, count=400, every=0.002):
+        with node:
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        for _ in range(count):
+            try:
+                s.sendto(bytes(500), (to, 9))
+            except OSError:
+                break
+            time.sleep(every)
+        s.close()
+"""
+
+
+@pytest.mark.parametrize("rts", ["none", "full"])
+def test_the_failures_that_it_learns_of_are_those_that_the_air_gave_up(bench, rts):
+    """Hidden terminals lose frames; and no answer is missing."""
+    plan = bench.plan(stations=6, routing="manet_static", rts=rts, seconds=20)
+    assert bench.run("plan").status == 0
+    told = bench.result()["recorders"]["manet_trace"]["nodes"]
+    given_up = 0
+    for station in bench.result()["air"]["stations"]:
+        end, node = station["counters"]["end"], told[station["name"]]
+        lost = sum(end.get(kind, {}).get(why, 0) for kind in ("tcp_data", "tcp_ack", "other") for why in GIVEN_UP)
+        acked = sum(row.get("ACKED", 0) for kind, row in end.items() if kind in ("tcp_data", "tcp_ack", "other"))
+        assert node["lost"] - lost in (0, 1)  # one before the counting began
+        assert node["acked"] - acked in range(0, 20)  # the handshake
+        assert 0 <= node["sent"]["data"] - node["acked"] - node["lost"] <= 1  # one may be in the air
+        given_up += lost
+    assert given_up > 10, plan["air"]["punctual"]
+
+
+def test_a_full_queue_is_no_failure(bench):
+    """A queue of one at the station, and of one in the air's: frames are dropped before, and no link is called lost."""
+    lines = bench.script(
+        SENDING
+        + """
+    from emulation.net import Net
+    net = Net(routing="manet_static,queue=1", queue=1)
+    a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        flood(a, b.IP(), 100, 0)
+        time.sleep(1)
+        counted = net.routing.counters()["sta1"]
+        print(counted["lost"], sorted(counted["dropped"]), counted["acked"] > 1)
+    """
+    )
+    assert lines == ["0 ['queue_full'] True"]
+
+
+def test_it_is_an_interface_like_others(bench, tmp_path):
+    """iproute2 shows it, and makes it, with the plug-in; what cannot be is refused with a sentence."""
+    subprocess.run(["make", "-s", "-C", ROOT / "emulation/manet/ip", f"CURDIR={tmp_path}"], check=True)
+    plugin = ROOT / "emulation/manet/ip"
+    lines = bench.script(
+        f"""
+    import os
+    from emulation.net import Net
+    os.environ["IP_LIB_DIR"] = "{plugin}"
+    net = Net(routing="olsr")
+    a, b = (net.addStation(f"sta{{i}}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        print("protocol olsr" in a.cmd("ip -d link show manet0"), "10.0.0.1/24" in a.cmd("ip address show manet0"))
+        radio = "link sta1-wlan0 "
+        for words in (radio, "", "link lo "):
+            print(a.cmd(f"ip link add manet1 {{words}}type manet protocol olsr").strip())
+        for words in ("protocol rip", "preset rfc"):
+            print(a.cmd(f"ip link add manet1 {{radio}} type manet {{words}}").strip())
+        a.cmd("ip link delete manet0")
+        print(a.cmd("ip link add manet1 link sta1-wlan0 type manet protocol static seed 7"))
+        print("protocol static seed 7" in a.cmd("ip -d link show manet1"))
+        print(a.cmd("ip link set sta1-wlan0 down; ip link set manet1 up").strip())
+    """,
+        air=True,
+    )
+    assert lines == [
+        "True True",
+        "Error: the radio is another interface's already.",
+        "Error: a radio is needed, in this network namespace: link wlan0.",
+        "Error: a radio is needed, in this network namespace: link wlan0.",
+        "Error: no such protocol.",
+        "Error: a protocol is needed: static, aodv, dsr, olsr or dsdv.",
+        "",
+        "True",
+        "RTNETLINK answers: Network is down",
+    ]
+
+
+def test_the_module_and_the_radio_may_go_under_traffic(bench):
+    lines = bench.script(
+        SENDING
+        + """
+    import subprocess, threading
+    from emulation.net import Net
+    net = Net(routing="manet_static")
+    a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
+    net.addFlow(a, c)
+    net.start()
+    sending = "import socket, time; s = socket.socket(2, 2)\\n"
+    sending += "while not time.sleep(0.002): s.sendto(bytes(900), ('10.0.0.3', 9))"
+    sender = a.popen([sys.executable, "-c", sending], stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    print(net.routing.counters()["sta2"]["forwarded"] > 10)
+    b.cmd("ip link set sta2-wlan0 down")   # a station disappears
+    time.sleep(0.5)
+    lost = net.routing.counters()["sta1"]["lost"]
+    b.cmd("ip link set manet0 down; ip link set sta2-wlan0 up; ip link set manet0 up")
+    print(lost > 10)
+    print(subprocess.run(["rmmod", "manet"], capture_output=True, text=True))
+    time.sleep(0.5)
+    sender.kill()
+    sender.wait()
+    net.stop()
+    print(subprocess.run("dmesg | grep -E 'BUG|WARNING|Call Trace'", shell=True, capture_output=True, text=True).stdout)
+    """
+    )
+    assert lines[0:2] == ["True", "True"]
+    assert "returncode=0" in lines[2]
+    assert lines[3:] == [""]

@@ -363,6 +363,7 @@ static void __exit manet_exit_module(void)
 	control_unregister();
 	unregister_inetaddr_notifier(&address_notifier);
 	unregister_netdevice_notifier(&device_notifier);
+	radio_wait();
 	trace_close();
 }
 

@@ -53,6 +53,8 @@ u32 device_protocol(const char *name); /* or the number of them all */
 /* radio.c */
 extern const struct manet_ops radio_ops;
 extern rx_handler_func_t *radio_receive, *radio_overhear;
+/* Until the radios have ended all that they were given. */
+void radio_wait(void);
 enum hrtimer_restart radio_timer(struct hrtimer *timer);
 netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev);
 /* Ends what has begun with spin_lock_bh(&d->lock) and a call of the core. */

@@ -10,6 +10,7 @@
 #include <linux/if_arp.h>
 #include <linux/ieee80211.h>
 #include <linux/ip.h>
+#include <linux/wait.h>
 #include <net/arp.h>
 #include <net/ip.h>
 #include <net/mac80211.h>
@@ -102,6 +103,16 @@ enum hrtimer_restart radio_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Frames with the radio, whose destructor is in here; and who waits until there are none. */
+static atomic_t with_radio = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(all_ended);
+
+void radio_wait(void)
+{
+	wait_event(all_ended, !atomic_read(&with_radio));
+	synchronize_rcu(); /* the last destructor has returned, too */
+}
+
 /* The radio is done with a frame. A 802.11 one is there with mac80211's word on it; of others nothing is known. */
 static void frame_ended(struct sk_buff *frame)
 {
@@ -118,6 +129,8 @@ static void frame_ended(struct sk_buff *frame)
 			how = MANET_LOST;
 		answer(d, frame, how);
 	}
+	if (atomic_dec_and_test(&with_radio))
+		wake_up(&all_ended);
 	rcu_read_unlock();
 }
 
@@ -157,6 +170,7 @@ static void transmit(void *edge, struct manet_packet *p, const u8 *mac)
 	frame->protocol = htons(ETH_P_IP);
 	dev_hard_header(frame, d->lower, ETH_P_IP, mac, d->lower->dev_addr, frame->len);
 	frame->destructor = frame_ended;
+	atomic_inc(&with_radio);
 	d->outgoing = frame;
 	d->dev->stats.tx_packets++;
 	d->dev->stats.tx_bytes += p->len;

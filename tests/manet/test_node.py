@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all protocols share: the queue, its order and its purge, and what the radio says; under static routes."""
 
-from world import Event, Reason, World, protocols
+from world import MS, US, Event, Reason, World, protocols
 
 
 def test_packets_go_hop_by_hop_and_live_one_less_each() -> None:
@@ -54,38 +54,33 @@ def test_there_are_protocols() -> None:
 
 
 def test_a_neighbour_that_nobody_knows_any_more_is_no_end() -> None:
-    """While a frame waits to be handed over once more; what comes after it goes on."""
+    """Nor while a frame waits to be handed over once more; what comes after it goes on."""
     with World(3, "static") as world:
         world.link(0, 1)
         for to in (1, 2):
             world.set_route(0, to, to)
-        world.forget(True)
-        world.refuse(True)
+        world.unwilling(refusing=True)
         world.send(0, 1, ip_id=1)
-        world.run(0.0005)
-        assert world.told(Event.DROPPED)[0].reason == Reason.NO_NEIGHBOUR
-        world.forget(False)
-        world.send(0, 1, ip_id=2)  # handed over, and refused
+        world.send(0, 1, ip_id=2)
+        world.run(0.003)
+        world.unwilling(forgetful=True)
+        world.run(0.1)
+        lost = [(record.reason, record.ip_id) for record in world.told(Event.DROPPED)]
+        assert lost == [(Reason.NO_NEIGHBOUR, 1), (Reason.NO_NEIGHBOUR, 2)]
+        world.unwilling()
         world.send(0, 1, ip_id=3)
-        world.forget(True)
         world.run(0.1)
-        assert [(r.reason, r.ip_id) for r in world.told(Event.DROPPED)] == [
-            (Reason.NO_NEIGHBOUR, 1),
-            (Reason.NO_NEIGHBOUR, 2),
-            (Reason.NO_NEIGHBOUR, 3),
-        ]
-        world.forget(False)
-        world.refuse(False)
-        world.send(0, 1, ip_id=4)
-        world.run(0.1)
-        assert [packet.ip_id for packet in world.delivered] == [4]
+        assert [packet.ip_id for packet in world.delivered] == [3]
 
 
 def test_a_radio_that_takes_nothing_says_nothing_of_the_link() -> None:
+    """It is asked four times, 1, 2 and 4 ms apart."""
     with World(2, "static") as world:
         world.string()
         world.set_route(0, 1, 1)
-        world.refuse(True)
-        world.send(0, 1)
+        world.unwilling(refusing=True)
+        world.send(0, 1, length=500)
         world.run(1)
-        assert [(r.reason, r.time // MS) for r in world.told(Event.DROPPED)] == [(Reason.UNSENT, 7 + 4 * 0)]
+        (lost,) = world.told(Event.DROPPED)
+        assert (lost.reason, lost.time) == (Reason.UNSENT, 4 * (500 * US + 500 * 4 * US) + 7 * MS)
+        assert world.counters(0).lost == 0

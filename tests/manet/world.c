@@ -47,7 +47,7 @@ struct world {
 	u32 count;
 	u64 now, order, random;
 	u32 loss_q32; /* of a frame at a receiver */
-	bool promiscuous;
+	bool promiscuous, forgetful, refusing; /* nobody's MAC address is known; no radio takes anything */
 	u8 *linked;
 	struct node *node;
 	struct event *heap;
@@ -164,7 +164,7 @@ static bool on_resolve(void *edge, u32 neighbour, u8 *mac)
 {
 	struct node *n = edge;
 
-	if (neighbour - FIRST_ADDRESS >= n->world->count)
+	if (n->world->forgetful || neighbour - FIRST_ADDRESS >= n->world->count)
 		return false;
 	memset(mac, 0, MANET_ALEN);
 	mac[0] = 2;
@@ -221,6 +221,12 @@ void world_lossy(struct world *w, double loss, bool promiscuous)
 	w->promiscuous = promiscuous;
 }
 
+void world_unwilling(struct world *w, bool forgetful, bool refusing)
+{
+	w->forgetful = forgetful;
+	w->refusing = refusing;
+}
+
 void world_start(struct world *w, u32 i)
 {
 	manet_start(w->node[i].manet, w->now);
@@ -274,6 +280,11 @@ static void frame_ends(struct world *w, struct node *n)
 
 	if (!p) /* taken away meanwhile */
 		return;
+	if (w->refusing) {
+		n->in_air = NULL;
+		manet_sent(n->manet, MANET_NOT_SENT, w->now);
+		return arm(n);
+	}
 	len = p->len;
 	memcpy(bytes, p->data, len);
 	mac_of(n->index, mac);

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""AODV (RFC 3561), by manet.ko: routes are searched for when they are needed, and kept while they are used."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from emulation.lane import manet
+
+MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
+plan = partial(manet.plan, "aodv")
+Routing = manet.Routing

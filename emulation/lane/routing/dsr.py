@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DSR (RFC 4728), by manet.ko: packets carry their route, which was searched for when it was needed, or overheard."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from emulation.lane import manet
+
+MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
+OVERHEARS = True
+plan = partial(manet.plan, "dsr")
+Routing = manet.Routing

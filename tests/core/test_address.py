@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import permutations
 
-from dcf import Core
+from dcf import Core, tcp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +45,28 @@ def test_what_lies_beyond_a_deleted_address_is_found() -> None:
         assert air.lib.dcf_del_address(air.memory, 0, gone)
         assert air.lib.dcf_find_address(air.memory, stays) == 0, (gone, stays)
         assert air.lib.dcf_find_address(air.memory, gone) == NOBODY
+
+
+def test_a_station_whose_own_address_is_taken_away_is_off_until_it_is_back_or_sends() -> None:
+    """It hears nothing and answers nothing; and hwsim, for a scan, adds and takes away what is there already."""
+    air, own = Core([[1000] * N] * N), list(OWN)[1]
+    add, take = air.lib.dcf_add_address, air.lib.dcf_del_address
+    assert add(air.memory, 1, own)
+    assert add(air.memory, 1, own) and take(air.memory, 1, own)
+    heard = []
+    for step in ("on", "off", "on again", "off again", "sends"):
+        if step.startswith("off"):
+            assert take(air.memory, 1, own)
+        if step == "on again":
+            assert add(air.memory, 1, own)
+        if step == "sends":
+            air.send(1, 0, tcp(10), at=air.now)
+        air.send(0, 1, tcp(100), at=air.now)
+        air.run(air.now + 10**9)
+        heard.append((air.end[-1].reason if step != "sends" else "", sum(r.station == 1 for r in air.rx) > 0))
+        air.rx.clear()
+    assert [reason for reason, _ in heard[:4]] == ["ACKED", "SHORT_LIMIT", "ACKED", "SHORT_LIMIT"]
+    assert [any_ for _, any_ in heard] == [True, False, True, False, True]
 
 
 def test_a_station_has_one_address_of_its_own_however_often_it_is_named() -> None:

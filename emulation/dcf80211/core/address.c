@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which station answers to an address: a table with open addressing, at most an
- * eighth full of the stations' own, so that most look-ups end at once.
+ * eighth full of the stations' own, so that most look-ups end at once. hwsim adds
+ * a radio's own when its interface goes up and takes it away when it goes down:
+ * then the station is off.
  */
 #include "state.h"
 
@@ -68,6 +70,7 @@ bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr)
 	if (!entry)
 		return false;
 	entry->own = true;
+	dcf->station[station].own = entry;
 	for (other = dcf->address; other < dcf->address + dcf->addresses; other++)
 		if (other != entry && other->own && other->station == station) {
 			other->own = false;
@@ -83,6 +86,8 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
 	if (!entry)
 		return false;
 	entry->uses++;
+	if (entry->own)
+		medium_switch(dcf, &dcf->station[station], true);
 	return true;
 }
 
@@ -94,5 +99,14 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 		return false;
 	entry->uses--;
 	free_if_unused(entry);
+	if (entry->own && !entry->uses)
+		medium_switch(dcf, &dcf->station[station], false);
 	return true;
+}
+
+void address_sends(struct dcf *dcf, struct dcf_station *s)
+{
+	if (s->own && !s->own->uses)
+		s->own->uses = 1; /* it was up before the air was */
+	medium_switch(dcf, s, true);
 }

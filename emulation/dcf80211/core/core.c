@@ -187,6 +187,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
 	medium_retune(dcf, s, frame->freq);
+	address_sends(dcf, s);
 	frame->holders = 1;
 	s->queued++;
 	if (s->tail)

@@ -197,7 +197,7 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 
-	if (s->freq != tx->freq)
+	if (s->off || s->freq != tx->freq)
 		return;
 	*arrival = (struct arrival){ .here = true, .outcome = DCF_OK, .other = DCF_NOBODY };
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
@@ -365,14 +365,11 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 	exchange_sent(dcf, s, &s->tx[s->slot]);
 }
 
-/* Another channel: what is in the air there now goes unheard, and what is here is gone. */
-void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
+/* What arrives now is gone. */
+static void turn_away(struct dcf *dcf, struct dcf_station *s)
 {
 	u16 i, j;
 
-	if (s->freq == freq)
-		return;
-	s->freq = freq;
 	for (i = 0; i < dcf->config.stations; i++)
 		for (j = 0; j < dcf->station[i].n_neighbours; j++)
 			if (dcf->station[i].neighbours[j].station == s->index)
@@ -384,4 +381,22 @@ void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 	if (s->phase == AWAITING_CTS || s->phase == AWAITING_ACK)
 		timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now);
 	update_busy(dcf, s);
+}
+
+/* Another channel: what is in the air there now goes unheard. */
+void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
+{
+	if (s->freq == freq)
+		return;
+	s->freq = freq;
+	turn_away(dcf, s);
+}
+
+/* Off, a station hears nothing, and so answers nothing; what it has begun to send goes on. */
+void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on)
+{
+	if (s->off == !on)
+		return;
+	s->off = !on;
+	turn_away(dcf, s);
 }

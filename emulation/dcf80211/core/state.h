@@ -82,6 +82,8 @@ struct dcf_station {
 	u16 index, freq;
 	u8 short_limit, long_limit;
 	bool promiscuous;
+	bool off; /* it hears nothing: its interface is down */
+	struct dcf_address *own;
 	u64 random;
 
 	/* The medium as heard here. */
@@ -165,6 +167,7 @@ void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
+void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on);
 
 /* bits.c */
 u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw);
@@ -174,6 +177,8 @@ void bits_spend(struct dcf *dcf, struct dcf_station *s);
 /* address.c */
 /* DCF_NOBODY: nobody here has it. */
 u16 dcf_find_address(const struct dcf *dcf, const u8 *addr);
+/* The station sends, so it is on, whatever was said of its address. */
+void address_sends(struct dcf *dcf, struct dcf_station *s);
 
 /* draw.c: randomness and logarithms, in integers */
 u64 dcf_random(u64 *state);

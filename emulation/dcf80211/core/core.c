@@ -83,8 +83,7 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 
 void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge)
 {
-	u16 i;
-	u32 a;
+	u32 i, a;
 
 	lay_out(dcf, config->stations);
 	dcf->config = *config;

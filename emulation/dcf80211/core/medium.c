@@ -386,17 +386,15 @@ static void turn_away(struct dcf *dcf, struct dcf_station *s)
 /* Another channel: what is in the air there now goes unheard. */
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 {
-	if (s->freq == freq)
-		return;
+	if (s->freq != freq)
+		turn_away(dcf, s);
 	s->freq = freq;
-	turn_away(dcf, s);
 }
 
 /* Off, a station hears nothing, and so answers nothing; what it has begun to send goes on. */
 void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on)
 {
-	if (s->off == !on)
-		return;
+	if (s->off == on)
+		turn_away(dcf, s);
 	s->off = !on;
-	turn_away(dcf, s);
 }

@@ -6,7 +6,7 @@
 #include "node.h"
 
 static const struct manet_protocol *const protocols[] = {
-	&static_protocol, &aodv_protocol, &dsr_protocol, &olsr_protocol,
+	&static_protocol, &aodv_protocol, &dsr_protocol, &olsr_protocol, &dsdv_protocol,
 };
 
 const char *manet_protocol_name(u32 protocol)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-from world import FIRST_ADDRESS, MS, Entry, EntryKind, Event, Kind, Reason, Sent, World, address
+from world import FIRST_ADDRESS, MS, SECOND, Entry, EntryKind, Event, Kind, Reason, Sent, World, address
 
 US = 1000
 PENDING, LINK, PATH = EntryKind.PENDING, EntryKind.LINK, EntryKind.SOURCE_ROUTE
@@ -303,7 +303,7 @@ def test_an_originator_that_was_quiet_for_longest_is_forgotten_first() -> None:
 
 
 def test_links_are_forgotten_in_time() -> None:
-    with dsr(3, cache_timeout_ms=2000) as world:
+    with dsr(3, link_max_life=0, cache_timeout_ms=2000) as world:
         world.string()
         world.send(0, 2)
         world.run(2.0)
@@ -312,6 +312,43 @@ def test_links_are_forgotten_in_time() -> None:
         world.run(0.1)
         assert not entries(world, 0, LINK)
         assert [r.to for r in world.told(Event.LOST_ROUTE, 0)] == [2]
+
+
+def test_links_live_as_long_as_their_ends_are_stable() -> None:
+    """Appendix A: 25 s at first, 120 s when used, more when used for long, and half as much after a break."""
+
+    def until(world: World, a: int, b: int) -> float:
+        (found,) = [e.until - world.now for e in entries(world, 0, LINK) if (e.origin, e.to) == (a, b)]
+        return round(found / SECOND, 1)
+
+    with dsr(6, own_back=0) as world:
+        world.links([(0, 1), (1, 2)])
+        world.inject(1, 0, request(3, 1, 5, 1))
+        assert (until(world, 0, 1), until(world, 1, 3)) == (25, 25)
+        world.send(0, 2)
+        world.run(10)
+        world.send(0, 2)  # each end has 4 * 10 s more by link, of which 1 has two
+        assert (until(world, 0, 1), until(world, 1, 2)) == (120, 120)
+        world.run(130)
+        assert not [e for e in entries(world, 0, LINK) if {e.origin, e.to} == {0, 1}]
+        world.inject(1, 0, request(3, 2, 5, 1))
+        assert (until(world, 0, 1), until(world, 1, 3)) == (65, 25)
+        world.link(0, 1, False)
+        world.send(0, 3)
+        world.run(1)
+        world.inject(1, 0, request(3, 3, 5, 1))
+        assert (until(world, 0, 1), until(world, 1, 3)) == (32.5, 119)  # the other one was used, too
+
+
+def test_of_two_shortest_ways_the_longer_lived_is_taken() -> None:
+    with dsr(6) as world:
+        world.links([(0, 1), (0, 2), (1, 3), (2, 3)])
+        for number, through in ((1, 1), (2, 2)):
+            world.inject(through, 0, request(3, number, 5, through))
+            world.run(5)
+        world.send(0, 3)
+        world.run(1)
+        assert [f.to for f in data(world)] == [2, 3]
 
 
 @pytest.mark.parametrize(("replace", "kept"), [(0, [(1, 0), (0, 1)]), (1, [(2, 0), (0, 2)])])

@@ -27,7 +27,7 @@ enum { NO_NEXT_HEADER = 59, NODE_UNREACHABLE = 1 };
 
 enum {
 	P_FEEDBACK = P_OWN, P_CACHE_PATHS, P_CACHE_LINKS, P_CACHE_REPLACE, P_CACHE_PRIMARY, P_CACHE_SECONDARY,
-	P_CACHE_TIMEOUT_MS, P_CACHE_REVERSE, P_BREAK_BOTH, P_BUFFER, P_BUFFER_TIMEOUT_MS, P_RELEASE_ALL, P_RELEASE_GAP_MS,
+	P_CACHE_TIMEOUT_MS, P_MAX_LIFE, P_STABILITY_MS, P_USE_EXTENDS_MS, P_CACHE_REVERSE, P_BREAK_BOTH, P_BUFFER, P_BUFFER_TIMEOUT_MS, P_RELEASE_ALL, P_RELEASE_GAP_MS,
 	P_TTL_FIRST, P_TTL_FACTOR, P_TTL_MOST, P_FIRST_TIMEOUT_MS, P_PERIOD_MS, P_BACKOFF, P_PERIOD_MOST_MS, P_RETRIES,
 	P_RING_AGAIN, P_SEARCH_EMPTY, P_FORWARD_JITTER, P_REQUEST_TABLE, P_REQUEST_IDS, P_REQUEST_NEWEST, P_REPLY_ALL,
 	P_CACHED_REPLIES, P_REPLY_HOLDOFF_MS, P_LEARN_REQUESTS, P_LEARN_REPLIES, P_LEARN_ROUTES, P_HEAR_ERRORS,
@@ -59,7 +59,7 @@ struct dsr_options {
 struct dsr_link {
 	u16 from, to; /* members; from DSR_NONE: free */
 	u16 next_out, next_hash; /* of the same member, of the same hash */
-	u64 until;
+	u64 until, used; /* by this node's packets, or when it came */
 };
 
 struct dsr_member {
@@ -68,11 +68,22 @@ struct dsr_member {
 	u16 first_out, last_out, next_hash;
 	u16 parent; /* on the shortest way to it, if tree_valid; DSR_NONE: there is none */
 	u8 depth;
+	u64 life; /* of the shortest-lived link on that way */
+};
+
+/* How long links of a node last, as it seems (appendix A). */
+#define DSR_STABLE 512
+#define DSR_WAYS 8
+
+struct dsr_stable {
+	u32 address;
+	u64 life, changed;
 };
 
 struct dsr_links {
 	struct dsr_link link[DSR_LINKS];
 	struct dsr_member member[DSR_MEMBERS];
+	struct dsr_stable stable[DSR_STABLE];
 	u16 link_hash[DSR_LINKS], member_hash[DSR_MEMBERS];
 	u16 free_links, free_members; /* lists, by next_hash */
 	u16 queue[DSR_MEMBERS]; /* of the search for the tree */
@@ -144,7 +155,6 @@ struct dsr_gratuitous {
 
 /* ---- neighbours, without feedback ---- */
 #define DSR_NEIGHBOURS 128
-#define DSR_WAYS 8
 
 struct dsr_neighbour {
 	struct manet_timer timer; /* first */
@@ -238,13 +248,18 @@ bool dsr_known(struct manet *m, u32 neighbour);
 void dsr_forget(struct manet *m, u32 from, u32 to);
 /* The route on which a packet goes now, and that none is left for those that are in use. */
 void dsr_uses(struct manet *m, const struct manet_packet *p, const struct dsr_route *r);
+void dsr_uses_links(struct manet *m, const struct dsr_route *r);
 void dsr_tell_lost(struct manet *m);
 const struct dsr_used *dsr_used_for(const struct manet *m, u32 to);
 
 /* dsr_links.c */
 void links_start(struct manet *m);
 void links_add(struct manet *m, u32 from, u32 to);
-void links_forget(struct manet *m, u32 from, u32 to);
+/* false: there was none. */
+bool links_forget(struct manet *m, u32 from, u32 to);
+/* A link of @from and @to failed; a packet of this node's goes this way. */
+void links_blame(struct manet *m, u32 from, u32 to);
+void links_use(struct manet *m, const struct dsr_route *r);
 bool links_find(struct manet *m, u32 to, struct dsr_route *r);
 void links_expire(struct manet *m);
 

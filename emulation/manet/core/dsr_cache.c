@@ -155,19 +155,23 @@ void dsr_learn(struct manet *m, const struct dsr_route *r, bool asked, u32 sende
 		learn_path(m, r, at, true, asked);
 }
 
-static void forget_one_way(struct manet *m, u32 from, u32 to)
+static bool forget_one_way(struct manet *m, u32 from, u32 to)
 {
 	if (!param(m, P_CACHE_PATHS))
 		return links_forget(m, from, to);
 	paths_forget(&dsr_of(m)->primary, from, to);
 	paths_forget(&dsr_of(m)->secondary, from, to);
+	return false;
 }
 
 void dsr_forget(struct manet *m, u32 from, u32 to)
 {
-	forget_one_way(m, from, to);
+	bool was_there = forget_one_way(m, from, to);
+
 	if (param(m, P_BREAK_BOTH))
-		forget_one_way(m, to, from);
+		was_there |= forget_one_way(m, to, from);
+	if (was_there && param(m, P_MAX_LIFE))
+		links_blame(m, from, to);
 }
 
 bool dsr_known(struct manet *m, u32 neighbour)
@@ -213,11 +217,18 @@ const struct dsr_used *dsr_used_for(const struct manet *m, u32 to)
 	return u && u->to ? u : NULL;
 }
 
+void dsr_uses_links(struct manet *m, const struct dsr_route *r)
+{
+	if (param(m, P_MAX_LIFE) && !param(m, P_CACHE_PATHS))
+		links_use(m, r);
+}
+
 void dsr_uses(struct manet *m, const struct manet_packet *p, const struct dsr_route *r)
 {
 	u32 to = r->node[r->count - 1], via = r->node[1];
 	struct dsr_used *u = used_place(m, to), now = { .to = to, .via = via, .hops = r->count - 1, .valid = true };
 
+	dsr_uses_links(m, r);
 	if (!u)
 		return;
 	if (!u->valid)

@@ -2,10 +2,18 @@
 /*
  * DSR's link cache (RFC 4728 section 4.1): a graph of one-way links, and the
  * shortest ways in hops from this node, as a tree that is found anew when a link
- * comes that shortens a way, or one goes that lies on one. Links of one age are
- * tried in the order in which they were heard of.
+ * comes that shortens a way, or one goes that lies on one.
+ *
+ * Links live for cache_timeout_ms after they were last heard of, or as Link-MaxLife
+ * has it (appendix A): as long as the less stable of their ends; a node gets more
+ * stable while its links are used and less when one breaks, and among the shortest
+ * ways is taken whose links will live longest.
  */
 #include "dsr.h"
+
+#define GAIN 4 /* StabilityIncrFactor; StabilityDecrFactor is a half */
+#define LIFE_LEAST SECOND
+#define LIFE_MOST (3600 * SECOND)
 
 static u16 member_slot(u32 address)
 {
@@ -110,6 +118,74 @@ static void take_out(struct dsr_links *l, u16 link)
 	l->count--;
 }
 
+/* ---- stability ---- */
+
+static struct dsr_stable *stable(struct manet *m, u32 address)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	struct dsr_stable *set = &l->stable[dsr_hash(address) % (DSR_STABLE / DSR_WAYS) * DSR_WAYS], *oldest = set;
+	u32 i;
+
+	for (i = 0; i < DSR_WAYS; i++) {
+		if (set[i].address == address)
+			return &set[i];
+		if (set[i].changed < oldest->changed)
+			oldest = &set[i];
+	}
+	*oldest = (struct dsr_stable){ .address = address, .life = param_ns(m, P_STABILITY_MS), .changed = m->now };
+	return oldest;
+}
+
+static u64 lifetime(struct manet *m, u32 from, u32 to)
+{
+	u64 life = param_ns(m, P_CACHE_TIMEOUT_MS), other;
+
+	if (!param(m, P_MAX_LIFE))
+		return life ? life : NEVER / 2;
+	life = stable(m, from)->life;
+	other = stable(m, to)->life;
+	life = other < life ? other : life;
+	return life < LIFE_LEAST ? LIFE_LEAST : life;
+}
+
+static void grow(struct manet *m, u32 node, u64 time)
+{
+	struct dsr_stable *s = stable(m, node);
+
+	s->changed = m->now;
+	s->life += GAIN * time;
+	if (s->life > LIFE_MOST)
+		s->life = LIFE_MOST;
+}
+
+void links_use(struct manet *m, const struct dsr_route *r)
+{
+	struct dsr_links *l = &dsr_of(m)->links;
+	u64 until = m->now + param_ns(m, P_USE_EXTENDS_MS);
+	u8 i;
+
+	for (i = 0; i + 1 < r->count; i++) {
+		u16 from = member_of(l, r->node[i]), to = member_of(l, r->node[i + 1]), at;
+
+		at = from == DSR_NONE || to == DSR_NONE ? DSR_NONE : link_of(l, from, to);
+		if (at == DSR_NONE)
+			continue;
+		grow(m, r->node[i], m->now - l->link[at].used);
+		grow(m, r->node[i + 1], m->now - l->link[at].used);
+		l->link[at].used = m->now;
+		if (l->link[at].until < until)
+			l->link[at].until = until;
+	}
+}
+
+void links_blame(struct manet *m, u32 from, u32 to)
+{
+	stable(m, from)->life /= 2;
+	stable(m, to)->life /= 2;
+}
+
+/* ---- */
+
 /* That of which nothing was heard for longest. */
 static void make_room(struct dsr_links *l)
 {
@@ -122,13 +198,15 @@ static void make_room(struct dsr_links *l)
 		take_out(l, oldest);
 }
 
-static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until)
+static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until, u64 now)
 {
 	u16 link = l->free_links, *slot = &l->link_hash[link_slot(from, to)];
 	struct dsr_member *f = &l->member[from], *t = &l->member[to];
 
 	l->free_links = l->link[link].next_hash;
-	l->link[link] = (struct dsr_link){ .from = from, .to = to, .until = until, .next_out = DSR_NONE, .next_hash = *slot };
+	l->link[link] = (struct dsr_link){
+		.from = from, .to = to, .until = until, .used = now, .next_out = DSR_NONE, .next_hash = *slot,
+	};
 	*slot = link;
 	if (f->last_out == DSR_NONE)
 		f->first_out = link;
@@ -140,15 +218,33 @@ static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until)
 	l->count++;
 }
 
+/* Whether the tree is still that of the shortest ways with a link more; and, if not, whether one got shorter. */
+static bool changes_nothing(struct manet *m, const struct dsr_member *from, const struct dsr_member *to)
+{
+	struct dsr *d = dsr_of(m);
+
+	if (!d->links.tree_valid || to->address == m->address)
+		return d->links.tree_valid;
+	if (from->address != m->address && from->parent == DSR_NONE)
+		return true; /* nobody gets there */
+	if (to->parent != DSR_NONE && to->depth <= from->depth)
+		return true;
+	if (to->parent != DSR_NONE && to->depth == from->depth + 1)
+		return !param(m, P_MAX_LIFE); /* else one as short, that may live longer */
+	d->news = true;
+	return false;
+}
+
 void links_add(struct manet *m, u32 from, u32 to)
 {
 	struct dsr_links *l = &dsr_of(m)->links;
-	u64 lifetime = param_ns(m, P_CACHE_TIMEOUT_MS), until = lifetime ? m->now + lifetime : m->now + NEVER / 2;
+	u64 until = m->now + lifetime(m, from, to);
 	u16 f = member_of(l, from), t = member_of(l, to), link;
 
 	link = f == DSR_NONE || t == DSR_NONE ? DSR_NONE : link_of(l, f, t);
 	if (link != DSR_NONE) {
-		l->link[link].until = until;
+		if (l->link[link].until < until)
+			l->link[link].until = until;
 		return;
 	}
 	if (l->count >= param(m, P_CACHE_LINKS)) {
@@ -164,26 +260,24 @@ void links_add(struct manet *m, u32 from, u32 to)
 	l->member[f].links--;
 	if (t == DSR_NONE)
 		return let_go(l, f);
-	put_in(l, f, t, until);
-	if (lifetime && !l->expiry.set)
+	put_in(l, f, t, until, m->now);
+	if (until < NEVER / 2 && (!l->expiry.set || until < l->expiry.at))
 		timer_set(m, &l->expiry, TIMER_LINKS, until);
-	if (l->tree_valid && from != m->address && l->member[f].parent == DSR_NONE)
-		return; /* nobody gets there */
-	if (l->tree_valid && (to == m->address || (l->member[t].parent != DSR_NONE &&
-						   l->member[t].depth <= l->member[f].depth + 1)))
-		return;
-	l->tree_valid = false;
-	dsr_of(m)->news = true;
+	if (!l->tree_valid)
+		dsr_of(m)->news = true;
+	l->tree_valid = changes_nothing(m, &l->member[f], &l->member[t]);
 }
 
-void links_forget(struct manet *m, u32 from, u32 to)
+bool links_forget(struct manet *m, u32 from, u32 to)
 {
 	struct dsr_links *l = &dsr_of(m)->links;
 	u16 f = member_of(l, from), t = member_of(l, to), link;
 
 	link = f == DSR_NONE || t == DSR_NONE ? DSR_NONE : link_of(l, f, t);
-	if (link != DSR_NONE)
-		take_out(l, link);
+	if (link == DSR_NONE)
+		return false;
+	take_out(l, link);
+	return true;
 }
 
 void links_expire(struct manet *m)
@@ -204,8 +298,8 @@ void links_expire(struct manet *m)
 		timer_set(m, &l->expiry, TIMER_LINKS, next);
 }
 
-/* Breadth first, so by hops. The root has itself for a parent. */
-static void find_tree(struct dsr_links *l, u16 root)
+/* Breadth first, so by hops, and of the ways to one node that which lives longest. The root has itself for a parent. */
+static void find_tree(struct dsr_links *l, u16 root, bool longest_lived)
 {
 	u16 head = 0, tail = 0, i;
 
@@ -213,18 +307,23 @@ static void find_tree(struct dsr_links *l, u16 root)
 		l->member[i].parent = DSR_NONE;
 	l->member[root].parent = root;
 	l->member[root].depth = 0;
+	l->member[root].life = NEVER;
 	l->queue[tail++] = root;
 	while (head < tail) {
 		u16 from = l->queue[head++];
 
 		for (i = l->member[from].first_out; i != DSR_NONE; i = l->link[i].next_out) {
-			struct dsr_member *to = &l->member[l->link[i].to];
+			struct dsr_member *to = &l->member[l->link[i].to], *by = &l->member[from];
+			u64 life = l->link[i].until < by->life ? l->link[i].until : by->life;
+			bool first = to->parent == DSR_NONE;
 
-			if (to->parent != DSR_NONE || l->member[from].depth >= 250)
+			if (by->depth >= 250 || (!first && !(longest_lived && to->depth == by->depth + 1 && life > to->life)))
 				continue;
 			to->parent = from;
-			to->depth = l->member[from].depth + 1;
-			l->queue[tail++] = l->link[i].to;
+			to->depth = by->depth + 1;
+			to->life = life;
+			if (first)
+				l->queue[tail++] = l->link[i].to;
 		}
 	}
 	l->tree_valid = true;
@@ -239,7 +338,7 @@ bool links_find(struct manet *m, u32 to, struct dsr_route *r)
 	if (root == DSR_NONE || at == DSR_NONE)
 		return false;
 	if (!l->tree_valid || l->member[root].parent != root)
-		find_tree(l, root);
+		find_tree(l, root, param(m, P_MAX_LIFE));
 	if (l->member[at].parent == DSR_NONE || l->member[at].depth > param(m, P_HOPS_MOST) || at == root)
 		return false;
 	r->count = l->member[at].depth + 1;

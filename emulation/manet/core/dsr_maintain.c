@@ -147,6 +147,7 @@ static void save(struct manet *m, struct manet_packet *p, u32 hop, enum manet_re
 		return as_new(m, p, &o);
 	if (!found || !put_on(m, p, &o, &rest))
 		return manet_drop(m, p, why);
+	dsr_uses_links(m, &rest);
 	manet_tell(m, MANET_SALVAGED, p, ip_destination(p->data), rest.node[1], rest.count - 1,
 		   dsr_salvaged(p->data, &o), 0);
 	dsr_unicast(m, p, rest.node[1], 0);

@@ -1,72 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSR by hand-written timelines: how routes are found, answered, shortened and waited for. Frames take 500 us and 4 us
-a byte; jitter is off unless a test says so."""
+"""DSR by hand-written timelines: how routes are found, answered, shortened and waited for."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import pytest
-from world import FIRST_ADDRESS, MS, SECOND, Entry, EntryKind, Event, Kind, Reason, Sent, World, address
-
-US = 1000
-PENDING, LINK, PATH = EntryKind.PENDING, EntryKind.LINK, EntryKind.SOURCE_ROUTE
-
-
-def air(*lengths: int) -> int:
-    """Time of frames of so many bytes."""
-    return sum(500 * US + 4 * US * length for length in lengths)
-
-
-class Options(NamedTuple):
-    """The options header of a frame, its source route in nodes."""
-
-    kinds: list[int]
-    route: list[int]
-    left: int
-    salvaged: int
-    payload: int
-
-
-def options(frame: Sent) -> Options:
-    data = frame.bytes
-    at = (data[0] & 15) * 4
-    end = at + 4 + int.from_bytes(data[at + 2 : at + 4], "big")
-    kinds, route, left, salvaged = [], [], 0, 0
-    here = at + 4
-    while here < end:
-        kinds.append(data[here])
-        if data[here] == 96:
-            word = int.from_bytes(data[here + 2 : here + 4], "big")
-            left, salvaged = word & 63, word >> 6 & 15
-            stop = here + 2 + data[here + 1]
-            route = [int.from_bytes(data[i : i + 4], "big") - FIRST_ADDRESS for i in range(here + 4, stop, 4)]
-        here += 2 + data[here + 1]
-    assert here == end
-    return Options(kinds, route, left, salvaged, len(data) - end)
-
-
-def dsr(count: int, preset: str = "rfc", **changed: int) -> World:
-    return World(count, "dsr", preset, **{"jitter_ms": 0, **changed})
-
-
-def searches(world: World, node: int = 0) -> list[tuple[float, int]]:
-    """Milliseconds and TTL of each request."""
-    return [(r.time / MS, r.count) for r in world.told(Event.SEARCH, node)]
-
-
-def control(world: World, kind: Any) -> list[Sent]:
-    """Frames that carry such an option and no payload."""
-    wanted = {Kind.RREQ: 1, Kind.RREP: 2, Kind.RERR: 3}[kind]
-    return [f for f in world.frames if f.bytes[9] == 48 and f.bytes[20] == 59 and options(f).kinds[-1] == wanted]
-
-
-def data(world: World) -> list[Sent]:
-    return [f for f in world.frames if f.bytes[9] != 48 or f.bytes[20] != 59]
-
-
-def entries(world: World, node: int, kind: Any) -> list[Entry]:
-    return [entry for entry in world.entries(node) if entry.kind == kind]
+from dsr_frames import (
+    LINK,
+    PENDING,
+    air,
+    checksum,
+    control,
+    data,
+    dsr,
+    entries,
+    options,
+    originators,
+    request,
+    searches,
+)
+from world import MS, Event, Kind, Reason, Sent, World, address
 
 
 @pytest.mark.parametrize(
@@ -201,13 +153,6 @@ def test_a_reply_is_held_off_while_a_better_way_is_used() -> None:
         assert [r.reason for r in world.told(Event.DROPPED, 0) if r.kind == Kind.RREP] == [Reason.DUPLICATE]
 
 
-def checksum(header: bytes | bytearray) -> bytes:
-    total = sum(int.from_bytes(header[i : i + 2], "big") for i in range(0, len(header), 2) if i != 10)
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return (~total & 0xFFFF).to_bytes(2, "big")
-
-
 def test_a_shorter_way_that_is_heard_is_told_and_not_again_for_a_second() -> None:
     with dsr(4, cache_reverse=0) as world:
         world.string()
@@ -260,21 +205,6 @@ def test_a_neighbour_needs_no_options_header(preset: str, size: int) -> None:
         assert len(world.delivered) == 1
 
 
-def request(originator: int, number: int, target: int, *through: int) -> bytes:
-    listed = b"".join(address(node).to_bytes(4, "big") for node in through)
-    option = bytes([1, 6 + len(listed)]) + number.to_bytes(2, "big") + address(target).to_bytes(4, "big") + listed
-    head = bytearray(bytes.fromhex("4500000000010000ff300000") + address(originator).to_bytes(4, "big") + b"\xff" * 4)
-    whole = head + bytes([59, 0]) + len(option).to_bytes(2, "big") + option
-    whole[2:4] = len(whole).to_bytes(2, "big")
-    whole[10:12] = checksum(whole[:20])
-    return bytes(whole)
-
-
-def originators(world: World) -> list[int]:
-    """Whose requests were sent on."""
-    return [int.from_bytes(f.bytes[12:16], "big") - FIRST_ADDRESS for f in control(world, Kind.RREQ)]
-
-
 def test_requests_of_two_originators_never_clash() -> None:
     with dsr(6) as world:
         for originator, number in ((1, 5), (2, 5), (1, 5), (1, 6), (2, 6)):
@@ -300,84 +230,6 @@ def test_an_originator_that_was_quiet_for_longest_is_forgotten_first() -> None:
             world.inject(originator, 0, request(originator, 5, 5))
             world.run(0.01)
         assert originators(world) == [1, 2, 3, 2]
-
-
-def test_links_are_forgotten_in_time() -> None:
-    with dsr(3, link_max_life=0, cache_timeout_ms=2000) as world:
-        world.string()
-        world.send(0, 2)
-        world.run(2.0)
-        assert entries(world, 0, LINK)
-        assert world.hops(0, 2) == 2
-        world.run(0.1)
-        assert not entries(world, 0, LINK)
-        assert [r.to for r in world.told(Event.LOST_ROUTE, 0)] == [2]
-
-
-def test_links_live_as_long_as_their_ends_are_stable() -> None:
-    """Appendix A: 25 s at first, 120 s when used, more when used for long, and half as much after a break."""
-
-    def until(world: World, a: int, b: int) -> float:
-        (found,) = [e.until - world.now for e in entries(world, 0, LINK) if (e.origin, e.to) == (a, b)]
-        return round(found / SECOND, 1)
-
-    with dsr(6, own_back=0) as world:
-        world.links([(0, 1), (1, 2)])
-        world.inject(1, 0, request(3, 1, 5, 1))
-        assert (until(world, 0, 1), until(world, 1, 3)) == (25, 25)
-        world.send(0, 2)
-        world.run(10)
-        world.send(0, 2)  # each end has 4 * 10 s more by link, of which 1 has two
-        assert (until(world, 0, 1), until(world, 1, 2)) == (120, 120)
-        world.run(130)
-        assert not [e for e in entries(world, 0, LINK) if {e.origin, e.to} == {0, 1}]
-        world.inject(1, 0, request(3, 2, 5, 1))
-        assert (until(world, 0, 1), until(world, 1, 3)) == (65, 25)
-        world.link(0, 1, False)
-        world.send(0, 3)
-        world.run(1)
-        world.inject(1, 0, request(3, 3, 5, 1))
-        assert (until(world, 0, 1), until(world, 1, 3)) == (32.5, 119)  # the other one was used, too
-
-
-def test_of_two_shortest_ways_the_longer_lived_is_taken() -> None:
-    with dsr(6) as world:
-        world.links([(0, 1), (0, 2), (1, 3), (2, 3)])
-        for number, through in ((1, 1), (2, 2)):
-            world.inject(through, 0, request(3, number, 5, through))
-            world.run(5)
-        world.send(0, 3)
-        world.run(1)
-        assert [f.to for f in data(world)] == [2, 3]
-
-
-@pytest.mark.parametrize(("replace", "kept"), [(0, [(1, 0), (0, 1)]), (1, [(2, 0), (0, 2)])])
-def test_a_full_link_cache_takes_no_more_or_forgets_the_oldest(replace: int, kept: list[tuple[int, int]]) -> None:
-    with dsr(6, "thesis", cache_links=2, cache_replace=replace, cache_reverse=1) as world:
-        world.inject(1, 0, request(1, 1, 5))
-        world.run(0.1)
-        world.inject(2, 0, request(2, 1, 5))
-        found = {(entry.origin, entry.to) for entry in entries(world, 0, LINK)}
-        assert found == set(kept)
-
-
-def test_paths_that_are_used_come_to_the_first_part() -> None:
-    with dsr(4, "cmu") as world:
-        world.string()
-        world.send(0, 3)
-        world.run(1)
-        assert [e.state for e in entries(world, 1, PATH) if (e.to, e.path) == (3, (2,))] == ["secondary"]
-        world.send(1, 3)
-        assert [e.state for e in entries(world, 1, PATH) if (e.to, e.path) == (3, (2,))] == ["primary"]
-        assert {(e.state, e.to, e.path) for e in entries(world, 3, PATH)} == {("primary", 0, (2, 1))}
-
-
-def test_each_part_of_a_path_cache_has_so_many_places() -> None:
-    with dsr(40, "cmu", learn_requests=1, cache_secondary=3) as world:
-        for originator in range(1, 6):
-            world.inject(originator, 0, request(originator, 1, 39))
-        world.run(1)
-        assert {e.to for e in entries(world, 0, PATH)} == {4, 5, 3}
 
 
 def test_the_same_seed_makes_the_same_bytes() -> None:

@@ -5,7 +5,7 @@ where the link layer says nothing."""
 from __future__ import annotations
 
 import pytest
-from test_dsr import LINK, PENDING, air, control, data, dsr, entries, options, request, searches
+from dsr_frames import LINK, PENDING, air, control, data, dsr, entries, options, request, searches
 from world import FIRST_ADDRESS, MS, Event, Kind, Reason, Record, World
 
 FORK = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 4), (4, 5)]  # from 2 there are two ways to 5

@@ -14,8 +14,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from dsr_frames import options
 from graphs import Pairs, disc, distances, scatter, stroll
-from test_dsr import options
 from wire import complaints, tshark
 from world import FIRST_ADDRESS, PRESETS, EntryKind, Event, Kind, Reason, Sent, World
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emulation.check import Finding, Name, build, compare, exercise, subject
+from emulation.check import Finding, Name, Report, build, compare, exercise, subject
 from emulation.lanes import LaneError
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare
@@ -156,27 +156,29 @@ class Bench:
         reports = exercise.exercise(
             self.debug, module, run, seed=SEED, cycles=CYCLES, wall_limit_s=LIMIT_S, one_is_enough=True
         )
-        if any(one.name is Name.HANG for each in reports for one in each.findings) and cpu_s() - began < LIMIT_S / 2:
+        if any(one.name is Name.HANG for each in reports for one in each.findings) and cpu_s() - began < LIMIT_S / 4:
             raise SystemExit(f"{mutant.name}: this machine has too much else to do")
         if found := [finding for one in reports for finding in one.findings]:
             return told(found[0])
         ran: dict[str, Any] = next((one.data["coverage"] for one in reports if "coverage" in one.data), {})
-        goodput, findings = self.compare(sources, mutant.module, scratch)
-        if findings:
-            return told(findings[0])
+        report, goodput = self.compare(sources, mutant.module, scratch)
+        if report.findings:
+            return told(report.findings[0])
         ran_here = ran.get(mutant.file, {}).get(str(mutant.line), 0) > 0
-        return {"found": "", "ran": ran_here, "differs": goodput != self.sound(mutant.module)["goodput"]}
+        notes = [note for one in reports for note in one.notes]
+        differs = goodput != self.sound(mutant.module)["goodput"]
+        return {"found": "", "ran": ran_here, "differs": differs, "notes": notes}
 
     def build(self, sources: subject.Subject, name: str, target: build.Target, scratch: Path) -> subject.Module:
         report = build.build(sources, [target], scratch / target.name)
         return subject.examine(Path(report.data["modules"][target.name][name]), sources.files)
 
-    def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[object, tuple[Finding, ...]]:
-        """How it did beside Reno, and what is wrong with that."""
+    def compare(self, sources: subject.Subject, name: str, scratch: Path) -> tuple[Report, object]:
+        """How it did beside Reno, and what is to be said of that."""
         module = self.build(sources, name, build.lane_target(kernel.Kernel(self.lab.kernel.parent)), scratch)
         report = compare.compare(self.lab, module, [], "reno", [HOPS], [SEED], scratch / "compare")
         runs = [[run["case"], run["variant"], run["goodput_kbps"]] for run in report.data.get("runs", ())]
-        return [*runs, report.data.get("bottleneck")], report.findings
+        return report, [*runs, report.data.get("bottleneck")]
 
     def sound(self, name: str) -> dict[str, Any]:
         """What the module is and does without a mistake, which is kept."""
@@ -186,7 +188,7 @@ class Bench:
                 scratch = Path(folder)
                 sources = only(subject.find(HERE, name), name, scratch / "sources")
                 code = code_of(self.build(sources, name, self.plain, scratch).path)
-                goodput, _ = self.compare(sources, name, scratch)
+                _, goodput = self.compare(sources, name, scratch)
             kept.write_text(json.dumps({"code": code, "goodput": goodput}))
         found: dict[str, Any] = json.loads(kept.read_text())
         return found
@@ -209,9 +211,9 @@ def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable
     log = bench.out / "mutants.jsonl"
     everything = list(mutants())
     random.Random(seed).shuffle(everything)
-    known = {one["mutant"]: one for one in entries(log)}
     done = 0
     for mutant in everything:
+        known = {one["mutant"]: one for one in entries(log)}  # which another process may have gone on with
         if mutant.name not in known and time.monotonic() < ends:
             began = cpu_s()
             with tempfile.TemporaryDirectory(prefix="dcflab-mutant-") as scratch:
@@ -229,7 +231,9 @@ def campaign(bench: Bench, count: int, seed: int, minutes: float, tell: Callable
 
 
 def entries(log: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    """What came of each mutant, the last time it was tried."""
+    lines = map(json.loads, log.read_text().splitlines() if log.exists() else ())
+    return list({one["mutant"]: one for one in lines}.values())
 
 
 def cpu_s() -> float:
@@ -251,6 +255,7 @@ def summary(entries: list[dict[str, Any]]) -> str:
         f"{'otherwise' if differs else 'the same'}"
         for (ran, differs), count in sorted(left.items())
     ]
+    lines.append(f"not found, but told of in a note: {sum(bool(one.get('notes')) for one in tried)}")
     no = Counter(one["no"] for one in entries if "no" in one)
     lines.append(f"no mutants: {', '.join(f'{why}: {count}' for why, count in sorted(no.items()))}")
     seconds = sum(one["cpu_s"] for one in entries)

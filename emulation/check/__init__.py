@@ -23,7 +23,8 @@ class Finding:
 
     `text` says what, in one line for people; `where` is the module's function that did it, as the kernel writes it
     (`sca_cong_avoid [tcp_sca]`), if that is known, and `place` its file and line; `console` holds the kernel's whole
-    report; the same `seed` shows it again.
+    report; the same `seed` shows it again. It was found at `time_s` of the lane's clock, if that is known, or in
+    the comparison's `run`, and `pcapng` holds what was on the air before.
     """
 
     stage: Stage
@@ -33,6 +34,9 @@ class Finding:
     console: tuple[str, ...] = ()
     where: str = ""
     place: str = ""
+    time_s: float | None = None
+    run: str = ""
+    pcapng: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ sense any more is left out: what does not compile is not loaded, and what breaks
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import sys
 import time
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from analysis import figures
-from emulation.check import Report, Stage, build, compare, coverage, exercise, gdb
+from emulation.check import Report, Stage, build, compare, coverage, exercise, gdb, moment
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
 from emulation.play import processes
@@ -30,7 +31,7 @@ from emulation.setup.errors import say
 from emulation.setup.tools import TELL_EVERY_S
 
 CURVES = "curves.png"
-TOLD = 16  # how often, about, a workout says that it goes on
+TOLD, OVER = 17, "over"  # how often, about, a workout says that it goes on, and what at its end
 IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 
 
@@ -125,27 +126,59 @@ class Bench:
         if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
+        told, over = 0, 0
         with self.working("at work in the debug kernel", len(jobs) * TOLD) as working:
-            told = 0
 
             def heard(index: int, line: str) -> None:
-                nonlocal told
+                nonlocal told, over
                 told += 1
+                over += line == OVER
                 working(told)
 
-            reports = processes.run_all([self.call(self.debug, name, seed) for name, seed in jobs], heard)
+            workouts = [self.call(self.debug, name, seed) for name, seed in jobs]
+            beforehand = self.beforehand(lambda: over < len(jobs))
+            reports = processes.run_all(itertools.chain(workouts, beforehand), heard)
         for name in wish.subject.modules:
-            merged = merge(found for (of, _), found in zip(jobs, reports, strict=True) if of == name)
-            self.add(name, {report.stage: report for report in merged})
+            merged = merge(found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found)
+            self.add(name, {report.stage: report for report in self.with_moment(self.debug, name, merged)})
+
+    def with_moment(self, debug: Prepared, name: str, reports: list[Report]) -> list[Report]:
+        """Add to the first finding what was on the air before."""
+        found = moment.of([finding for report in reports for finding in report.findings])
+        if found is None or found.seed is None:
+            return reports
+        *before, module = in_order(self.built["debug"], name)
+        folder = self.folder / f"moment-{name}-{found.seed}"
+        folder.mkdir()
+        with self.working("again, for what was on the air before"):
+            file = moment.record(debug, module, folder, found, before, self.cycles(found.seed))
+        with_it = replace(found, pcapng=str(file or ""))
+        return [
+            replace(report, findings=tuple(with_it if one is found else one for one in report.findings))
+            for report in reports
+        ]
 
     def call(self, debug: Prepared, name: str, seed: int) -> processes.Call[list[Report]]:
         """A workout, to be called."""
         *before, module = in_order(self.built["debug"], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
-        return lambda parent: exercise.exercise(
-            debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.tell
-        )
+
+        def work_out(parent: processes.Parent) -> list[Report]:
+            found = exercise.exercise(
+                debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.tell
+            )
+            parent.tell(OVER)
+            return found
+
+        return work_out
+
+    def beforehand(self, wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:
+        """What the CPUs do that have no workout any more: the comparison's runs of the baseline."""
+        wish = self.wish
+        for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
+            folder, module = self.folder / f"compare-{name}", self.built["uml"][name]
+            yield from compare.beforehand(self.lab, module, wish.against, wish.hops, wish.seeds, folder, wanted)
 
     def workout_folder(self, name: str, seed: int) -> Path:
         return self.folder / f"workout-{name}-{seed}"
@@ -208,11 +241,12 @@ class Bench:
         """Each module, unless it breaks kernels."""
         wish = self.wish
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
+            folder = self.folder / f"compare-{name}"
             if any(one.module == name and one.report and one.report.findings for one in self.done):
+                shutil.rmtree(folder, ignore_errors=True)
                 self.leave_out(Stage.COMPARE, "mend what was found first", name)
                 continue
             *before, module = in_order(self.built["uml"], name)
-            folder = self.folder / f"compare-{name}"
             with self.working(f"beside {wish.against}", 1) as working:
                 report = compare.compare(
                     self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working

@@ -9,10 +9,12 @@ than the baseline is said where it is seen. A qdisc is compared where packets wa
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,14 @@ from analysis.result import Run
 from analysis.statistics import Estimate
 from analysis.table import by_case
 from analysis.tcp_flows import Flow
-from emulation.check import Finding, Name, Report, Stage, bottleneck, splats
+from emulation.check import Finding, Name, Report, Stage, bottleneck, moment, splats
 from emulation.check.exercise import INNER, shown
-from emulation.check.subject import Module
+from emulation.check.subject import Kind, Module
 from emulation.lanes import LaneError, Listener, Reason
+from emulation.plan import PlanError
+from emulation.play import processes
 from emulation.play.lab import Lab
-from emulation.play.run import Task, name_of, play_all
+from emulation.play.run import Task, name_of, play, play_all
 from emulation.play.traces import tcp_flows
 from emulation.specification import Specification, specify
 
@@ -105,6 +109,21 @@ def tasks(found: Sequence[Contender], against: str, hops: Sequence[int], seeds: 
     return [*long, *alone, *shared]
 
 
+def beforehand(lab: Lab, module: Module, against: str, hops: Sequence[int], seeds: Sequence[int], folder: Path,
+               wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:  # fmt: skip
+    """Runs of the baseline alone, to be called as long as they are `wanted`: what they leave, `compare` resumes. What
+    goes wrong goes wrong there again."""
+    same = Contender("", {}, against if module.kind is Kind.CONGESTION else None)
+    for task in reversed(tasks([same], against, hops, seeds)):  # the long one last
+        if task.variant == against and wanted():
+            yield partial(play_quietly, lab, task, folder)
+
+
+def play_quietly(lab: Lab, task: Task, folder: Path, _: processes.Parent) -> None:
+    with contextlib.suppress(LaneError, PlanError, OSError):
+        play(lab, task, folder)
+
+
 def compare(
     lab: Lab, module: Module, before: Sequence[Module], against: str, hops: Sequence[int], seeds: Sequence[int],
     folder: Path, progress: Callable[[float], None] = lambda done: None,
@@ -136,7 +155,7 @@ def compare(
     try:
         if module.qdisc:
             waiting = bottleneck.measure(lab, module, before, against, seeds, folder, progress)
-        runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard)]
+        runs = [outcome.run for outcome in play_all(lab, wanted, folder, heard, resume=True)]
     except LaneError as error:
         if error.reason is Reason.PROGRAM and module.qdisc:  # which may want options
             return Report(Stage.COMPARE, (), (error.detail,), time.monotonic() - began)
@@ -151,6 +170,8 @@ def compare(
         "runs": [run.model_dump(mode="json", exclude={"stations", "settings"}) for run in runs],
     }  # fmt: skip
     bad = [*stalled(runs, against), *collapsed(runs, against, nearest(hops)), *stuck(waiting)]
+    for task in (task for task in wanted if bad and name_of(task) == bad[0].run):
+        bad[0] = replace(bad[0], pcapng=str(moment.of_run(lab, task.specification, folder / "moment")))
     return Report(Stage.COMPARE, tuple(bad), tuple(notes), time.monotonic() - began, data)
 
 
@@ -159,7 +180,7 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
     heard: list[str] = []
     needed = {one.name: one.path for one in before}
     where = folder / "probe"
-    where.mkdir(parents=True)
+    where.mkdir(parents=True, exist_ok=True)
     command = ["script", str(PROBE), module.name, shown(module, where)]
     lab.lane.run(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
     return [str(name) for name in json.loads(heard[-1])]
@@ -194,7 +215,7 @@ def stalled(runs: Sequence[Run], against: str) -> list[Finding]:
             if bad:
                 mine, theirs = bad[0].goodput_kbps, baseline[bad[0].seed]
                 text = f"over {case} hops {name} delivered {mine:.1f} kb/s, {against} {theirs:.1f}"
-                findings.append(Finding(Stage.COMPARE, Name.STALLED_TRAFFIC, text, bad[0].seed))
+                findings.append(Finding(Stage.COMPARE, Name.STALLED_TRAFFIC, text, bad[0].seed, run=name_of(bad[0])))
     return findings
 
 
@@ -211,7 +232,8 @@ def collapsed(runs: Sequence[Run], against: str, hops: int) -> list[Finding]:
                 f"{name} delivered {first:.0f} kb/s in the first {SECONDS:g} s and {later:.0f} kb/s after that, until "
                 f"{LONG_SECONDS:g} s; {against} {rates[against][0]:.0f} and {rates[against][1]:.0f}"
             )
-            found.append(Finding(Stage.COMPARE, Name.COLLAPSE, text, next(r.seed for r in runs if r.case == LONG)))
+            run = next(run for run in runs if (run.case, run.variant) == (LONG, name))
+            found.append(Finding(Stage.COMPARE, Name.COLLAPSE, text, run.seed, run=name_of(run)))
     return found
 
 

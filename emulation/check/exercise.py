@@ -6,6 +6,7 @@ The stages load, workout and cycles come out of one lane, so that one boot and o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import time
@@ -34,7 +35,7 @@ STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
-CONSOLE, FINDING = "console.log", "] dcflab: finding: "
+CONSOLE, FINDING = "console.log", "dcflab: finding: "
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
 KERNEL_ARGUMENTS = ("loglevel=7", "printk.devkmsg=on", "no_hash_pointers")
@@ -74,7 +75,6 @@ def exercise(
     reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
-    modules = modules_of(prepared, module, before)
     clock = Clock(progress)
     error = None
 
@@ -84,38 +84,65 @@ def exercise(
             raise Enough
 
     try:
-        run(
-            prepared.kernel.linux, modules, folder, ["script", str(PROGRAM)], seed=seed, wall_limit_s=wall_limit_s,
-            listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
-        )  # fmt: skip
-    except Enough:
-        pass
+        boot(prepared, module, folder, before, seed, hear, wall_limit_s)
     except LaneError as caught:
         error = caught
     clock.hear("")
+    if error and error.reason is Reason.CRASHED and went_on(folder):
+        error = None
     reports = read(prepared, folder, module, seed, clock.seconds)
     return blame(reports, error, wall_limit_s, seed)
 
 
 class Enough(Exception):
-    """Something was found, and no more is asked for."""
+    """A listener has heard what it waited for."""
+
+
+def boot(
+    prepared: Prepared, module: Module, folder: Path, before: Sequence[Module], seed: int,
+    hear: Callable[[str], None], wall_limit_s: float = WALL_LIMIT_S,
+) -> None:  # fmt: skip
+    """Let the folder's job be done, unless who hears of it has had Enough. Raises LaneError."""
+    with contextlib.suppress(Enough):
+        run(
+            prepared.kernel.linux, modules_of(prepared, module, before), folder, ["script", str(PROGRAM)], seed=seed,
+            wall_limit_s=wall_limit_s, listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
+        )  # fmt: skip
 
 
 def found_already(folder: Path) -> bool:
     """Whether the kernel or the workout has told of anything."""
-    console = (folder / CONSOLE).read_text(errors="replace")
-    return FINDING in console or bool(splats.find(console.splitlines()))
+    return any(FINDING in line for line in console_of(folder)) or not all(map(splats.meant, told(folder)))
 
 
-def write_job(prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int) -> None:
-    """The workout's files: docs/interfaces.md, section 1, what it is to do, and the module."""
-    made = plan(specify(PLAYGROUND, {"rts": "none", "trace": False, "seed": seed})) | {"name": "workout"}
+def went_on(folder: Path) -> bool:
+    """Whether the kernel warned of what was to happen, and of nothing else."""
+    return bool(found := told(folder)) and all(map(splats.meant, found))
+
+
+def told(folder: Path, seed: int | None = None) -> list[Finding]:
+    """All that the kernel told of."""
+    return splats.find(console_of(folder), seed)
+
+
+def console_of(folder: Path) -> list[str]:
+    return (folder / CONSOLE).read_text(errors="replace").splitlines()
+
+
+def write_job(
+    prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int, moment_us: int | None = None
+) -> None:
+    """The workout's files: docs/interfaces.md, section 1, what it is to do, and the module. A `moment` before which the
+    air is recorded, in the lane's time, is the workout's last."""
+    traced = moment_us is not None
+    made = plan(specify(PLAYGROUND, {"rts": "none", "trace": traced, "seed": seed})) | {"name": "workout"}
     for node in made["nodes"]:
         node["sysctl"] |= WITHOUT_SACK if node["name"] in ("sta2", "sta4") else WITH_ECN
     (folder / "plan.json").write_text(json.dumps(made))
     leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
-           "cycles": cycles, "leaks": leaks, "built": str(module.path.parent.resolve())}  # fmt: skip
+           "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
+           "built": str(module.path.parent.resolve())}  # fmt: skip
     (folder / "job.json").write_text(json.dumps(job))
 
 
@@ -160,12 +187,13 @@ class Clock:
 
 def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
     """What the workout and the kernel left in the run folder."""
-    console = (folder / CONSOLE).read_text(errors="replace").splitlines()
+    console = console_of(folder)
     path = folder / "workout.json"
     seen: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    found = splats.find(console, seed)
-    found += [explain(Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed), console)
-              for f in seen.pop("findings", [])]  # fmt: skip
+    found = [one for one in told(folder, seed) if not splats.meant(one)]
+    for f in seen.pop("findings", []):
+        when_s = splats.told_at(console, f"{FINDING}{f['name']}: {f['text']}")
+        found.append(explain(Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed, time_s=when_s), console))
     for when, lines in seen.pop("leaks", {}).items():
         found += splats.leaks(Stage(when), lines, module.name, seed)
     if found:

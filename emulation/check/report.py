@@ -166,6 +166,8 @@ def show_finding(console: Console, check: Check, done: Done, finding: Finding) -
         console.print(Text(f"  | {line}", "dim"), no_wrap=True, overflow="ellipsis")
     if len(finding.console) > SHOWN_LINES:
         console.print(Text(f"  | … {len(finding.console)} lines in report.md", "dim"))
+    if finding.pcapng:
+        console.print(f"  on the air before: {finding.pcapng}", markup=False, highlight=False, soft_wrap=True)
 
 
 def telling(console: Sequence[str]) -> list[str]:
@@ -221,6 +223,7 @@ def markdown(check: Check, curves: Sequence[str] = ()) -> str:
         parts.append(f"## {finding.name}{where}\n\n{finding.text} ({finding.stage}{seed})")
         if finding.console:
             parts.append(fenced(Text("\n".join(finding.console))))
+        parts += [f"On the air before: `{finding.pcapng}`"] if finding.pcapng else []
         parts.append(f"Again: `{check.again(done, finding)}`")
     for done in check.done:
         if done.report and done.report.notes:

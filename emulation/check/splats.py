@@ -64,6 +64,7 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
+TAKEN = re.compile(r"(already registered|duplicate filename|already exists|-EEXIST).*\(during second copy\b")
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
 KERNEL, MOST_NAMES = "the kernel", 3
@@ -91,13 +92,22 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
         if name := name_of(lines, at):
             end = end_of_report(lines, at)
             report = tuple(line.text for line in lines[start_of_report(lines, at) : end])
-            found.append(
-                Finding(now.stage, name, words(particular(lines, at)) + str(now), seed, report, culprit(report))
-            )
+            said = words(particular(lines, at)) + str(now)
+            found.append(Finding(now.stage, name, said, seed, report, culprit(report), time_s=lines[at].time_s))
             at = end
         else:
             at += 1
     return merge(found)
+
+
+def meant(finding: Finding) -> bool:
+    """Whether this is what was to happen: a second copy of the module found its names taken."""
+    return bool(TAKEN.search(finding.text))
+
+
+def told_at(console: Iterable[str], text: str) -> float | None:
+    """When a line was said."""
+    return next((line.time_s for line in map(split, console) if line.text == text), None)
 
 
 def last_words(console: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.capture import read
 from analysis.result import FlowResult, Run
 from emulation.check import Name, Stage, new
 from emulation.check.build import build, lane_target
@@ -16,6 +17,7 @@ from emulation.check.compare import (
     LONG,
     LONG_SECONDS,
     SHARED,
+    beforehand,
     collapsed,
     compare,
     contenders,
@@ -27,7 +29,9 @@ from emulation.check.compare import (
 )  # fmt: skip
 from emulation.check.subject import Kind, Module, examine, find
 from emulation.check.tables import bottleneck_tables, fairness, phases_table, tables
+from emulation.play import processes
 from emulation.play.lab import Lab
+from emulation.play.run import FINISHED
 from emulation.setup import Prepared, kernel, prepare
 
 NEEDED = Module("mine_core", Path("mine_core.ko"), Kind.OTHER)
@@ -153,7 +157,13 @@ def built(name: str, folder: Path, change: dict[str, str], kind: str = "congesti
 def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prepared) -> None:
     lab = Lab(prepared.kernel.linux, prepared.modules)
     module = built("tcp_mine", tmp_path, {})
-    report = compare(lab, module, [], "reno", [1, 3], [1, 2], tmp_path / "runs")
+    asked = lab, module, "reno", [1, 3], [1, 2], tmp_path / "runs"
+    processes.run_all(beforehand(*asked, lambda: True))
+    left = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob(f"*/{FINISHED}")}
+    assert len(left) == 1 + 2 * 2 + 2
+    assert list(beforehand(*asked, lambda: False)) == []
+    report = compare(lab, module, [], *asked[2:])
+    assert {file: file.stat().st_mtime_ns for file in left} == left
     assert (report.findings, report.notes) == ((), ())
     runs = {(run["case"], run["variant"], run["seed"]): run for run in report.data["runs"]}
     assert len(runs) == 2 + 2 * 2 * 2 + 2 * 2
@@ -192,6 +202,9 @@ def test_a_module_that_stalls_is_found(tmp_path: Path, prepared: Prepared) -> No
     module = built("tcp_idle", tmp_path, {old: text.replace("template", "idle") for old, text in change.items()})
     report = compare(lab, module, [], "reno", [2], [5], tmp_path / "runs")
     assert (Name.STALLED_TRAFFIC, 5) in [(finding.name, finding.seed) for finding in report.findings]
+    seen = read(Path(report.findings[0].pcapng))
+    assert seen.start_ns <= seen.time_ns.min() < seen.start_ns + 10**9 < seen.stop_ns
+    assert seen.length.max() > 1000  # a segment
 
 
 @pytest.mark.lane

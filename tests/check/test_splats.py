@@ -227,6 +227,13 @@ def test_the_same_is_said_once():
     assert [one.name for one in splats.find(log)] == [Name.USE_AFTER_FREE, Name.DIVISION_BY_ZERO]
 
 
+def test_a_second_copy_may_find_its_names_taken():
+    warned = stamped(WARNED.format("fs/proc/generic.c:399 proc_register+0x1/0x2", "'net/foo' already registered"), 1.0)
+    said = ["phase second copy", "load tcp_foz"], ["phase unload in use"]
+    found = [splats.find([*(f"[    0.900000] dcflab: {line}" for line in lines), *warned]) for lines in said]
+    assert [list(map(splats.meant, each)) for each in found] == [[True], [False]]
+
+
 def test_reports_do_not_run_into_each_other():
     """Two reports of one moment, and one of a later moment, are three findings."""
     other = KASAN.replace("slab-use-after-free", "slab-out-of-bounds")

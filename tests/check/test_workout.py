@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.check import Finding, Name, Report, Stage, gdb
+from analysis.capture import read
+from emulation.check import Finding, Name, Report, Stage, gdb, moment
 from emulation.check.exercise import debug_kernel, exercise
 from emulation.check.subject import Module, examine
 from emulation.play import processes
@@ -36,8 +37,13 @@ PLANTED = {
     "late_callback": (Name.USE_AFTER_FREE, "heir_bury [tcp_heir]"),
 }
 SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
-BESIDES = {"atomic_sleep": {Name.LOCK_MISUSE}, "use_after_free": {Name.NULL_POINTER, Name.OOPS}}  # which follow from it
-SOUND = {"tcp_cdg": "switches", "sch_ackthin": "qdiscs"}  # the kernel's and ours; and what only their kind goes through
+# What follows from it, or is planted besides.
+BESIDES = {
+    "atomic_sleep": {Name.LOCK_MISUSE},
+    "use_after_free": {Name.NULL_POINTER, Name.OOPS},
+    "leak": {Name.NULL_POINTER},
+}
+SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
 
 @dataclass
@@ -113,6 +119,26 @@ def test_a_finding_names_its_file_and_line(seen, folder, statement):
     assert any(line.endswith(f"({found.place})") for line in found.console)
 
 
+def test_a_beginning_that_cannot_fail_is_caught(seen):
+    """When a second copy finds its name taken; and when there is no memory for it."""
+    (note,) = (note for report in seen["atomic_sleep"].reports for note in report.notes if "init" in note)
+    assert note == "its init function does not look whether it could be registered: the name may be taken"
+    (found,) = (finding for finding in seen["leak"].findings() if finding.stage is Stage.CYCLES)
+    assert (found.name, found.where) == (Name.NULL_POINTER, "hoard_load [tcp_hoard]")
+
+
+def test_what_was_on_the_air_before_is_shown_once_more(debug, seen, tmp_path):
+    """To the frames that were on their way when it happened, and nothing of what came after."""
+    first = seen["use_after_free"]
+    finding = moment.of(first.findings())
+    assert finding == first.findings()[0]
+    found = read(moment.record(debug, first.module, tmp_path, finding, [], CYCLES))
+    assert 0 < 1e9 * finding.time_s - found.stop_ns < 10_000
+    assert 0 < found.stop_ns - found.time_ns.max() < 5_000_000
+    assert found.time_ns.min() - found.start_ns < 5_000_000
+    assert found.stop_ns - found.start_ns == pytest.approx(1e9, abs=20_000)
+
+
 def test_a_name_that_is_taken_is_said_to_be(seen):
     assert "File exists: the kernel has built in what goes by the same name" in seen["refused_load"].findings()[0].text
 
@@ -138,16 +164,18 @@ def test_a_sound_module_has_no_findings(seen, name):
     assert sum(saw["short"].values()) >= 300
     assert len(saw["short"]) == 6
     assert all(saw["alone"].values())
+    assert saw["second copy"] is False
+    assert saw["allocations"] > 3
     log = (seen[name].folder / "console.log").read_text()
     for phase in ("contention", "reroutes", "outage", "short connections", SOUND[name], "unload in use", "wind down"):
         assert f"dcflab: phase {phase}\n" in log
 
 
 def test_every_parameter_is_tried(seen):
-    """Those of cdg that may be written; each takes some values and refuses others."""
-    tried = seen["tcp_cdg"].saw()["parameters"]
-    assert len(tried) == 6
-    log = (seen["tcp_cdg"].folder / "console.log").read_text()
+    """All five of sca; each takes some values and refuses others."""
+    tried = seen["tcp_sca"].saw()["parameters"]
+    assert len(tried) == 5
+    log = (seen["tcp_sca"].folder / "console.log").read_text()
     for name, accepted in tried.items():
         assert accepted
         assert re.search(rf"dcflab: {name} = '.*': (Invalid argument|Numerical result out of range)", log)
@@ -159,14 +187,13 @@ def test_options_of_a_qdisc_are_found_out(seen):
 
 
 def test_the_same_seed_does_the_same(seen, work_out):
-    """Line by line, with the times: what the workout did, and what the kernel said."""
-    first = seen["division"]
+    """Line by line, with the times: what the workout did, and what the kernel said, to the last address."""
+    first = seen["use_after_free"]
     (again,) = work_out(first.module)
-    logs = [(one.folder / "console.log").read_text().splitlines() for one in (first, again)]
-    done = [[line for line in log if "] dcflab: " in line] for log in logs]
-    assert len(done[0]) > 10
-    assert done[0] == done[1]
-    assert again.findings()[0].text == first.findings()[0].text
+    logs = [(one.folder / "console.log").read_text().partition("dcflab: stage load\n") for one in (first, again)]
+    assert logs[0][2].count("\n") > 100
+    assert logs[0][2] == logs[1][2]
+    assert again.findings() == first.findings()
 
 
 @pytest.mark.skipif(not shutil.which("gdb"), reason="no gdb")

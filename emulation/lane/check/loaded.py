@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
 FAILSLAB, FAIL_PERCENT = "/sys/kernel/debug/failslab", 40
+FAIL_NTH = "/proc/thread-self/fail-nth"  # of this thread's next allocations; 0 when it has failed
+MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules lie, and not the kernel
+NAME_LENGTH = 56  # in struct module
+COPY = "copy.ko"
 GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
-BOUNDARIES = ("0", "1", "-1", "2", str(2**31 - 1), str(2**31), str(2**32 - 1), str(2**63 - 1), "Y", "N", "", "x" * 200)
+# The ends of the types that parameters have, and what is none of their values.
+INTEGERS = (0, 1, -1, 2, 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
+BOUNDARIES = (*map(str, INTEGERS), "Y", "N", "", "x" * 200)
 WORDS = re.compile(r"[A-Za-z0-9_/+.-]+")
 PARAMETER = re.compile(rb"\0parm=(\w+):([^\0]*)")
 MOST_WORDS = 40
@@ -66,17 +72,42 @@ class Module:
         """Let some allocations fail that its code makes, or asks for; without effect in a kernel that cannot."""
         start = int(self.text(), 16)
         end = start + int(read(f"{self.folder}/coresize"))
-        settings = {"ignore-gfp-wait": "N", "verbose": "0", "times": "-1", "stacktrace-depth": "32",
-                    "require-start": hex(start), "require-end": hex(end), "probability": str(FAIL_PERCENT)}  # fmt: skip
-        if not os.path.isdir(FAILSLAB):
-            settings = {}
-        for name, value in settings.items():
-            write(f"{FAILSLAB}/{name}", value)
+        may_fail(start, end, FAIL_PERCENT)
         try:
             yield
         finally:
-            if settings:
-                write(f"{FAILSLAB}/probability", "0")
+            may_fail(start, end, 0)
+
+    def load_without(self, nth: int, text: int) -> bool:
+        """Load it while the nth allocation fails that it asks for meanwhile, and unload it, if it was loaded; says
+        whether there was such a one, which a kernel that cannot do so does not know. Its code was at `text` before.
+        Raises OSError if it does not go."""
+        if not os.path.isdir(FAILSLAB):
+            return False
+        may_fail(text - MODULES_REACH, text + MODULES_REACH, 0)
+        write(FAIL_NTH, str(nth))
+        loaded = True
+        try:
+            self.load()
+        except OSError:
+            loaded = False
+        failed = read(FAIL_NTH) == "0"
+        write(FAIL_NTH, "0")
+        if loaded:
+            self.unload()
+        return failed
+
+    def copy(self, folder: str) -> Module:
+        """The same under another name, in a file of this folder."""
+        name = self.name[:-1] + ("y" if self.name.endswith("z") else "z")
+        old, new = self.name.encode(), name.encode()
+        with open(self.path, "rb") as file:
+            content = file.read()
+        content = content.replace(b"\0name=%s\0" % old, b"\0name=%s\0" % new)
+        content = content.replace(old.ljust(NAME_LENGTH, b"\0"), new.ljust(NAME_LENGTH, b"\0"))
+        with open(f"{folder}/{COPY}", "wb") as file:
+            file.write(content)
+        return Module(name, f"{folder}/{COPY}")
 
     def parameters(self) -> list[str]:
         """Its parameters that root may write to."""
@@ -104,6 +135,14 @@ class Module:
             described = dict(PARAMETER.findall(file.read()))
         words = WORDS.findall(described.get(parameter.encode(), b"").decode(errors="replace"))
         return list(dict.fromkeys([*BOUNDARIES, *words[:MOST_WORDS]]))
+
+
+def may_fail(start: int, end: int, percent: int) -> None:
+    """Allocations that code at these addresses asks for; nothing, in a kernel that cannot."""
+    settings = {"ignore-gfp-wait": "N", "verbose": "0", "times": "-1", "stacktrace-depth": "32",
+                "require-start": hex(start), "require-end": hex(end), "probability": str(percent)}  # fmt: skip
+    for name, value in settings.items() if os.path.isdir(FAILSLAB) else ():
+        write(f"{FAILSLAB}/{name}", value)
 
 
 def read(path: str) -> str:

@@ -27,7 +27,7 @@ TCA_TBF_PARMS, TCA_TBF_BURST = 1, 6
 RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
 OWN_HANDLE, CHILD = 0x10000, 0x10001
 NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more, and most are u32
-VALUES = (0, 1, 2, 3, 4, 10, 100, 1000, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
+VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
 MOST_CHANGED = 4  # options at once
 CHANGES, CHANGES_S = 60, 12.0
 SLOW, FLOOD = 10_000, 150  # bytes/s of the bucket, and datagrams: more than a queue holds

@@ -9,6 +9,7 @@ order of things, and whatever else is drawn, follows from the seed.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -18,6 +19,7 @@ from emulation.lane import sockets
 from emulation.lane.check import Name, Stage, loaded, queues
 from emulation.lane.check.job import Job, reason
 from emulation.lane.check.loaded import Module
+from emulation.lane.check.moment import Moment
 from emulation.lane.check.parameters import Parameters
 from emulation.lane.check.playground import FEW, MANY, QUIET_S, Playground
 from emulation.lane.check.queues import Queues
@@ -25,7 +27,7 @@ from emulation.lane.net import Net
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from emulation.lane.node import Node
 
@@ -34,6 +36,7 @@ USED_EVERY, SOME_BYTES, BRIEFLY_S = 20, 40_000, (0.01, 0.3)  # cycles, and what 
 ENOUGH = 200  # cycles; in fewer the kernel's own caches are still filling up
 NOISE_KB, NOISE_KB_A_CYCLE = 256, 1  # by which the kernel grows and shrinks; a page is 4 kB
 AFTERWARDS_S = 0.1
+MOST_ALLOCATIONS = 60  # of an init function
 BEGINNINGS, SHORTAGE_S = 60, 4.0
 PATIENCE_S = 600.0  # for connections to end, in the lane's time
 
@@ -67,6 +70,7 @@ class Workout:
             job.do(self.parameters.parameters)
             job.do(self.parameters.combinations)
         job.do(self.unload_in_use)
+        job.do(self.second_copy)
         job.do(self.wind_down)
 
     def phases(self) -> list[Callable[[], None]]:
@@ -119,6 +123,18 @@ class Workout:
             self.job.find(Name.USE_AFTER_FREE, text)
         self.module.load()
 
+    def second_copy(self) -> None:
+        """The names that it registers are taken: its init function must undo what it has done, and refuse. What was
+        loaded all the same stays: its exit function would take off the kernel's lists what is not there."""
+        copy = self.module.copy(self.job.folder)
+        self.job.seen["second copy"] = loaded = self.job.try_to(f"load {copy.name}", copy.load)
+        if not loaded:
+            return
+        if self.module.controls or self.job.asked["qdisc"]:
+            self.job.note("its init function does not look whether it could be registered: the name may be taken")
+        else:
+            self.job.try_to(f"unload {copy.name}", copy.unload)
+
     def wind_down(self) -> None:
         """What flows wrote must arrive. Then all is closed, and nothing uses the module."""
         if stuck := self.playground.finish(PATIENCE_S):
@@ -147,6 +163,16 @@ class Workout:
         found = [f"{count} {what}" for count, what in ((sockets, "connections"), (qdiscs, "qdiscs")) if count]
         return f"used by {' and '.join(found)}" if found else "no connection and no qdisc uses it: a reference was lost"
 
+    def load_without_memory(self) -> None:
+        """Each of the allocations that are made for it as it is loaded fails once."""
+        text, seen = int(self.job.seen["texts"][0], 16), self.job.seen
+        seen["allocations"] = 0
+        try:
+            while self.module.load_without(seen["allocations"] + 1, text) and seen["allocations"] < MOST_ALLOCATIONS:
+                seen["allocations"] += 1
+        except OSError as error:
+            self.job.find(Name.REFUSED_UNLOAD, f"after memory was short as it was loaded: {reason(error)}")
+
     def cycles(self, count: int) -> None:
         """Load and unload it so many times, using it in between now and then, and see whether the kernel grows. After
         its use it goes at once, and for a while it is not there: that is when what it left behind comes back to it."""
@@ -173,9 +199,10 @@ class Workout:
                 self.job.find(Name.LEAK, f"{grown} kB more in use after it was loaded and unloaded {2 * quarter} times")
 
     def note_text(self) -> None:
-        """Keep where its code is: it may be called from there when it is gone."""
-        if (text := self.module.text()) not in self.job.seen["texts"]:
-            self.job.seen["texts"].append(text)
+        """Keep where its code is, the latest first: it may be called from there when it is gone."""
+        text, texts = self.module.text(), self.job.seen["texts"]
+        if text != texts[0]:
+            texts[:] = [text, *(before for before in texts if before != text)]
             self.job.write()
 
     def use_briefly(self) -> None:
@@ -190,6 +217,17 @@ class Workout:
         flow.reset()
         if self.queues.kind:
             queues.put(playground.nodes[0], "pfifo")
+
+
+@contextlib.contextmanager
+def in_haste() -> Iterator[None]:
+    """Nothing else runs, unless we wait: so what the kernel puts off, RCU's callbacks for one, is still to come when a
+    module is unloaded right after its use."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def refusal(error: OSError) -> str:
@@ -212,12 +250,15 @@ def look_for_leaks(job: Job) -> None:
         job.announce("phase search for leaks")
         job.seen["leaks"][job.stage] = loaded.leaks()
         loaded.forget()
+        job.write()
 
 
 def check(net: Net, job: Job) -> None:
     """All stages."""
     module = Module(job.asked["name"], job.asked["path"])
     playground = Playground(net, job)
+    if job.asked["moment_us"]:
+        Moment(job, job.asked["moment_us"])
     without = playground.quiet("reno")
     if job.asked["leaks"]:
         loaded.scan()
@@ -240,7 +281,9 @@ def check(net: Net, job: Job) -> None:
         return
     job.enter(Stage.CYCLES)
     if job.asked["cycles"]:
-        workout.cycles(job.asked["cycles"])
+        with in_haste():
+            workout.cycles(job.asked["cycles"])
+        job.do(workout.load_without_memory)
         job.keep_counters()
         look_for_leaks(job)
 

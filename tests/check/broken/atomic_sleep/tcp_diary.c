@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broken: it sleeps in atomic context. Reno that notes when each retransmission timeout came, the last few of them.
+ * Broken: it sleeps in atomic context. Reno that notes when each retransmission timeout came, the last few of them. It
+ * also takes it for granted that it can be registered.
  */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -59,7 +60,8 @@ static struct tcp_congestion_ops diary_ops __read_mostly = {
 
 static int __init diary_load(void)
 {
-	return tcp_register_congestion_control(&diary_ops);
+	tcp_register_congestion_control(&diary_ops); /* Planted: what if the name is taken? */
+	return 0;
 }
 
 static void __exit diary_unload(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broken: a leak. Reno with a histogram of each connection's round-trip times, which outlives the connection.
+ * Broken: a leak. Reno with a histogram of each connection's round-trip times, which outlives the connection. It
+ * also takes it for granted that there is memory when it is loaded.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -12,10 +13,13 @@ struct hoard {
 	u32 *histogram;
 };
 
+static u32 *connections;
+
 static void hoard_init(struct sock *sk)
 {
 	struct hoard *hoard = inet_csk_ca(sk);
 
+	WRITE_ONCE(*connections, *connections + 1);
 	hoard->histogram = kcalloc(BUCKETS, sizeof(u32), GFP_ATOMIC);
 }
 
@@ -48,13 +52,21 @@ static struct tcp_congestion_ops hoard_ops __read_mostly = {
 
 static int __init hoard_load(void)
 {
+	int err;
+
 	BUILD_BUG_ON(sizeof(struct hoard) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&hoard_ops);
+	connections = kmalloc(sizeof(*connections), GFP_KERNEL);
+	*connections = 0; /* Planted: what if it is NULL? */
+	err = tcp_register_congestion_control(&hoard_ops);
+	if (err)
+		kfree(connections);
+	return err;
 }
 
 static void __exit hoard_unload(void)
 {
 	tcp_unregister_congestion_control(&hoard_ops);
+	kfree(connections);
 }
 
 module_init(hoard_load);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course.
+"""Figures: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course; routes.
 
 Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured; of
 several seeds the mean is drawn, with its 95 % confidence interval as bar or band. `note` stands below a figure and says
@@ -15,7 +15,9 @@ import numpy as np
 
 from analysis import statistics
 from analysis.flight import Flight
+from analysis.paths import Paths
 from analysis.result import Run
+from analysis.routes import NO_ROUTE, UNKNOWN, Routes
 from analysis.table import by_case, value
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
@@ -197,6 +199,42 @@ def _explain(window: "Axes", band: "Axes") -> None:
     window.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     shades = [band.bar(0, 0, color=shade, label=name) for name, shade in PHASES.values()]
     band.legend(handles=shades, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def routes(
+    path: Path, flows: Mapping[str, tuple[Routes, Paths | None]], control_s: Mapping[str, Array], air_s: float,
+    note: str = "",
+) -> None:  # fmt: skip
+    """How long the routes of some flows were over time, as their sources knew, a dot for each segment that arrived over
+    so many hops, and when there was none; and, of control packets that were sent at these times, how many a second, a
+    line for each name. Raises OSError."""
+    heights = [3, 0.25 + 0.2 * len(flows), 2]
+    figure, (length, band, rate) = _panels((10, 5.5 + 0.2 * len(flows)), heights, note)
+    for row, (colour, (name, (known, took))) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
+        hops = np.where((known.hops == NO_ROUTE) | (known.hops == UNKNOWN), np.nan, known.hops)
+        _stairs(length, known.time_ns / 1e9, hops, color=colour, **LINE, label=name)
+        if took is not None and took.hops.size:
+            lifted = took.hops + 0.08 * (row + 1)
+            length.plot(took.time_ns / 1e9, lifted, ".", color=colour, markersize=1, rasterized=True)
+        spans = [(begin / 1e9, (end - begin) / 1e9) for begin, end in known.without().tolist()]
+        band.broken_barh(spans, (-row - 0.4, 0.8), color=colour, linewidth=0)
+    edges = np.linspace(0, air_s, POINTS // 4)
+    for colour, (name, times_s) in zip(_colours(len(control_s)), control_s.items(), strict=True):
+        a_second = np.histogram(times_s, edges)[0] / np.diff(edges)
+        _stairs(rate, edges, a_second, color=colour, **LINE, label=name)
+    length.set_ylabel("hops (dots: of a segment)")
+    length.margins(y=0.1)
+    length.locator_params(axis="y", integer=True)
+    band.set(yticks=[-row for row in range(len(flows))], yticklabels=list(flows))
+    band.set_title("without a route", loc="left", fontsize="medium")
+    band.grid(False)
+    rate.set(xlabel="time, s", ylabel="control packets, 1/s")
+    rate.set_xlim(0, air_s)
+    for axes, shown in ((length, flows), (rate, control_s)):
+        axes.set_ylim(bottom=0)
+        if shown:
+            axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    _save(figure, path)
 
 
 def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:

@@ -20,7 +20,7 @@ import numpy as np
 from analysis.columns import begins
 from analysis.hops import NEVER, SEGMENTS, Hops
 from analysis.packets import identify
-from analysis.result import InFlight
+from analysis.summaries import InFlight
 from analysis.trace import Array, Kind
 
 

@@ -16,6 +16,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
+
 RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
@@ -103,40 +105,10 @@ class Failures(Counts):
         )
 
 
-class InFlight(Model):
-    """TCP segments on the path, mean over the air time."""
-
-    data: float
-    ack: float
-    total: float
-
-
-class TcpSummary(Model):
-    """What a flow's sender went through (analysis.tcp_flows): how often its retransmission timer expired and how often
-    it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
-    (None: never measured)."""
-
-    rtos: int
-    fast_retransmits: int
-    slow_start_s: float
-    congestion_avoidance_s: float
-    recovery_s: float
-    rto_s: float
-    cwnd_mean: float
-    cwnd_max: int
-    srtt_ms: float | None
-    in_flight_mean: float
-
-    @property
-    def retransmissions_begun(self) -> int:
-        """Fast retransmits and timeouts."""
-        return self.fast_retransmits + self.rtos
-
-
 class FlowResult(Model):
     """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
     of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `tcp` is None without
-    a trace of TCP, or if nothing was sent."""
+    a trace of TCP, or if nothing was sent; `route` is None without a routing protocol."""
 
     name: str
     source: str
@@ -150,6 +122,7 @@ class FlowResult(Model):
     finished_s: float | None
     hops: int | None = None
     tcp: TcpSummary | None = None
+    route: RouteSummary | None = None
 
 
 class Setting(Model):
@@ -173,7 +146,8 @@ class Run(Model):
     what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
     its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
     `trace` is the path of the air's pcapng in the run folder and `views` that of the stations', None without them;
-    `in_flight` is None then too. `applications` are the reports of those that say other things than a flow does.
+    `in_flight` is None then too. `routing` is None without a routing protocol. `applications` are the reports of those
+    that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
     which matters in real time only."""
 
@@ -198,6 +172,7 @@ class Run(Model):
     applications: list[dict[str, JsonValue]] = []
     settings: list[Setting]
     stations: list[StationResult]
+    routing: RoutingSummary | None = None
     lost_records: int
     refused_frames: int
     late_ns_max: int
@@ -306,6 +281,8 @@ def from_lane(
     case: str = "",
     in_flight: InFlight | None = None,
     tcp: Mapping[str, TcpSummary] | None = None,
+    route: Mapping[str, RouteSummary] | None = None,
+    routing: RoutingSummary | None = None,
     trace: str | None = None,
     trace_sha256: str | None = None,
     views: str | None = None,
@@ -326,7 +303,9 @@ def from_lane(
     reports = [report for report in lane["applications"] if "delivered_bytes" in report]
     delivered = sum(report["delivered_bytes"] for report in reports)
     flows = [
-        _flow(plan, of_plan[report["name"]], report, air_s, delivered, (tcp or {}).get(report["name"]))
+        _flow(plan, of_plan[report["name"]], report, air_s, delivered).model_copy(
+            update={"tcp": (tcp or {}).get(report["name"]), "route": (route or {}).get(report["name"])}
+        )
         for report in reports
     ]
     stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
@@ -352,6 +331,7 @@ def from_lane(
         applications=[report for report in lane["applications"] if set(report) - OF_FLOWS],
         settings=[Setting.model_validate(setting) for setting in lane["settings"]],
         stations=stations,
+        routing=routing,
         lost_records=lane["air"]["lost_records"],
         refused_frames=lane["air"]["refused_frames"],
         late_ns_max=lane["air"]["late_ns_max"],
@@ -360,7 +340,7 @@ def from_lane(
 
 def _flow(
     plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
-    delivered_by_all: int, tcp: TcpSummary | None,
+    delivered_by_all: int,
 ) -> FlowResult:  # fmt: skip
     """A flow's rate is over its own time: from its start until it finished, or the run did."""
     active_s = air_s - planned["start_s"] if report["finished_s"] is None else report["finished_s"]
@@ -376,7 +356,6 @@ def _flow(
         retransmits=report["retransmits"],
         finished_s=report["finished_s"],
         hops=_hops(plan, planned["source"], planned["destination"]),
-        tcp=tcp,
     )
 
 

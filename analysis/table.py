@@ -10,7 +10,9 @@ Published counts are of a publication's duration; `scaled` makes them of another
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.table import Table
 
@@ -41,6 +43,14 @@ QUANTITIES = {
     "goodput_kbps": "goodput, kb/s",
 }
 OF_RUNS = QUANTITIES | {"retransmits": "TCP retransmissions"}  # what a run says that is no study's
+OF_ROUTING = {
+    "routing.frames": "control packets sent",
+    "routing.bytes": "control, bytes",
+    "routing.airtime_s": "control, airtime, s",
+    "routing.drops": "packets dropped by routing",
+    "routing.links_lost": "links lost",
+    "routing.searches": "route requests begun",
+}
 OF_FLOWS = {
     "hops": "hops",
     "goodput_kbps": "kb/s",
@@ -53,18 +63,47 @@ OF_FLOWS = {
     "tcp.srtt_ms": "SRTT, ms",
     "finished_s": "finished, s",
 }
+OF_ROUTES = {
+    "route.found": "found",
+    "route.changed": "changed",
+    "route.lost": "lost",
+    "route.without_s": "without, s",
+    "route.length_mean": "mean length",
+    "route.breaks": "breaks",
+    "route.recovered": "mended",
+    "route.recovery_mean_s": "after, s",
+    "route.recovery_max_s": "at most, s",
+    "tcp.rto_s": "RTO, s",
+    "route.rto_without_s": "without route",
+}
 # What grows with the time that a run takes.
 COUNTS = re.compile(
-    r"(col|fail|retries)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
+    r"(col|fail|retries|routing)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
     r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
-    r"|recovery|rto)_s))"
+    r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s))"
 )
-SECTIONS = ("col.total", "col.any.total", "fail.total", "in_flight.total", "queue_drops")  # a rule follows these
+SECTIONS = (
+    "col.total",
+    "col.any.total",
+    "fail.total",
+    "in_flight.total",
+    "queue_drops",
+    "retransmits",
+)  # a rule follows these
 COMPACT = 6  # so many columns have room for a value and its change; of more variants only the change is shown
 
 
+def of_runs(runs: Sequence[Run]) -> dict[str, str]:
+    """What runs say that are no study's; of routing, where there was a protocol: what was dropped, by reason, too."""
+    routing = [run.routing for run in runs if run.routing]
+    reasons = dict.fromkeys(reason for each in routing for reason in each.dropped)
+    dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
+    return OF_RUNS | (OF_ROUTING | dropped if routing else {})
+
+
 def value(run: Run, path: str) -> float:
-    """A quantity of a run by its path, in which numbers count from 0 in lists; nan where the run has none.
+    """A quantity of a run by its path, in which numbers count from 0 in lists; nan where the run has none, 0 where it
+    counted none of a name.
 
     Raises AttributeError for a path there is not.
     """
@@ -75,6 +114,8 @@ def _of(found: object, path: str) -> float:
     for name in path.split("."):
         if isinstance(found, list) and name.isdecimal():
             found = found[int(name)] if int(name) < len(found) else None
+        elif isinstance(found, dict):
+            found = found.get(name, 0)
         else:
             found = getattr(found, name)
         if found is None:
@@ -245,20 +286,46 @@ def percent(of: statistics.Estimate | None) -> str:
 
 def flow_table(runs: Sequence[Run]) -> Table:
     """The flows of runs, a row each; of several variants, each flow's under each. Means over seeds."""
+    return _rows_of_flows("flows", runs, OF_FLOWS)
+
+
+def route_table(runs: Sequence[Run]) -> Table:
+    """The same of their routes; and over how many hops how many segments arrived, under all seeds."""
+    table = _rows_of_flows("routes", runs, OF_ROUTES, {"segments by hops": _by_hops})
+    table.caption = "RTO, s: spent waiting for the timer to expire; without route: as much of it"
+    table.caption_justify = "left"
+    return table
+
+
+def _by_hops(flows: Sequence[FlowResult]) -> str:
+    counts: Counter[int] = Counter()
+    for flow in flows:
+        counts.update((flow.route and flow.route.packets_by_hops) or {})
+    return ", ".join(f"{hops}: {n:,}" for hops, n in sorted(counts.items()))
+
+
+def _rows_of_flows(
+    title: str, runs: Sequence[Run], quantities: Mapping[str, str],
+    more: Mapping[str, Callable[[Sequence[FlowResult]], str]] = MappingProxyType({}),
+) -> Table:  # fmt: skip
+    """A row for each flow, with those of the quantities that one of them has, and `more` columns."""
     flows: dict[tuple[str, str], list[FlowResult]] = {}
     for run in runs:
         for flow in run.flows:
             flows.setdefault((run.variant, flow.name), []).append(flow)
     several = len({run.variant for run in runs}) > 1
-    shown = [path for path in OF_FLOWS if any(not math.isnan(_of(flow, path)) for of in flows.values() for flow in of)]
-    table = Table(title="flows", title_justify="left")
+    shown = [
+        path for path in quantities if any(not math.isnan(_of(flow, path)) for of in flows.values() for flow in of)
+    ]
+    table = Table(title=title, title_justify="left")
     for column in [*["variant"] * several, "flow", "from", "to", "TCP"]:
         table.add_column(column)
-    for path in shown:
-        table.add_column(OF_FLOWS[path], justify="right")
+    for column in [*(quantities[path] for path in shown), *more]:
+        table.add_column(column, justify="right")
     for (variant, name), group in flows.items():
         words = [*[variant] * several, name, group[0].source, group[0].destination, group[0].congestion]
-        table.add_row(*words, *(_of_seeds([_of(flow, path) for flow in group], path) for path in shown))
+        words += [_of_seeds([_of(flow, path) for flow in group], path) for path in shown]
+        table.add_row(*words, *(cell(group) for cell in more.values()))
     return table
 
 

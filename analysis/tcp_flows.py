@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from analysis.medium import radios
-from analysis.result import TcpSummary
+from analysis.summaries import TcpSummary
 from analysis.trace import Array, TraceError, record
 
 RECORD = record(

@@ -115,7 +115,7 @@ def print_study(study: Study, result: Result, said: str) -> None:
     from rich.console import Console
 
     from analysis.claims import NotTested, judge
-    from analysis.table import case_name, flow_table, study_tables
+    from analysis.table import OF_RUNS, case_name, flow_table, of_runs, route_table, study_tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     title = study.title
@@ -126,12 +126,15 @@ def print_study(study: Study, result: Result, said: str) -> None:
         said += f"; published counts are scaled by {factor:.3g} to this time"
     console.print(title, style="bold", highlight=False)
     console.print(said, style="dim", highlight=False, markup=False)
+    quantities = of_runs(result.runs) if study.quantities == OF_RUNS else study.quantities
     tables = study_tables(
-        "", result.runs, published=published, names=study.names, rows=study.rows, quantities=study.quantities
+        "", result.runs, published=published, names=study.names, rows=study.rows, quantities=quantities
     )
     console.print(*tables, sep="\n")
     if not study.claims and len({run.case for run in result.runs}) == 1:
         console.print(flow_table(result.runs))
+        if any(flow.route for run in result.runs for flow in run.flows):
+            console.print(route_table(result.runs))
     for claim in study.claims:
         try:
             lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)
@@ -167,7 +170,7 @@ def draw_runs(
     draw: Callable[..., None], outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
     names: Mapping[str, str],
 ) -> None:  # fmt: skip
-    """Segments in flight, of all seeds, and, of the first, TCP's windows."""
+    """Segments in flight, of all seeds, and, of the first, TCP's windows and the routes that were found."""
     from analysis import figures
 
     flights: dict[str, list[Flight]] = {}
@@ -177,24 +180,60 @@ def draw_runs(
     seed = outcomes[0].run.seed
     first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
     flows = flows_of(first, folder, names)
+    ways, control_s = routes_of(first, folder, names)
     said = say([outcome.run for outcome in outcomes])
-    only = f"; {MOST_FLOWS} of {len(flows)} flows" if len(flows) > MOST_FLOWS else ""
     for form in formats:
         if flights:
             draw(figures.in_flight, folder / f"in-flight.{form}", flights, dict(names), said)
         if flows:
-            draw(figures.tcp_flows, folder / f"tcp.{form}", dict(list(flows.items())[:MOST_FLOWS]), say(first) + only)
+            draw(figures.tcp_flows, folder / f"tcp.{form}", *some(flows, say(first)))
+        if ways:
+            shown_ways, only = some(ways, say(first))
+            draw(figures.routes, folder / f"routes.{form}", shown_ways, control_s, first[0].air_s, only)
+
+
+def some(flows: Mapping[str, Any], said: str) -> tuple[dict[str, Any], str]:
+    """As many flows as one figure has room for, and what to say below it."""
+    only = f"; {MOST_FLOWS} of {len(flows)} flows" if len(flows) > MOST_FLOWS else ""
+    return dict(list(flows.items())[:MOST_FLOWS]), said + only
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
     """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
-    found, variants = {}, {run.variant for run in runs}
+    found = {}
     for run in runs:
-        where = folder / name_of(run)
         if any(flow.tcp for flow in run.flows):
-            plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
-            for name, flow in traces.tcp_flows(where, plan, lane).items():
-                variant = names.get(run.variant, run.variant)
-                words = [variant] * (len(variants) > 1) + [name] * (len(run.flows) > 1)
-                found[", ".join(words) or variant] = flow
+            for name, flow in traces.tcp_flows(*left(run, folder)).items():
+                found[called(run, runs, names, name)] = flow
     return found
+
+
+def routes_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same of routes, and the paths that packets took; and when control packets were sent, of one run by kind, of
+    several by what to call these."""
+    found: dict[str, Any] = {}
+    control: dict[str, Any] = {}
+    for run in runs:
+        if run.routing and (routing := traces.routing(*left(run, folder))):
+            for name, routes in routing.routes.items():
+                found[called(run, runs, names, name)] = routes, routing.paths.get(name)
+            if len(runs) > 1:
+                all_kinds = [at for times in routing.control_s.values() for at in times.tolist()]
+                control[names.get(run.variant, run.variant)] = all_kinds
+            else:
+                control.update(routing.control_s)
+    return found, control
+
+
+def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
+    """What a run left: where, its plan, and its lane.json."""
+    where = folder / name_of(run)
+    plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
+    return where, plan, lane
+
+
+def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
+    """What to call a flow in a figure of these runs."""
+    variant = names.get(run.variant, run.variant)
+    words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
+    return ", ".join(words) or flow

@@ -73,7 +73,7 @@ def show(
     as_json: bool, options: Mapping[str, object],
 ) -> None:  # fmt: skip
     """Draw the figures of runs that are no study's, and print their tables, or result.json."""
-    from analysis.table import OF_RUNS, conditions, flow_table, study_tables
+    from analysis.table import conditions, flow_table, of_runs, route_table, study_tables
 
     runs = [outcome.run for outcome in outcomes]
     if draw:
@@ -86,6 +86,8 @@ def show(
     console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(title, style="bold", highlight=False)
     console.print(conditions(runs, options), style="dim", highlight=False, markup=False)
-    console.print(*study_tables("", runs, quantities=OF_RUNS), sep="\n")
+    console.print(*study_tables("", runs, quantities=of_runs(runs)), sep="\n")
     if any(run.flows for run in runs):
         console.print(flow_table(runs))
+    if any(flow.route for run in runs for flow in run.flows):
+        console.print(route_table(runs))

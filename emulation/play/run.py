@@ -119,12 +119,15 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
     lane = json.loads((where / "lane.json").read_text())
     traces.check_whole(lane)
     kept = keeper.finish()
+    tcp = traces.tcp_flows(where, plan, lane)
+    routing = traces.routing(where, plan, lane, kept.paths if kept else {})
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
         trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
         views=f"{where.name}/{traces.VIEWS}" if kept else None, views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept else None,
-        tcp={name: flow.summary() for name, flow in traces.tcp_flows(where, plan, lane).items()},
+        tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
+        route=routing.of_flows(tcp) if routing else None,
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     half.write_text(Finished(run=run).model_dump_json())

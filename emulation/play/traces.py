@@ -17,24 +17,30 @@ from emulation.lanes import LaneError, Reason
 if TYPE_CHECKING:
     from analysis.flight import Flight
     from analysis.growing import Growing
+    from analysis.paths import Paths
+    from analysis.routes import Routes
+    from analysis.summaries import RouteSummary, RoutingSummary
     from analysis.tcp_flows import Flow
+    from analysis.trace import Array
 
-RAW, TRACE, VIEWS, TCP_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace"
-TCP_TAP = "tcp_tap"
+RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace", "manet.trace"
+TCP_TAP, MANET_TRACE = "tcp_tap", "manet_trace"
 
 
 def load() -> None:
     """Load all that reading traces takes, so that workers which are made from now on have it already."""
-    from analysis import flight, growing, hops, tcp_flows  # noqa: F401
+    from analysis import flight, growing, hops, paths, routes, tcp_flows  # noqa: F401
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS, and the segments in flight."""
+    """The SHA-256 of TRACE and VIEWS, the segments in flight, and, of a run with a routing protocol, the paths that
+    packets took, by flow."""
 
     trace_sha256: str
     views_sha256: str
     flight: Flight
+    paths: dict[str, Paths]
 
 
 def check_whole(lane: Mapping[str, Any]) -> None:
@@ -70,12 +76,15 @@ class Keeper:
         """The trace is whole; None if there is none."""
         if not self.plan["air"]["trace"]:
             return None
-        from analysis import flight, hops
+        from analysis import flight, hops, paths
         from analysis.medium import radios
 
         trace, (air, views) = self._growing().finish()
         (self.where / RAW).unlink()
-        return Kept(air, views, flight.in_flight(hops.of_trace(trace, radios(self.plan))))
+        stations, took = radios(self.plan), {}
+        if {"kind": MANET_TRACE} in self.plan["recorders"]:
+            took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
+        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations)), took)
 
     def _growing(self) -> Growing:
         if not self.growing:
@@ -103,3 +112,43 @@ def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> 
     from analysis.tcp_flows import flows
 
     return flows(where / TCP_TRACE, plan, lane) if TCP_TAP in lane["recorders"] else {}
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What routing did in a run: in all; each flow's routes, and the paths that its packets took, by name (those of a
+    run without the air's trace are not known); and when which control packets were sent (s)."""
+
+    summary: RoutingSummary
+    routes: dict[str, Routes]
+    paths: Mapping[str, Paths]
+    control_s: dict[str, Array]
+
+    def of_flows(self, tcp: Mapping[str, Flow]) -> dict[str, RouteSummary]:
+        """Each flow's summary, by name; `tcp` is what its sender did, where that is known."""
+        return {name: of.summary(self.paths.get(name), tcp.get(name)) for name, of in self.routes.items()}
+
+
+def routing(
+    where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], took: Mapping[str, Paths] | None = None
+) -> Routing | None:
+    """The same, of a run whose packets took these paths (None: read them from its pcapng); None without a protocol."""
+    from analysis import routes
+
+    if MANET_TRACE not in lane["recorders"]:
+        return None
+    took = paths_again(where, plan, lane) if took is None else took
+    records = routes.read(where / ROUTING_TRACE, lane)
+    return Routing(
+        routes.summary(records, plan, lane), routes.routes(records, plan, lane, took), took,
+        routes.control_s(records, lane),
+    )  # fmt: skip
+
+
+def paths_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Paths]:
+    """The paths that packets took, by flow, from the pcapng; empty without one."""
+    from analysis import aired, paths
+
+    if not (where / TRACE).is_file():
+        return {}
+    return paths.paths(paths.Legs.of_air(aired.read(where / TRACE, plan), lane["stopped_ns"]), plan)

@@ -11,7 +11,9 @@ from sample_runs import run, strings, study
 
 from analysis import figures
 from analysis.flight import Flight, Series
+from analysis.paths import Paths
 from analysis.result import Run
+from analysis.routes import Routes
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 
@@ -32,6 +34,15 @@ def tcp_flow(seed: int) -> TcpFlow:
     ssthresh[:10] = NO_SSTHRESH
     srtt_us, in_flight, phase = r.integers(0, 4, (3, 100))
     return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]])
+
+
+def route(seed: int) -> Routes:
+    hops = np.random.default_rng(seed).integers(-1, 5, 9)
+    return Routes(np.arange(10) * 10**10, hops, np.zeros((0, 2), np.int64), 3, 2, 1)
+
+
+def took(packets: int) -> Paths:
+    return Paths(np.arange(packets) * 10**10, np.arange(packets) % 3 + 1, np.zeros((packets, 4), np.int64))
 
 
 def calm(flow: TcpFlow) -> TcpFlow:
@@ -57,6 +68,10 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
     "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
     "a calm tcp flow": lambda path, n: figures.tcp_flows(path, {"one": calm(tcp_flow(n))}),
+    "routes": lambda path, n: figures.routes(
+        path, {"one": (route(n), None), "two": (route(n + 1), took(n))}, {"RREQ": np.arange(50.0) * n % 90}, 90.0
+    ),
+    "no packet arrived": lambda path, n: figures.routes(path, {"one": (route(n), took(0))}, {}, 90.0),
     "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
 }
 

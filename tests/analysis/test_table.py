@@ -10,7 +10,18 @@ from rich.table import Table
 from sample_runs import run, strings, study
 
 from analysis.result import Run, TcpSummary
-from analysis.table import OF_RUNS, by_case, conditions, flow_table, scaled, study_tables, value
+from analysis.summaries import RouteSummary, RoutingSummary
+from analysis.table import (
+    OF_RUNS,
+    by_case,
+    conditions,
+    flow_table,
+    of_runs,
+    route_table,
+    scaled,
+    study_tables,
+    value,
+)
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "NewReno"}
 PUBLISHED = {
@@ -25,7 +36,7 @@ GOODPUT = {"goodput_segments": "segments"}
 def text(table: Table) -> list[list[str]]:
     """What a reader sees: the cells of each line."""
     out = io.StringIO()
-    Console(file=out, width=160).print(table)
+    Console(file=out, width=200).print(table)
     lines = (line.strip("│┃").replace("┃", "│") for line in out.getvalue().splitlines())
     return [[cell.strip() for cell in line.split("│")] for line in lines]
 
@@ -139,6 +150,34 @@ def test_flows() -> None:
     assert [line[0] for line in flows_of(run("full"), run("none"))][2:3] == ["variant"]
 
 
+def routed(seed: int, by_hops: dict[int, int] | None) -> Run:
+    """A run with a routing protocol."""
+    counts = {"control_frames": {"hello": 30, "tc": 12}, "control_bytes": {"hello": 900, "tc": 600}}
+    of_all = RoutingSummary(protocol="olsr", airtime_s=0.25, dropped={"no_route": seed}, dropped_control={},
+                            events={"link_lost": 4}, **counts)  # fmt: skip
+    route = RouteSummary(found=2, changed=3, lost=1, without_s=10.5, length_mean=3.5, breaks=2, recovered=1,
+                         recovery_mean_s=0.5, recovery_max_s=0.75, packets_by_hops=by_hops,
+                         rto_without_s=8.0)  # fmt: skip
+    done = run(seed=seed)
+    [flow] = done.flows
+    return done.model_copy(update={"routing": of_all, "flows": [flow.model_copy(update={"route": route})]})
+
+
+def test_routing() -> None:
+    """Rows of what it cost and lost, each reason one, where there was a protocol; and a table of routes."""
+    runs = [routed(1, {3: 1500, 4: 20}), routed(2, {4: 5})]
+    lines = text(study_tables("", runs, quantities=of_runs(runs))[0])
+    assert row(lines, "control packets sent") == ["42 ± 0"] and row(lines, "control, bytes") == ["1,500 ± 0"]
+    assert row(lines, "dropped: no route") == ["1.50 ± 6.35"] and row(lines, "links lost") == ["4 ± 0"]
+    assert value(runs[0], "routing.dropped.no_route") == 1 and value(runs[0], "routing.dropped.purged") == 0
+    assert of_runs([run()]) == OF_RUNS and math.isnan(value(run(), "routing.frames"))
+    _, _, head, _, cells, *_ = text(route_table(runs))
+    assert head == ["flow", "from", "to", "TCP", "found", "changed", "lost", "without, s", "mean length", "breaks",
+                    "mended", "after, s", "at most, s", "without route", "segments by hops"]  # fmt: skip
+    assert cells[4:9] == ["2 ± 0", "3 ± 0", "1 ± 0", "10.50 ± 0", "3.50 ± 0"] and cells[-1] == "3: 1,500, 4: 25"
+    assert text(route_table([routed(1, None)]))[4][-1] == ""
+
+
 def test_the_same_rows_whatever_the_seeds() -> None:
     """No row of one run is gone when there are several."""
     one, many = (text(study_tables("", [run(seed=s) for s in range(n)], quantities=OF_RUNS)[0]) for n in (1, 3))
@@ -149,9 +188,11 @@ def test_the_same_rows_whatever_the_seeds() -> None:
 def test_counts_grow_with_time() -> None:
     """Published counts are made those of another duration; rates, shares and windows stay."""
     counts = {"col.any.total": 120.0, "fail.data": 12.0, "goodput_segments": 4476.0, "queue_drops": 6.0,
-              "retries.short": 60.0, "flows.0.tcp.rtos": 9.0, "flows.1.tcp.rto_s": 30.0}  # fmt: skip
+              "retries.short": 60.0, "flows.0.tcp.rtos": 9.0, "flows.1.tcp.rto_s": 30.0,
+              "routing.frames": 600.0, "flows.0.route.lost": 3.0}  # fmt: skip
     others = {"goodput_kbps": 400.0, "in_flight.data": 3.278, "flows.0.share": 0.5, "flows.0.tcp.cwnd_mean": 5.68,
-              "flows.0.tcp.cwnd_max": 9.0, "losses.queue": 2.0}  # fmt: skip
+              "flows.0.tcp.cwnd_max": 9.0, "losses.queue": 2.0,
+              "flows.0.route.length_mean": 3.0}  # fmt: skip
     found = scaled({"": {"full": counts | others}}, 1 / 6)[""]["full"]
     assert found == pytest.approx({path: value / 6 for path, value in counts.items()} | others)
 

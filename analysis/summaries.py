@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parts of `result.json` that are made where traces are read: what was in flight, what TCP did, what routing did."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Summary(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class InFlight(Summary):
+    """TCP segments on the path, mean over the air time."""
+
+    data: float
+    ack: float
+    total: float
+
+
+class TcpSummary(Summary):
+    """What a flow's sender went through (analysis.tcp_flows): how often its retransmission timer expired and how often
+    it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
+    (None: never measured)."""
+
+    rtos: int
+    fast_retransmits: int
+    slow_start_s: float
+    congestion_avoidance_s: float
+    recovery_s: float
+    rto_s: float
+    cwnd_mean: float
+    cwnd_max: int
+    srtt_ms: float | None
+    in_flight_mean: float
+
+    @property
+    def retransmissions_begun(self) -> int:
+        """Fast retransmits and timeouts."""
+        return self.fast_retransmits + self.rtos
+
+
+class RouteSummary(Summary):
+    """What a flow's source knew of the way, and which its packets went (analysis.routes). How often it found, changed
+    and lost its route; for how long it had none; the route's mean length over time, in hops; how often the way broke,
+    how often there was one again, and after how long. `packets_by_hops`: the segments that arrived, by how many hops
+    they went (None without the air's trace). `rto_without_s`: how much of TCP's `rto_s` there was no route."""
+
+    found: int
+    changed: int
+    lost: int
+    without_s: float
+    length_mean: float | None
+    breaks: int
+    recovered: int
+    recovery_mean_s: float | None
+    recovery_max_s: float | None
+    packets_by_hops: dict[int, int] | None
+    rto_without_s: float | None
+
+    @property
+    def changes(self) -> int:
+        """Of whatever sort."""
+        return self.found + self.changed + self.lost
+
+    @property
+    def hops_mean(self) -> float | None:
+        """Of the segments that arrived."""
+        counts = self.packets_by_hops or {}
+        return sum(hops * n for hops, n in counts.items()) / sum(counts.values()) if counts else None
+
+
+class RoutingSummary(Summary):
+    """What routing cost and lost, of all stations (analysis.routes): control packets that were handed to radios, and
+    their bytes (IP), by kind; how long the air was theirs; the users' packets that it dropped and its own, by reason;
+    and how often it told of what."""
+
+    protocol: str
+    control_frames: dict[str, int]
+    control_bytes: dict[str, int]
+    airtime_s: float
+    dropped: dict[str, int]
+    dropped_control: dict[str, int]
+    events: dict[str, int]
+
+    @property
+    def frames(self) -> int:
+        return sum(self.control_frames.values())
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.control_bytes.values())
+
+    @property
+    def drops(self) -> int:
+        """Of the users' packets."""
+        return sum(self.dropped.values())
+
+    @property
+    def links_lost(self) -> int:
+        return self.events.get("link_lost", 0)
+
+    @property
+    def searches(self) -> int:
+        return self.events.get("search", 0)

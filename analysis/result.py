@@ -25,7 +25,7 @@ NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
 OF_FLOWS = {  # what lane.json says of each
     *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s")
 }
-PLAN_VERSION, LANE_VERSION, VERSION = 3, 2, 2
+PLAN_VERSION, LANE_VERSION, VERSION = 4, 2, 2
 
 
 class Losses(NamedTuple):

@@ -68,11 +68,11 @@ enum {{
 	ATTRS
 }};
 
-static const struct nla_policy policy[ATTRS] = {{
+static const struct nla_policy policy[ATTRS] __maybe_unused = {{
 {policy}
 }};
 
-/* What each request must carry. */
+/* What each request must carry. Who includes this reads some of it. */
 {needs}
 
 #endif
@@ -133,7 +133,7 @@ def check(attribute: dict[str, Any]) -> str:
 def needs(command: str, attributes: list[str]) -> str:
     names = ", ".join([*(f"A_{capitals(name)}" for name in attributes), "0"])
     body = textwrap.fill(names, 100, initial_indent="\t", subsequent_indent="\t")
-    return f"static const int {command}_needs[] = {{\n{body}\n}};"
+    return f"static const int {command}_needs[] __maybe_unused = {{\n{body}\n}};"
 
 
 def header(family: Family, spec: dict[str, Any]) -> str:

@@ -36,13 +36,16 @@ from emulation.lane import net as lane
 from emulation.lane.links.adhoc import Link as Adhoc
 from emulation.lane.links.mesh import Link as Mesh
 from emulation.lane.measurement import ASKED, Measurement, Service
-from emulation.lane.node import Node, Position
+from emulation.lane.motion import FASTEST, Position, going, standing
+from emulation.lane.node import Node
 from emulation.lane.plugins import extend
 from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.plan.air import TX_POWER, heard, stronger_db
 from emulation.plan.applications import own_flow, plan_applications, set_up_tcp
+from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.plan.motion import check_extent, table_of
 from emulation.plan.nodes import RTS_THRESHOLDS, link_settings, own_radio
 from emulation.specification import Specification
 from traffic.loop import Loop
@@ -68,25 +71,32 @@ class Station(Node):
             raise PlanError(f"{self.name} has no {name}; what can be set is position, tx_power_dbm, rts")
         super().__setattr__(name, value)
 
-    def moved(self, position: Position) -> None:
-        self.there = position
-
     @property
     def position(self) -> Position:
-        """Where it is."""
-        return self.there
+        """Where it is now."""
+        return super().position
 
     @position.setter
     def position(self, position: Any) -> None:
-        if "cleanup" not in self.__dict__:  # it is being made
-            self.moved(position)
-            return
+        asked = self.asked_at(position)
+        self.net.heard_anew(self, asked, asked.position)
+        self.net.motion.go(self, standing(asked.position), None)
+
+    def setPosition(self, position: Any) -> None:
+        """As Mininet-WiFi has it: it is there at once."""
+        self.position = position
+
+    def move(self, to: Any, speed: float) -> None:
+        """Let it go there (metres) from where it is, straight on, at so many metres a second, from now on; returns at
+        once. Raises PlanError, and OSError."""
+        asked = self.asked_at(to)
+        if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
+            raise PlanError(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
+        self.net.set_out(self, asked, float(speed))
+
+    def asked_at(self, position: Any) -> topologies.Node:
         with refusals(self.name):
-            asked = topologies.Node(position=position, settings=self.asked.settings)
-        before = self.there
-        self.moved(asked.position)
-        with self._as_before_if_refused(lambda: self.moved(before)):
-            self.net.heard_anew(self, asked)
+            return topologies.Node(position=position, settings=self.asked.settings)
 
     @property
     def tx_power_dbm(self) -> float | None:
@@ -113,14 +123,6 @@ class Station(Node):
     def with_setting(self, name: str, value: Any) -> topologies.Node:
         return topologies.Node(position=self.asked.position, settings={**self.asked.settings, name: value})
 
-    @contextlib.contextmanager
-    def _as_before_if_refused(self, undo: Any) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            undo()
-            raise
-
 
 class Net(lane.Net):
     """Build it, `start` it, use it or `run` it, `stop` it; `with net:` stops it whatever happens.
@@ -141,6 +143,7 @@ class Net(lane.Net):
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
         self.planned: Specification | None = None
+        self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers
         self.recording: tuple[Measurement, Service] | None = None  # of a session
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
 
@@ -220,14 +223,38 @@ class Net(lane.Net):
             self.planned = asked
         return self.plan
 
-    def heard_anew(self, node: Station, asked: topologies.Node) -> None:
+    def heard_anew(self, node: Station, asked: topologies.Node, position: Position | None = None) -> None:
         """A node is otherwise than before: let the air know, if it is there. Raises PlanError, and OSError."""
         nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
         network = topologies.Network(nodes=nodes)
-        now = heard(self.asked, network, [one.position for one in self.nodes.values()])
+        there = {name: one.position for name, one in self.nodes.items()} | ({node.name: position} if position else {})
+        now = heard(self.asked, network, list(there.values()))
         if self.air and self.started:
             self.air.set_powers(dict(enumerate(now.power_mdbm.tolist())), dict(enumerate(now.delay_ns.tolist())))
+            if self.motion.known:
+                self.motion.by_distance(self.table(network).planned)
         node.asked = asked
+
+    def set_out(self, node: Station, asked: topologies.Node, speed: float) -> None:
+        """Let a node go to where it is asked to be. Raises PlanError, and OSError."""
+        if not self.started:
+            raise PlanError(f"{node.name}: move: the network has not started: net.start()")
+        way, table = going(node.position, asked.position, speed, time.monotonic_ns()), self.table(self.network())
+        check_extent(table, {**{name: one.way.stops for name, one in self.nodes.items()}, node.name: way.stops})
+        if not self.motion.known:
+            self.motion.by_distance(table.planned)
+        self.motion.go(node, way, speed)
+        node.asked = asked
+
+    def table(self, network: topologies.Network) -> Table:
+        """What arrives over any distance. Raises PlanError if no table says it."""
+        powers = tuple(node.settings.get(TX_POWER) for node in network.nodes.values())
+        if powers not in self.tables:
+            self.tables = {powers: table_of(self.asked, network)}
+        if not (found := self.tables[powers]):
+            model = self.asked.medium.propagation.name
+            raise PlanError(f"propagation {model} says nothing by distance alone: set positions, one after the other")
+        return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
         """Run the flows for so long (by default the option `seconds`), in the lane's time; returns what happened, as
@@ -309,6 +336,7 @@ class Net(lane.Net):
             with Loop() as loop, Measurement(self, loop) as measurement:
                 measurement.start()
                 self.began_ns = measurement.started_ns
+                self.motion.start(None, loop, self.began_ns)
                 try:
                     with Service(loop) as service:
                         self.recording = measurement, service
@@ -320,7 +348,7 @@ class Net(lane.Net):
             result = measurement.result(reports)
             self.done.clear()
             if result["air_s"] > PAUSE_S:
-                keep(result, result["air_s"], applications=flows, motion=[])
+                keep(result, result["air_s"], applications=flows, motion=None)
 
     def flow_between(self, source: str, destination: str) -> dict[str, Any]:
         """A flow as all are, from now on, with its TCP set up at both ends; for a prompt. Raises PlanError, OSError."""

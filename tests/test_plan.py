@@ -16,8 +16,6 @@ from emulation.plan.nodes import PARTIAL_RTS
 from emulation.specification import specify
 from topologies import Application, Link, Network, Node
 
-WANDER = str(Path(__file__).parent / "plugins" / "mobility" / "wander.py")
-
 
 def made(topology="string", **options):
     return plan(specify(topology, options))
@@ -281,33 +279,6 @@ def test_links_have_settings_of_their_own_and_the_rest_share_one():
 def test_an_unknown_kind_is_answered_with_those_there_are():
     with pytest.raises(ValueError, match=r"there is no routing 'ospf'; there are: .*static"):
         made(routing="ospf")
-
-
-def test_a_station_that_walks_away_is_heard_less_and_less_and_later():
-    steps = made(stations=3, seconds=20, motion="line,node=sta3,speed=10", unreachable=True)["motion"]
-    assert [steps[0]["at_s"], steps[-1]["at_s"], len(steps)] == [0.1, 20.0, 200]
-    assert steps[-1]["positions"] == {"sta3": [600.0, 0.0, 0.0]}
-    heard_by_sta2 = [step["power_mdbm"]["2"][1] for step in steps]
-    assert heard_by_sta2 == sorted(heard_by_sta2, reverse=True)
-    assert {row for step in steps for row in step["power_mdbm"]} == {"0", "1", "2"}
-    end = made(propagation={"model": "two-ray"}, stations=2, spacing=400, unreachable=True)["air"]
-    assert steps[-1]["power_mdbm"]["2"][1] == end["power_mdbm"][0][1]
-    assert steps[-1]["delay_ns"]["1"][2] == end["delay_ns"][0][1]
-
-
-def test_motion_is_the_seeds_whatever_else_is_asked_for():
-    """So that two TCPs meet the same movement."""
-    usual = {"stations": 3, "seconds": 3, "motion": {"model": WANDER}}
-    assert made(**usual)["motion"] == made(**usual, tcp="vegas")["motion"] != made(**usual, seed=2)["motion"] != []
-
-
-def test_motion_that_cannot_be_is_refused():
-    with pytest.raises(PlanError, match="there is no node sta9 to move"):
-        made(motion="line,node=sta9")
-    with pytest.raises(ValueError, match=r"there is no mobility model 'teleport'; there are: .*line"):
-        made(motion="teleport")
-    with pytest.raises(PlanError, match="at most 3600 s, not 5000"):
-        made(motion="line,node=sta1", seconds=5000)
 
 
 def test_who_is_on_another_link_is_no_neighbour():

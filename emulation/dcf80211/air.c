@@ -99,6 +99,7 @@ void air_destroy(struct air *air)
 	vdev_unregister(air); /* the last use of rings and timer */
 	trace_close(air);
 	vfree(air->dcf);
+	settings_forget(air);
 	kfree(air->radio);
 	kfree(air);
 }

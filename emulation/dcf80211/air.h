@@ -3,7 +3,8 @@
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
  * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
- * (generic netlink), refusal.c (its sentences), trace.c (the relay channel).
+ * (generic netlink), settings.c (its commands that change stations, powers and
+ * places), refusal.c (its sentences), trace.c (the relay channel).
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
@@ -29,10 +30,12 @@ struct netlink_ext_ack;
 struct rchan;
 struct dentry;
 
-/* One hwsim radio: its transmitter address, and whether control has named it. */
+/* One hwsim radio: its transmitter address, whether control has named it, and where it is when. */
 struct radio {
 	u8 addr[DCF_ALEN];
 	bool named;
+	struct dcf_waypoint *way;
+	u32 waypoints;
 };
 
 /* A message on its way into a free buffer of hwsim's receive queue. */
@@ -52,6 +55,8 @@ struct air {
 	struct dcf *dcf;
 	u16 stations;
 	struct radio *radio;
+	struct dcf_point *point; /* what arrives over any distance */
+	u32 points;
 
 	struct virtio_device vdev;
 	struct completion released; /* the last reference to vdev is gone */
@@ -107,6 +112,10 @@ void trace_record(void *edge, const void *head, u32 head_len, const void *body, 
 
 /* refusal.c */
 void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);
+
+/* settings.c */
+/* Give back what the core, which is gone, has pointed to. */
+void settings_forget(struct air *air);
 
 /* control.c */
 int control_register(void);

@@ -2,15 +2,10 @@
 /*
  * Control by generic netlink: family "dcf80211", described by dcf80211.yaml, so
  * that any YNL tool can speak it. SETUP makes the air and puts it under hwsim,
- * TEARDOWN takes it away; in between stations and powers can change at any time.
+ * TEARDOWN takes it away; in between settings.c can change it at any time.
  * What is not understood is refused, with a text that says why.
  */
-#include <linux/etherdevice.h>
-#include <linux/math64.h>
-#include <linux/slab.h>
-#include <net/genetlink.h>
-
-#include "air.h"
+#include "control.h"
 #include "protocol.h"
 
 static struct genl_family family;
@@ -19,7 +14,7 @@ static struct air *the_air;
 
 static bool have(struct genl_info *info, const int *attrs)
 {
-	for (; *attrs; attrs++)
+	for (; attrs && *attrs; attrs++)
 		if (!info->attrs[*attrs]) {
 			NL_SET_ERR_MSG(info->extack, "an attribute that this command needs is missing");
 			return false;
@@ -27,14 +22,16 @@ static bool have(struct genl_info *info, const int *attrs)
 	return true;
 }
 
-static int no_air(struct netlink_ext_ack *extack)
+struct air *control_air(struct genl_info *info, const int *needs)
 {
-	NL_SET_ERR_MSG(extack, "there is no air: set one up first");
-	return -ENODEV;
+	if (!the_air) {
+		NL_SET_ERR_MSG(info->extack, "there is no air: set one up first");
+		return ERR_PTR(-ENODEV);
+	}
+	return have(info, needs) ? the_air : ERR_PTR(-EINVAL);
 }
 
-/* Around every look at the core: bring it up to date before, arm its timer after. */
-static u64 begin(struct air *air, unsigned long *flags)
+u64 control_begin(struct air *air, unsigned long *flags)
 	__acquires(&air->lock)
 {
 	u64 now;
@@ -45,7 +42,7 @@ static u64 begin(struct air *air, unsigned long *flags)
 	return now;
 }
 
-static void end(struct air *air, unsigned long flags)
+void control_end(struct air *air, unsigned long flags)
 	__releases(&air->lock)
 {
 	vdev_interrupt(air);
@@ -109,115 +106,22 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 
 static int do_teardown(struct sk_buff *skb, struct genl_info *info)
 {
-	struct air *air = the_air;
+	struct air *air = control_air(info, NULL);
 
-	if (!air)
-		return no_air(info->extack);
+	if (IS_ERR(air))
+		return PTR_ERR(air);
 	the_air = NULL;
 	air_destroy(air);
 	return 0;
 }
 
-static int do_station(struct sk_buff *skb, struct genl_info *info)
+struct sk_buff *control_answer(struct genl_info *info, size_t room, void **head)
 {
-	struct nlattr **a = info->attrs;
-	struct air *air = the_air;
-	unsigned long flags;
-	u8 perm[ETH_ALEN];
-	u16 station;
-	bool ok;
-
-	if (!air)
-		return no_air(info->extack);
-	if (!have(info, station_needs))
-		return -EINVAL;
-	station = nla_get_u16(a[A_STATION]);
-	begin(air, &flags);
-	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
-			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
-	/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
-	nla_memcpy(perm, a[A_RADIO], ETH_ALEN);
-	perm[0] &= ~0x40;
-	ok = ok && dcf_set_address(air->dcf, station, perm);
-	if (ok) {
-		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
-		air->radio[station].named = true;
-	}
-	end(air, flags);
-	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150");
-	return ok ? 0 : -EINVAL;
-}
-
-static int do_links(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct dcf_link *link;
-	struct air *air = the_air;
-	unsigned long flags;
-	bool ok = true;
-	u16 from, to;
-
-	if (!air)
-		return no_air(info->extack);
-	if (!have(info, links_needs))
-		return -EINVAL;
-	from = nla_get_u16(info->attrs[A_STATION]);
-	if (from >= air->stations || nla_len(info->attrs[A_LINKS]) != air->stations * (int)sizeof(*link)) {
-		NL_SET_ERR_MSG(info->extack, "no such station, or not one entry of 16 bytes for each station");
-		return -EINVAL;
-	}
-	begin(air, &flags);
-	for (to = 0; to < air->stations && ok; to++) {
-		struct dcf_link copy; /* the attribute is aligned to 4 only */
-
-		memcpy(&copy, nla_data(info->attrs[A_LINKS]) + to * sizeof(copy), sizeof(copy));
-		ok = to == from || dcf_set_link(air->dcf, from, to, &copy);
-	}
-	end(air, flags);
-	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 10 W");
-	return ok ? 0 : -EINVAL;
-}
-
-static int do_errors(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nlattr **a = info->attrs;
-	struct air *air = the_air;
-	struct dcf_errors *errors;
-	unsigned long flags;
-	bool ok;
-
-	if (!air)
-		return no_air(info->extack);
-	if (!have(info, errors_needs))
-		return -EINVAL;
-	if (nla_len(a[A_LAMBDA_Q40]) % sizeof(u64) || !nla_len(a[A_LAMBDA_Q40])) {
-		NL_SET_ERR_MSG(info->extack, "the table is not a list of 64-bit numbers");
-		return -EINVAL;
-	}
-	errors = kzalloc(sizeof(*errors), GFP_KERNEL);
-	if (!errors)
-		return -ENOMEM;
-	errors->first_mdb = nla_get_s32(a[A_FIRST_MDB]);
-	errors->step_mdb = nla_get_u32(a[A_STEP_MDB]);
-	errors->points = nla_len(a[A_LAMBDA_Q40]) / sizeof(u64);
-	nla_memcpy(errors->lambda_q40, a[A_LAMBDA_Q40], sizeof(errors->lambda_q40));
-	begin(air, &flags);
-	ok = dcf_set_errors(air->dcf, nla_get_u16(a[A_RATE]), errors);
-	end(air, flags);
-	kfree(errors);
-	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such rate, a step of 0, or a value above 2^40");
-	return ok ? 0 : -EINVAL;
-}
-
-static struct sk_buff *answer(struct genl_info *info, int cmd, void **head)
-{
-	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL);
 
 	if (!skb)
 		return NULL;
-	*head = genlmsg_put_reply(skb, info, &family, 0, cmd);
+	*head = genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd);
 	if (*head)
 		return skb;
 	nlmsg_free(skb);
@@ -227,25 +131,25 @@ static struct sk_buff *answer(struct genl_info *info, int cmd, void **head)
 static int do_start_stop(struct sk_buff *request, struct genl_info *info)
 {
 	int cmd = info->genlhdr->cmd;
-	struct air *air = the_air;
+	struct air *air = control_air(info, NULL);
 	unsigned long flags;
 	struct sk_buff *skb;
 	void *head;
 	u64 now;
 
-	if (!air)
-		return no_air(info->extack);
-	skb = answer(info, cmd, &head);
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	skb = control_answer(info, NLMSG_DEFAULT_SIZE, &head);
 	if (!skb)
 		return -ENOMEM;
-	now = begin(air, &flags);
+	now = control_begin(air, &flags);
 	if (cmd == CMD_START) {
 		air->lost_records = 0;
 		dcf_start(air->dcf, now);
 	} else {
 		dcf_stop(air->dcf, now, air->lost_records);
 	}
-	end(air, flags);
+	control_end(air, flags);
 	if (cmd == CMD_STOP)
 		trace_flush(air);
 	if (nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD)) {
@@ -258,19 +162,19 @@ static int do_start_stop(struct sk_buff *request, struct genl_info *info)
 
 static int do_status(struct sk_buff *request, struct genl_info *info)
 {
-	struct air *air = the_air;
+	struct air *air = control_air(info, NULL);
 	struct sk_buff *skb;
 	unsigned long flags;
 	int err;
 	void *head;
 	u64 now;
 
-	if (!air)
-		return no_air(info->extack);
-	skb = answer(info, CMD_STATUS, &head);
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	skb = control_answer(info, NLMSG_DEFAULT_SIZE, &head);
 	if (!skb)
 		return -ENOMEM;
-	now = begin(air, &flags);
+	now = control_begin(air, &flags);
 	err = nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD) ?:
 	      nla_put_u16(skb, A_STATIONS, air->stations) ?:
 	      nla_put_u8(skb, A_MEASURING, dcf_measuring(air->dcf)) ?:
@@ -281,8 +185,9 @@ static int do_status(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u64_64bit(skb, A_EVENTS, dcf_events(air->dcf), A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_TIMERS, air->timers, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late_ns_max, A_PAD) ?:
-	      nla_put_u64_64bit(skb, A_LOST_MESSAGES, air->lost_messages, A_PAD);
-	end(air, flags);
+	      nla_put_u64_64bit(skb, A_LOST_MESSAGES, air->lost_messages, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_EVALUATIONS, dcf_evaluations(air->dcf), A_PAD);
+	control_end(air, flags);
 	if (err) {
 		nlmsg_free(skb);
 		return err;
@@ -320,9 +225,9 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 		head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family, NLM_F_MULTI, CMD_COUNTERS);
 		if (!head)
 			break;
-		begin(air, &flags);
+		control_begin(air, &flags);
 		err = put_counters(skb, air, cb->args[0]);
-		end(air, flags);
+		control_end(air, flags);
 		if (err) {
 			genlmsg_cancel(skb, head);
 			break;
@@ -343,6 +248,10 @@ static const struct genl_ops ops[] = {
 	{ .cmd = CMD_STOP, .doit = do_start_stop, ADMIN },
 	{ .cmd = CMD_STATUS, .doit = do_status },
 	{ .cmd = CMD_COUNTERS, .dumpit = dump_counters },
+	{ .cmd = CMD_TABLE, .doit = do_table, ADMIN },
+	{ .cmd = CMD_REACH, .doit = do_reach, ADMIN },
+	{ .cmd = CMD_WAYPOINTS, .doit = do_waypoints, ADMIN },
+	{ .cmd = CMD_HEARD, .doit = do_heard },
 };
 
 static struct genl_family family __ro_after_init = {

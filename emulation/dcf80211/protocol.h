@@ -22,6 +22,10 @@ enum {
 	CMD_STOP,
 	CMD_STATUS,
 	CMD_COUNTERS,
+	CMD_TABLE,
+	CMD_REACH,
+	CMD_WAYPOINTS,
+	CMD_HEARD,
 };
 
 enum {
@@ -81,10 +85,19 @@ enum {
 	A_SENSING_NS,
 	A_SHORT_PREAMBLE,
 	A_PUNCTUAL,
+	A_OFFSET,
+	A_FIRST_OCTAVE,
+	A_BIN_BITS,
+	A_POINTS,
+	A_WAYPOINTS,
+	A_REACH_MM2,
+	A_GAIN_Q63,
+	A_WEAKER_MDB,
+	A_EVALUATIONS,
 	ATTRS
 };
 
-static const struct nla_policy policy[ATTRS] = {
+static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_STATIONS] = { .type = NLA_U16 },
 	[A_SLOT_NS] = { .type = NLA_U32 },
 	[A_SIFS_NS] = { .type = NLA_U32 },
@@ -115,27 +128,48 @@ static const struct nla_policy policy[ATTRS] = {
 	[A_FIRST_MDB] = { .type = NLA_S32 },
 	[A_STEP_MDB] = { .type = NLA_U32 },
 	[A_LAMBDA_Q40] = { .type = NLA_BINARY, .len = 2048 },
+	[A_TIME_NS] = { .type = NLA_U64 },
 	[A_RULES] = { .type = NLA_U32 },
 	[A_SENSING_NS] = { .type = NLA_U32 },
 	[A_SHORT_PREAMBLE] = { .type = NLA_U8 },
 	[A_PUNCTUAL] = { .type = NLA_U8 },
+	[A_OFFSET] = { .type = NLA_U32 },
+	[A_FIRST_OCTAVE] = { .type = NLA_U8 },
+	[A_BIN_BITS] = { .type = NLA_U8 },
+	[A_POINTS] = { .type = NLA_BINARY },
+	[A_WAYPOINTS] = { .type = NLA_BINARY },
+	[A_REACH_MM2] = { .type = NLA_U64 },
+	[A_GAIN_Q63] = { .type = NLA_U64 },
+	[A_WEAKER_MDB] = { .type = NLA_S32 },
 };
 
-/* What each request must carry. */
-static const int setup_needs[] = {
+/* What each request must carry. Who includes this reads some of it. */
+static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
 	A_PUNCTUAL, 0
 };
-static const int station_needs[] = {
+static const int station_needs[] __maybe_unused = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0
 };
-static const int links_needs[] = {
+static const int links_needs[] __maybe_unused = {
 	A_STATION, A_LINKS, 0
 };
-static const int errors_needs[] = {
+static const int errors_needs[] __maybe_unused = {
 	A_RATE, A_FIRST_MDB, A_STEP_MDB, A_LAMBDA_Q40, 0
+};
+static const int table_needs[] __maybe_unused = {
+	A_FIRST_OCTAVE, A_BIN_BITS, A_OFFSET, A_POINTS, 0
+};
+static const int reach_needs[] __maybe_unused = {
+	A_STATION, A_REACH_MM2, A_GAIN_Q63, A_WEAKER_MDB, 0
+};
+static const int waypoints_needs[] __maybe_unused = {
+	A_STATION, A_TIME_NS, A_OFFSET, A_WAYPOINTS, 0
+};
+static const int heard_needs[] __maybe_unused = {
+	A_STATION, 0
 };
 
 #endif

@@ -8,6 +8,7 @@ thousandths of a dBm and go out in attowatts as well, because the module adds in
 from __future__ import annotations
 
 import errno
+import math
 import os
 import struct
 
@@ -19,10 +20,15 @@ from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Self
 
+    from emulation.lane.motion import Way
+
 RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
+EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # how long light takes for it, in 2^-16 ns
+POINT, WAYPOINT = 16, 24  # bytes
+LONGEST = 60_000  # of an attribute
 STATUS = (
     "lost_records",
     "refused_frames",
@@ -38,6 +44,21 @@ STATUS = (
 def attowatts(mdbm: int) -> int:
     """A power in thousandths of a dBm as attowatts (10^-18 W), rounded."""
     return round(10 ** (mdbm / 10_000 + 15))
+
+
+def points(table: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+    """A table of a plan's `motion` as the air takes it: attowatts, thousandths of a dBm and delay in 2^-16 ns of each
+    point, 2^bin_bits of which are an octave of the squared distance, in 64ths of a square millimetre."""
+    first, bins = table["first"], 1 << table["bin_bits"]
+    return [
+        (attowatts(p), p, round(math.sqrt(2.0 ** (first + i // bins) * (1 + i % bins / bins)) * EIGHTH_MM_Q16))
+        for i, p in enumerate(table["power_mdbm"])
+    ]
+
+
+def gain_q63(weaker_mdb: int) -> int:
+    """So much weaker, as a factor in units of 2^-63."""
+    return min(round(10 ** (-weaker_mdb / 10_000) * (1 << 63)), 1 << 63)
 
 
 def _u8(value: int) -> bytes:
@@ -58,6 +79,12 @@ def _number(data: bytes) -> int:
 
 def _numbers(data: bytes) -> list[int]:
     return list(struct.unpack(f"={len(data) // 8}Q", data))
+
+
+def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
+    """As many entries of so many bytes as fit a message, and the number of the first of them; at least one part."""
+    for at in range(0, max(len(entries), 1), LONGEST // size * size):
+        yield at // size, entries[at : at + LONGEST // size * size]
 
 
 def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
@@ -92,6 +119,7 @@ class Air:
         self.netlink = Generic()
         self.names: list[str] = []
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
+        self.by_distance = False  # some move
 
     @classmethod
     def load(cls, module: str) -> Self:
@@ -153,6 +181,35 @@ class Air:
             )
             self._ask(Command.LINKS, [(A.STATION, _u16(index)), (A.LINKS, row)], f"powers of {self.names[index]}")
             self.power_mdbm[index] = powers
+
+    def set_table(self, table: Mapping[str, Any]) -> None:
+        """Write what arrives over any distance, and how far each station is heard: `table` of a plan's `motion`."""
+        found = b"".join(struct.pack("=QiI", *point) for point in points(table))
+        head = [(A.FIRST_OCTAVE, _u8(table["first"])), (A.BIN_BITS, _u8(table["bin_bits"]))]
+        for offset, part in _parts(found, POINT):
+            self._ask(Command.TABLE, [*head, (A.OFFSET, offset), (A.POINTS, part)], "powers by distance")
+        for index, (mm2, weaker) in enumerate(zip(table["reach_mm2"], table["weaker_mdb"], strict=True)):
+            self._ask(Command.REACH, [
+                (A.STATION, _u16(index)), (A.REACH_MM2, _u64(mm2)), (A.GAIN_Q63, _u64(gain_q63(weaker))),
+                (A.WEAKER_MDB, struct.pack("=i", weaker)),
+            ], f"reach of {self.names[index]}")  # fmt: skip
+
+    def set_way(self, name: str, way: Way) -> None:
+        """Let the stations of this node be where its way says, from now on."""
+        found = b"".join(struct.pack("=Q3iI", *stop, 0) for stop in way.stops)
+        self.by_distance = True
+        for index in (index for index, station in enumerate(self.names) if station == name):
+            for offset, part in _parts(found, WAYPOINT):
+                self._ask(Command.WAYPOINTS, [
+                    (A.STATION, _u16(index)), (A.TIME_NS, _u64(way.since_ns)), (A.OFFSET, offset), (A.WAYPOINTS, part),
+                ], f"waypoints of {name}")  # fmt: skip
+
+    def heard(self, index: int) -> Sequence[int | None]:
+        """The power with which each station would hear what this one sent now; None: nothing arrives."""
+        if not self.by_distance:
+            return self.power_mdbm[index]
+        links = self._ask(Command.HEARD, [(A.STATION, _u16(index))], "who hears whom")[A.LINKS]
+        return [mdbm if aw else None for aw, mdbm, _ in struct.iter_unpack("=QiI", links)]
 
     def start(self) -> int:
         """Begin to count and to trace; returns when, in ns of CLOCK_MONOTONIC."""

@@ -71,6 +71,7 @@ class Measurement:
             "applications": list(applications),
             "recorders": {recorder.plan["kind"]: recorder.report() for recorder in self.recorders},
             "air": net.air.report() if net.air else None,
+            "moves": net.motion.report(self.started_ns),
         }
 
 

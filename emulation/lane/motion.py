@@ -1,46 +1,132 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion: nodes move as the plan says, and the air learns who is heard how well from there.
+"""Motion: where nodes are when, and who tells the air.
 
-The host has worked out the powers and delays of every place and time; here they only take effect, row by row.
+A way is waypoints in microseconds and millimetres; between two of them a node goes straight on, evenly. The air has
+the same ways and works out by itself what arrives (`dcf80211/core/motion.c`); here is where a node is for whoever asks.
 """
 
 from __future__ import annotations
 
+import bisect
+import math
 import time
+from functools import partial
+from typing import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
     from emulation.lane.network import Network
+    from emulation.lane.node import Node
     from traffic.loop import Loop
+
+Position = tuple[float, float, float]  # in metres
+Stop = tuple[int, int, int, int]  # us, and mm along each axis
+
+FASTEST, FASTEST_SLACK_MM = 1000, 2  # m/s; and what rounding may add
+LONGEST_US = 1 << 31  # of a leg: the air's numbers are for less than twice that
+
+
+class Way(NamedTuple):
+    """Where a node is when, from a time on."""
+
+    stops: Sequence[Stop]
+    since_ns: int = 0
+
+    def at(self, now_ns: int) -> Position:
+        """In metres; before the first stop and after the last, there."""
+        us = (now_ns - self.since_ns) / 1000
+        after = bisect.bisect_right(self.stops, us, key=lambda stop: stop[0])
+        (before_us, *here), (after_us, *there) = (
+            self.stops[max(after - 1, 0)],
+            self.stops[min(after, len(self.stops) - 1)],
+        )
+        part = min(max((us - before_us) / ((after_us - before_us) or 1), 0.0), 1.0)
+        x, y, z = ((a + (b - a) * part) / 1000 for a, b in zip(here, there, strict=True))
+        return x, y, z
+
+
+def standing(position: Position) -> Way:
+    return Way([(0, *millimetres(position))])
+
+
+def millimetres(position: Sequence[float]) -> tuple[int, int, int]:
+    x, y, z = (round(metres * 1000) for metres in position)
+    return x, y, z
+
+
+def legs(stops: Sequence[Stop]) -> list[Stop]:
+    """The same way, in legs that are not too long for the air: a slow one has stops in between."""
+    found = list(stops[:1])
+    for at, x, y, z in stops[1:]:
+        before, *here = found[-1]
+        parts = 1 if [x, y, z] == here else -(-(at - before) // LONGEST_US)
+        for part in range(1, parts + 1):
+            there = (a + (b - a) * part // parts for a, b in zip((before, *here), (at, x, y, z), strict=True))
+            found.append(tuple(there))  # type: ignore[arg-type]
+    return found
+
+
+def going(here: Position, to: Position, speed: float, since_ns: int) -> Way:
+    """From here to there, at so many metres a second, from a time on."""
+    begin, end = millimetres(here), millimetres(to)
+    return Way(legs([(0, *begin), (max(math.ceil(math.dist(begin, end) * 1000 / speed), 1), *end)]), since_ns)
 
 
 class Motion:
-    """The plan's `motion` (docs/interfaces.md, section 1) in a network."""
+    """The motion of a network: what the plan says of it (docs/interfaces.md, section 1), and what a script does."""
 
     def __init__(self, net: Network) -> None:
-        self.net, self.steps = net, net.plan["motion"]
+        self.net = net
+        self.known = False  # to the air: what arrives over a distance, and where all are
+        self.moves: list[dict[str, Any]] = []  # by a script
+        self.last: dict[str, dict[str, Any]] = {}  # of these, by node
 
-    def start(self, loop: Loop) -> None:
-        """Move at each step's time, counted from now."""
-        self.loop, self.began_ns = loop, time.monotonic_ns()
-        self.wait(0)
+    def start(self, plan: dict[str, Any] | None, loop: Loop, began_ns: int) -> None:
+        """What is measured has begun: let all be on their ways. Raises NetlinkError where the air refuses."""
+        self.moves = list(self.last.values())  # what still holds of what was moved before
+        if not plan:
+            return
+        self.last.clear()
+        self.moves.clear()
+        for name, stops in plan["waypoints"].items():
+            self.net.nodes[name].way = Way([(at, x, y, z) for at, x, y, z in stops], began_ns)
+        if plan["table"]:
+            self.by_distance(plan["table"])
+        for step in plan["steps"]:
+            loop.at(began_ns + round(step["at_s"] * 1e9), partial(self.step, step))
 
-    def wait(self, number: int) -> None:
-        if number < len(self.steps):
-            self.loop.at(self.began_ns + int(self.steps[number]["at_s"] * 1e9), lambda: self.move(number))
+    def by_distance(self, table: dict[str, Any]) -> None:
+        """Let the air know what arrives over a distance, and where all are."""
+        if air := self.net.air:
+            air.set_table(table)
+            for node in self.net.nodes.values():
+                air.set_way(node.name, node.way)
+            self.known = True
 
-    def move(self, number: int) -> None:
-        """Take a step, and wait for the next. Raises NetlinkError where the air refuses."""
-        step = self.steps[number]
-        for name, position in step["positions"].items():
-            self.net.nodes[name].moved(tuple(position))
+    def step(self, step: dict[str, Any]) -> None:
         if self.net.air:
-            self.net.air.set_powers(rows(step["power_mdbm"]), rows(step["delay_ns"]))
-        self.wait(number + 1)
+            self.net.air.set_powers(_rows(step["power_mdbm"]), _rows(step["delay_ns"]))
+
+    def go(self, node: Node, way: Way, speed: float | None) -> None:
+        """A script lets a node go this way from now on; without a speed it is there at once."""
+        _, *to = way.stops[-1]
+        move = {"node": node.name, "at_ns": time.monotonic_ns(), "from": list(node.position)}
+        self.last[node.name] = {**move, "to": [mm / 1000 for mm in to], "speed": speed}
+        self.moves.append(self.last[node.name])
+        node.way = way
+        if self.known and self.net.air:
+            self.net.air.set_way(node.name, way)
+
+    def report(self, started_ns: int) -> list[dict[str, Any]]:
+        """What a script moved: `moves` of lane.json (docs/interfaces.md, section 2)."""
+        return [
+            {"at_s": (move["at_ns"] - started_ns) / 1e9, **{key: move[key] for key in ("node", "from", "to", "speed")}}
+            for move in self.moves
+        ]
 
 
-def rows(changed: dict[str, list[Any]]) -> dict[int, list[Any]]:
+def _rows(changed: dict[str, list[Any]]) -> dict[int, list[Any]]:
     """Rows of a matrix by their index, which JSON cannot have as a key."""
     return {int(index): row for index, row in changed.items()}

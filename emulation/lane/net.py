@@ -28,6 +28,7 @@ import os
 from emulation.lane import interfaces, links, routing
 from emulation.lane.clock import let_all_end, settle
 from emulation.lane.measurement import Measurement
+from emulation.lane.motion import Motion
 from emulation.lane.node import Node, set_file
 from traffic.applications import Applications
 from traffic.loop import Loop
@@ -68,6 +69,8 @@ class Net:
         self.started, self.runs = False, 0  # runs since it started
         self.air: Air | None = None
         self.routing: Routing | None = None
+        self.motion = Motion(self)
+        self.calls: list[tuple[float, Callable[[], None]]] = []  # in the next run
         self.cleanup = contextlib.ExitStack()
 
     @classmethod
@@ -117,7 +120,7 @@ class Net:
         on_air = [interface.node for interface in self.interfaces() if interface.on_air]
         if node not in on_air:
             return []
-        powers = {other.name: self.air.power_mdbm[i][on_air.index(node)] for i, other in enumerate(on_air)}
+        powers = {other.name: self.air.heard(i)[on_air.index(node)] for i, other in enumerate(on_air)}
         least = self.plan["air"]["rx_threshold_mdbm"]
         return [(name, p / 1000) for name, p in powers.items() if name != node.name and p is not None and p >= least]
 
@@ -125,7 +128,7 @@ class Net:
         """Make nodes, interfaces and links; when this returns, all have met. Raises OSError, having cleaned up."""
         plan = self.build()
         self.settings.clear()
-        self.runs = 0
+        self.runs, self.motion = 0, Motion(self)
         settle()
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
@@ -170,6 +173,10 @@ class Net:
             link.meet(interface)
             interface.started()
 
+    def at(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call this so long after the start of the next run. What it raises ends the run."""
+        self.calls.append((seconds, call))
+
     def run(self, seconds: float, progress: Progress = unheard) -> dict[str, Any]:
         """Run the plan's applications for so long, in the lane's time, and say what happened, as lane.json has it.
 
@@ -186,10 +193,10 @@ class Net:
         ):
             traffic.prepare()
             measurement.start()
-            if plan["motion"]:
-                from emulation.lane.motion import Motion
-
-                Motion(self).start(loop)
+            self.motion.start(plan["motion"], loop, measurement.started_ns)
+            while self.calls:
+                seconds_in, call = self.calls.pop(0)
+                loop.at(measurement.started_ns + round(seconds_in * 1e9), call)
             traffic.run(progress)
             measurement.stop()
             results = traffic.finish()

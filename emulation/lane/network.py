@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from emulation.lane.air import Air
 from emulation.lane.links import Link
+from emulation.lane.motion import Motion
 from emulation.lane.node import Node
 from emulation.lane.routing import Routing
 
@@ -23,6 +24,7 @@ class Network(Protocol):
     nodes: dict[str, Node]
     air: Air | None
     routing: Routing | None
+    motion: Motion
     folder: str
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 
 from emulation.lane import syscalls
+from emulation.lane.motion import standing
 from emulation.lane.netlink import NetlinkError, text
 from emulation.lane.rtnetlink import TCA_KIND, TCA_OPTIONS, Route
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-Position = tuple[float, float, float]  # in metres
+    from emulation.lane.motion import Position
 
 NAMESPACES = "/run/netns"  # where `ip netns` looks
 LOOPBACK = 1  # its interface index, in each namespace
@@ -34,7 +36,7 @@ class Node:
     route: Route  # from `open` to `close`
 
     def __init__(self, name: str, position: Position = (0.0, 0.0, 0.0), kind: str = "station") -> None:
-        self.name, self.position, self.kind = name, position, kind
+        self.name, self.kind, self.way = name, kind, standing(position)
         self.plan: dict[str, Any] = {}  # this node's part of it, before `open`
         self.interfaces: list[Interface] = []
         self.path = f"{NAMESPACES}/{self.name}"
@@ -61,14 +63,15 @@ class Node:
                 return interface
         raise LookupError(f"{self.name} has no radio")
 
-    def moved(self, position: Position) -> None:
-        """It is there now; the air has been told, or will be."""
-        self.position = position
+    @property
+    def position(self) -> Position:
+        """Where it is now."""
+        return self.way.at(time.monotonic_ns())
 
     def open(self) -> None:
         """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
         self.settings.clear()
-        self.moved(tuple(self.plan["position"]))
+        self.way = standing(self.plan["position"])
         with contextlib.ExitStack() as stack:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))

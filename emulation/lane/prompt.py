@@ -237,13 +237,18 @@ class Shell(cmd.Cmd):
         self.say_heard(node)
 
     def do_move(self, line: str) -> None:
-        """move NODE X,Y[,Z]: put it there (metres), at once. Routes stay as they are.
+        """move NODE X,Y[,Z] [SPEED]: put it there (metres) at once, or let it go there at so many m/s. Routes stay.
 
         move sta3 500,0
+        move sta3 500,0 10
         """
-        name, *numbers = line.replace(",", " ").split() or [""]
-        node = self.node(name)
-        node.position = ",".join(numbers + ["0"] * (len(numbers) == 2))
+        name, where, speed = [*line.split(None, 2), "", "", ""][:3]
+        node, numbers = self.node(name), where.split(",")
+        place = ",".join(numbers + ["0"] * (len(numbers) == 2))
+        if speed:
+            node.move(place, float(speed))
+        else:
+            node.position = place
         self.say_heard(node)
 
     def say_heard(self, node: Node) -> None:

@@ -35,6 +35,10 @@ class Command:
     STOP = 7
     STATUS = 8
     COUNTERS = 9
+    TABLE = 10
+    REACH = 11
+    WAYPOINTS = 12
+    HEARD = 13
 
 
 class Attribute:
@@ -95,3 +99,12 @@ class Attribute:
     SENSING_NS = 53
     SHORT_PREAMBLE = 54
     PUNCTUAL = 55
+    OFFSET = 56
+    FIRST_OCTAVE = 57
+    BIN_BITS = 58
+    POINTS = 59
+    WAYPOINTS = 60
+    REACH_MM2 = 61
+    GAIN_Q63 = 62
+    WEAKER_MDB = 63
+    EVALUATIONS = 64

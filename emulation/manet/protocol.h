@@ -57,7 +57,7 @@ enum {
 	ATTRS
 };
 
-static const struct nla_policy policy[ATTRS] = {
+static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_IFINDEX] = { .type = NLA_U32 },
 	[A_PARAMETER] = { .type = NLA_NUL_STRING, .len = 63 },
 	[A_VALUE] = { .type = NLA_U32 },
@@ -66,20 +66,20 @@ static const struct nla_policy policy[ATTRS] = {
 	[A_HOPS] = { .type = NLA_U8 },
 };
 
-/* What each request must carry. */
-static const int device_needs[] = {
+/* What each request must carry. Who includes this reads some of it. */
+static const int device_needs[] __maybe_unused = {
 	A_IFINDEX, 0
 };
-static const int set_needs[] = {
+static const int set_needs[] __maybe_unused = {
 	A_IFINDEX, A_PARAMETER, A_VALUE, 0
 };
-static const int route_needs[] = {
+static const int route_needs[] __maybe_unused = {
 	A_IFINDEX, A_TO, A_VIA, A_HOPS, 0
 };
-static const int parameters_needs[] = {
+static const int parameters_needs[] __maybe_unused = {
 	A_IFINDEX, 0
 };
-static const int entries_needs[] = {
+static const int entries_needs[] __maybe_unused = {
 	A_IFINDEX, 0
 };
 

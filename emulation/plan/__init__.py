@@ -51,7 +51,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
     recording += getattr(found, "RECORDERS", ())
     return {
-        "version": 3,
+        "version": 4,
         "name": Path(specification.network.topology or "script").stem,
         "seed": measurement.seed,
         "seconds": measurement.seconds,

@@ -88,10 +88,9 @@ def heard(specification: Specification, network: Network, positions: Positions |
     if positions is None:
         positions = [node.position for node in network.nodes.values()]
     distance = propagation.distances(list(positions))
-    floor_dbm = min(medium.noise_dbm - FLOOR_DB, medium.effective_thresholds().sense_dbm)
     stronger = stronger_db(specification, network)[:, None]
     try:
-        power = propagation.power_mdbm(medium.propagation.received_dbm(distance) + stronger, floor_dbm)
+        power = propagation.power_mdbm(medium.propagation.received_dbm(distance) + stronger, floor_dbm(specification))
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
@@ -102,6 +101,12 @@ def heard(specification: Specification, network: Network, positions: Positions |
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"
         )
     return Heard(power, delay)
+
+
+def floor_dbm(specification: Specification) -> float:
+    """Below this nothing arrives."""
+    medium = specification.medium
+    return min(medium.noise_dbm - FLOOR_DB, medium.effective_thresholds().sense_dbm)
 
 
 def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:

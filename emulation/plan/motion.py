@@ -1,61 +1,117 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion, step by step: where moving nodes are every tenth of a second, and which powers and delays change by it.
+"""Motion: where nodes are when, as waypoints that the air follows by itself; and what arrives over any distance, as a
+table (`emulation.plan.distance`). So what a frame meets is what the propagation model says of the instant at which it
+begins.
 
-Between two steps a node stands. A frame's power is therefore that of at most STEP_S ago; at 30 m/s, of three metres.
+Under a model that no table can say, the air is told every STEP_S which powers and delays have changed; between two
+steps nodes stand, as far as it knows.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from emulation.plan.air import Heard, heard
+from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
+from emulation.plan import distance
+from emulation.plan.air import Heard, floor_dbm, heard, stronger_db
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification
 from topologies import Network, Waypoint
 
 STEP_S = 0.1
 MOST_STEPS = 36_000  # an hour
+FARTHEST_MM = 100_000_000  # from the origin, along each axis
 
 
-def position_at(waypoints: tuple[Waypoint, ...], seconds: float) -> tuple[float, float, float]:
-    """Where a node is: on the straight line between the waypoints before and after; before the first and after the
-    last, at these."""
-    times = [waypoint.at_s for waypoint in waypoints]
-    columns = zip(*(waypoint.position for waypoint in waypoints), strict=True)
-    x, y, z = (float(np.interp(seconds, times, column)) for column in columns)
-    return x, y, z
+def plan_motion(specification: Specification, network: Network, standing: Heard) -> dict[str, Any] | None:
+    """docs/interfaces.md, section 1, `motion`; None: nobody moves. Raises PlanError."""
+    if not any(len(way) > 1 for way in network.motion.values()):
+        return None
+    ways = {
+        name: stops(name, network.motion.get(name) or [Waypoint(0, node.position)])
+        for name, node in network.nodes.items()
+    }
+    if table := table_of(specification, network):
+        check_extent(table, ways)
+        return {"waypoints": ways, "table": table.planned, "steps": []}
+    return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, standing))}
 
 
-def plan_motion(specification: Specification, network: Network, standing: Heard) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `motion`: the steps at which something changes. Raises PlanError."""
-    moving = {name: way for name, way in network.motion.items() if way}
-    if not moving:
-        return []
+def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
+    """Waypoints in microseconds and millimetres. Raises PlanError where the air could not follow."""
+    found = [
+        (round(waypoint.at_s * 1e6), *(round(metres * 1000) for metres in waypoint.position)) for waypoint in waypoints
+    ]
+    for at_us, *place in found:
+        if max(map(abs, place)) > FARTHEST_MM:
+            raise PlanError(
+                f"motion of {name}: at {at_us / 1e6:g} s it is {max(map(abs, place)) / 1e6:g} km from the origin; "
+                f"stations that move stay within {FARTHEST_MM / 1e6:g} km of it, along each axis"
+            )
+    for (before, *here), (after, *there) in pairwise(found):
+        if math.dist(here, there) > (after - before) * FASTEST / 1000 + FASTEST_SLACK_MM:
+            speed = math.dist(here, there) / (after - before) * 1000
+            raise PlanError(
+                f"motion of {name}: from {before / 1e6:g} s to {after / 1e6:g} s it goes at {speed:.0f} m/s; the air "
+                f"allows {FASTEST}"
+            )
+    return legs(found)  # type: ignore[arg-type]
+
+
+def table_of(specification: Specification, network: Network) -> distance.Table | None:
+    """What arrives over any distance between the nodes of a network; None: no table can say it. Raises PlanError."""
+    stronger, model = stronger_db(specification, network), specification.medium.propagation
+    return distance.table(model, stronger, table_floor_dbm(specification))
+
+
+def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> None:
+    """Raises PlanError if nodes on these ways could hear each other over more than the air's delay allows."""
+    places = np.array([place for way in ways.values() for _, *place in way])
+    apart = math.dist(places.min(axis=0), places.max(axis=0))
+    if table.beyond and apart > distance.FARTHEST_MM:
+        raise PlanError(
+            f"motion: stations that hear each other may come to be {apart / 1e6:.1f} km apart; the air allows less "
+            "than 9.6 km: keep them closer, or choose a propagation model that falls off faster"
+        )
+
+
+def table_floor_dbm(specification: Specification) -> float:
+    """From which power on a signal counts at all; with capture, one that is sensed, and a bit less for rounding."""
+    if specification.medium.reception == "capture":
+        return specification.medium.effective_thresholds().sense_dbm - 0.01
+    return floor_dbm(specification)
+
+
+def steps(
+    specification: Specification, network: Network, ways: Mapping[str, Sequence[Stop]], standing: Heard
+) -> Iterator[dict[str, Any]]:
+    """The steps at which what arrives somewhere changes. Raises PlanError."""
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
-        raise PlanError(f"motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}")
-    positions = {name: node.position for name, node in network.nodes.items()}
-    before, steps = standing, []
+        raise PlanError(
+            f"under propagation {specification.medium.propagation.name} motion is planned for at most "
+            f"{MOST_STEPS * STEP_S:g} s, not {seconds:g}"
+        )
+    before, positions = standing, [node.position for node in network.nodes.values()]
     for number in range(1, int(seconds / STEP_S) + 1):
-        there = {name: position_at(way, number * STEP_S) for name, way in moving.items()}
-        there = {name: position for name, position in there.items() if position != positions[name]}
-        if not there:
+        now_ns = round(number * STEP_S * 1e9)
+        there = [Way(ways[name]).at(now_ns) for name in network.nodes]
+        if there == positions:
             continue
-        positions |= there
-        now = heard(specification, network, list(positions.values()))
+        now, positions = heard(specification, network, there), there
         changed = _changed(before, now)
-        steps.append(
-            {
+        if changed:
+            yield {
                 "at_s": round(number * STEP_S, 6),
-                "positions": {name: list(position) for name, position in there.items()},
                 "power_mdbm": {str(row): now.power_mdbm[row].tolist() for row in changed},
                 "delay_ns": {str(row): now.delay_ns[row].tolist() for row in changed},
             }
-        )
         before = now
-    return steps
 
 
 def _changed(before: Heard, now: Heard) -> list[int]:

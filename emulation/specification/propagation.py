@@ -78,10 +78,15 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Propagation:
-    """What all models share. A parameter out of its domain raises ValueError when the model is made."""
+    """What all models share. A parameter out of its domain raises ValueError when the model is made.
+
+    `by_distance`: what arrives hangs on the distance alone, not on who is at its ends. Each class says so for itself:
+    what one is made from does not say it for it.
+    """
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     name: ClassVar[str]
+    by_distance: ClassVar[bool] = False
 
     def received_dbm(self, distance: Floats) -> Floats:
         """Received power in dBm, in the shape of `distance` (m)."""
@@ -109,6 +114,7 @@ def model(name: str) -> Callable[[M], M]:
 
     def register(cls: M) -> M:
         cls.name = name
+        cls.by_distance = vars(cls).get("by_distance", False)
         MODELS[name] = cls
         return cls
 
@@ -134,6 +140,7 @@ class FreeSpace(Propagation):
     H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34(5), 1946.
     """
 
+    by_distance: ClassVar[bool] = True
     frequency_mhz: float = 2412.0
     tx_power_dbm: float = 20.0
 
@@ -160,6 +167,7 @@ class TwoRayGround(FreeSpace):
     T. S. Rappaport, "Wireless Communications", 1996, section 3.6; the ns Manual, section 18.2.
     """
 
+    by_distance: ClassVar[bool] = True
     frequency_mhz: float = 914.0
     tx_power_dbm: float = NS2_POWER_DBM
     height_m: float = 1.5
@@ -185,6 +193,7 @@ class LogDistance(Propagation):
     The default L_0 is Friis at 1 m and 2412 MHz. T. S. Rappaport, "Wireless Communications", 1996, section 3.9.1.
     """
 
+    by_distance: ClassVar[bool] = True
     exponent: float = 3.0
     reference_loss_db: float = 40.1
     tx_power_dbm: float = 20.0
@@ -203,6 +212,7 @@ class LogDistance(Propagation):
 class Disc(Propagation):
     """The ideal disc: the full power within the radius, nothing beyond, so no interference (seed 003, section 3.2)."""
 
+    by_distance: ClassVar[bool] = True
     radius_m: float = 250.0
     tx_power_dbm: float = 20.0
 

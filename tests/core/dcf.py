@@ -15,7 +15,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from emulation.lane.air import gain_q63, points
 from emulation.lane.protocol import KINDS, OUTCOMES, REASONS, RULES
 
 NEVER = 2**64 - 1
@@ -43,6 +45,22 @@ class Config(c.Structure):
 
 class Link(c.Structure):
     _fields_ = [("power_aw", c.c_uint64), ("power_mdbm", c.c_int32), ("delay_ns", c.c_uint32)]
+
+
+class Waypoint(c.Structure):
+    _fields_ = [("at_us", c.c_uint64), ("mm", c.c_int32 * 3), ("reserved", c.c_uint32)]
+
+
+class Point(c.Structure):
+    _fields_ = [("power_aw", c.c_uint64), ("power_mdbm", c.c_int32), ("delay_q16", c.c_uint32)]
+
+
+class Table(c.Structure):
+    _fields_ = [("point", c.POINTER(Point)), ("points", c.c_uint32), ("first", c.c_uint8), ("bin_bits", c.c_uint8)]
+
+
+class Reach(c.Structure):
+    _fields_ = [("mm2", c.c_uint64), ("gain_q63", c.c_uint64), ("weaker_mdb", c.c_int32)]
 
 
 class Errors(c.Structure):
@@ -117,6 +135,11 @@ def library() -> c.CDLL:
         ("dcf_find_address", u16, [p, c.c_char_p]),
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
         ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
+        ("dcf_set_table", c.c_bool, [p, c.POINTER(Table)]),
+        ("dcf_set_reach", c.c_bool, [p, u16, c.POINTER(Reach)]),
+        ("dcf_set_waypoints", c.c_bool, [p, u16, c.POINTER(Waypoint), c.c_uint32, u64]),
+        ("dcf_get_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
+        ("dcf_evaluations", u64, [p]),
         ("dcf_enqueue", None, [p, u16, c.POINTER(Frame), u64]),
         ("dcf_run", None, [p, u64]),
         ("dcf_next", u64, [p]),
@@ -184,6 +207,7 @@ class Rx:
     other: int
     start: int
     addressed: bool
+    power_mdbm: int
 
 
 @dataclass(frozen=True)
@@ -222,6 +246,7 @@ class Core:
         self.finished: list[tuple[int, int, str, list[int]]] = []
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
+        self.ways: dict[int, c.Array[Waypoint]] = {}
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, punctual, snap,
                              sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
@@ -239,6 +264,28 @@ class Core:
 
     def link(self, i: int, j: int, power: int, delay: int = 0) -> None:
         assert self.lib.dcf_set_link(self.memory, i, j, Link(power, -60000, delay))
+
+    def way(self, station: int, *waypoints: tuple[int, int, int, int], since: int = 0) -> bool:
+        """Where a station is when: (us since `since` ns, mm, mm, mm). What was there before is overwritten."""
+        array = (Waypoint * len(waypoints))(*(Waypoint(at, (x, y, z)) for at, x, y, z in waypoints))
+        if done := self.lib.dcf_set_waypoints(self.memory, station, array, len(waypoints), since):
+            if old := self.ways.get(station):
+                c.memset(old, POISON, c.sizeof(old))
+            self.ways[station] = array
+        return bool(done)
+
+    def by_distance(self, table: dict[str, Any]) -> None:
+        """What arrives over a distance, as a plan has it."""
+        self.points, first, bits = (Point * len(table["power_mdbm"]))(*points(table)), table["first"], table["bin_bits"]
+        assert self.lib.dcf_set_table(self.memory, Table(self.points, len(self.points), first, bits))
+        for station, (mm2, weaker) in enumerate(zip(table["reach_mm2"], table["weaker_mdb"], strict=True)):
+            assert self.lib.dcf_set_reach(self.memory, station, Reach(mm2, gain_q63(weaker), weaker))
+
+    def link_now(self, i: int, j: int) -> Link:
+        """How j would hear what i sent now."""
+        link = Link()
+        assert self.lib.dcf_get_link(self.memory, i, j, link)
+        return link
 
     def send(self, station: int, to: int | bytes, body: bytes, at: int, *, rate: int = 20, rts: bool = False,
              stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
@@ -304,7 +351,8 @@ class Core:
             self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(40, 2),
                               r[42], u(44, 4), r[56 : 56 + u(52, 2)]))  # fmt: skip
         elif r[2] == 2:
-            self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29])))
+            self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29]),
+                              int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip
         elif r[2] == 3:
             self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29]))
         else:

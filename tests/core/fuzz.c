@@ -17,6 +17,7 @@
 
 static u64 state, started;
 static unsigned long held, read_bytes;
+static struct dcf_waypoint *ways[MOST];
 
 static u64 draw(u64 n)
 {
@@ -96,6 +97,59 @@ static void link_up(struct dcf *dcf, u16 from, u16 to)
 	});
 }
 
+/* Any table, as long as it is one; what was there before is gone. */
+static void tabulate(struct dcf *dcf)
+{
+	static struct dcf_point *point;
+	struct dcf_point *old = point;
+	struct dcf_table table = { .first = draw(20), .bin_bits = draw(8), .points = draw(500) };
+	u32 i;
+
+	point = calloc(table.points + 1, sizeof(*point));
+	for (i = 0; i < table.points; i++)
+		point[i] = (struct dcf_point){ .power_aw = PICK(u64, 0, 50, 5000, DCF_MAX_POWER_AW),
+					       .delay_q16 = draw(DCF_MAX_DELAY_NS - 1) << 16 };
+	table.point = point;
+	if (dcf_set_table(dcf, &table)) {
+		free(old);
+	} else {
+		free(point);
+		point = old;
+	}
+}
+
+static s32 coordinate(void)
+{
+	return PICK(s32, 0, draw(3000), -(s32)draw(3000), draw(40) - 20, DCF_MAX_MM, -DCF_MAX_MM, draw(1ULL << 32));
+}
+
+/* Any way, sound or not; what was there before is gone. */
+static void set_out(struct dcf *dcf, u16 stations, u64 now)
+{
+	u16 station = draw(stations), other = draw(stations);
+	u32 count = draw(5), i, axis;
+	u64 at = draw(100);
+	struct dcf_waypoint *way = calloc(count + 1, sizeof(*way));
+	struct dcf_link link;
+
+	for (i = 0; i < count; i++, at += PICK(u64, 0, 1, 20, draw(3000), 400000000, 1ULL << 33)) {
+		way[i].at_us = at;
+		for (axis = 0; axis < 3; axis++)
+			way[i].mm[axis] = i && draw(4) ? way[i - 1].mm[axis] + (s32)draw(9) - 4 : coordinate();
+	}
+	if (dcf_set_waypoints(dcf, station, way, count, PICK(u64, 0, now, now + draw(100000), now - draw(now + 1)))) {
+		free(ways[station]);
+		ways[station] = way;
+	} else {
+		free(way);
+	}
+	dcf_set_reach(dcf, station, &(struct dcf_reach){
+		.mm2 = PICK(u64, 0, 1, draw(9000000), DCF_MAX_REACH_MM2, ~0ULL),
+		.gain_q63 = PICK(u64, 0, draw(~0ULL), 1ULL << 63), .weaker_mdb = draw(2000001) - 1000000,
+	});
+	assert(dcf_get_link(dcf, station, other, &link) && link.power_aw <= DCF_MAX_POWER_AW && link.delay_ns < DCF_MAX_DELAY_NS);
+}
+
 /* Nothing takes longer than the measurement, give or take what is counted ahead while it lasts. */
 static void check_times(const struct dcf *dcf, u16 stations, u64 now)
 {
@@ -116,7 +170,7 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 
 	*now += PICK(u64, 0, 1, 1000, draw(60000), draw(60000), draw(2000000));
 	address(addr, draw(stations + 1));
-	switch (draw(24)) {
+	switch (draw(28)) {
 	case 0:
 		started = *now;
 		return dcf_start(dcf, *now);
@@ -142,9 +196,14 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 		return;
 	case 8:
 	case 9:
+		return set_out(dcf, stations, *now);
 	case 10:
+		return draw(8) ? set_out(dcf, stations, *now) : tabulate(dcf);
 	case 11:
 	case 12:
+	case 13:
+	case 14:
+	case 15:
 		return send(dcf, stations, *now);
 	default:
 		*now = dcf_next(dcf) == DCF_NEVER ? *now : dcf_max(*now, dcf_next(dcf));
@@ -188,6 +247,10 @@ static void play(unsigned long operations)
 	assert(dcf_next(dcf) == DCF_NEVER);
 	assert(!held);
 	free(dcf);
+	for (i = 0; i < MOST; i++) {
+		free(ways[i]);
+		ways[i] = NULL;
+	}
 }
 
 int main(int argc, char **argv)

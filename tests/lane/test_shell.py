@@ -88,8 +88,8 @@ def test_the_network_survives_every_mistake(bench):
     typed = ["iperf sta1 sta2 soon", "iperf sta1 sta2 -1", "wait nan", "wait 1e9", "iperf x", "py raise SystemError()",
              "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0",
              "py raise SystemExit", "power sta1 loud", "power sta9 1", "move sta1", "move sta1 here", "rts often",
-             "rts", "rts sta1 sometimes", "counters sta9", "capture", "capture ../x", "routes sta9", "py net.run(1)",
-             "py net.stop"]  # fmt: skip
+             "move sta1 9,9 fast", "rts", "rts sta1 sometimes", "counters sta9", "capture", "capture ../x",
+             "routes sta9", "py net.run(1)", "py net.stop"]  # fmt: skip
     lines = session(bench, *(word for mistake in typed for word in (mistake, "nodes")))
     assert lines.count("stations: sta1 sta2 sta3") == len(typed)
     assert lines[0] == lines[2] == "*** iperf: for how many seconds?"
@@ -106,14 +106,17 @@ def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench)
 
 def test_things_are_changed_and_seen_at_work(bench):
     lines = session(bench, "rts sta2 full", "rts", "power sta1 5", "power sta1 24", "move sta3 700,0", "links",
-                    "move sta3 400,0", "routes sta3", "counters sta9")  # fmt: skip
+                    "move sta3 400,0", "routes sta3", "counters sta9", "move sta3 500,0 20", "wait 2", "links",
+                    "wait 1", "links")  # fmt: skip
     assert lines[:4] == ["sta2: full", "sta1: none", "sta2: full", "sta3: none"]
     assert lines[4:6] == ["sta1 at 0,0,0: heard by nobody", "sta1 at 0,0,0: heard by sta2"]
     assert lines[6] == "sta3 at 700,0,0: heard by nobody"
     assert [line.rpartition(" -")[0] for line in lines[7:9]] == ["sta2 -> sta1", "sta1 -> sta2"]
     assert lines[9] == "sta3 at 400,0,0: heard by sta2"
     assert lines[12].startswith("    10.0.0.1 via 10.0.0.2")
-    assert lines[-1] == "*** there is no node sta9; there are: sta1, sta2, sta3"
+    after = lines.index("*** there is no node sta9; there are: sta1, sta2, sta3") + 1
+    assert lines[after] == "sta3 at 400,0,0: heard by sta2"
+    assert [len(line.split("->")) for line in lines[after + 1 :]] == [2] * (4 + 2)  # at 440 m, and at 460 m
 
 
 def test_what_happened_is_kept_as_a_run_is(bench):

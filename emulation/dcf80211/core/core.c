@@ -23,7 +23,6 @@ static size_t lay_out(struct dcf *dcf, u16 stations)
 {
 	size_t n = stations, events = n * EVENTS, at = align16(sizeof(struct dcf));
 	u8 *base = (u8 *)dcf;
-	u16 i;
 
 #define PLACE(field, count)                                                    \
 	do {                                                                   \
@@ -37,10 +36,10 @@ static size_t lay_out(struct dcf *dcf, u16 stations)
 	PLACE(timeline.place, events);
 	PLACE(timeline.time, events);
 	PLACE(address, address_slots(stations));
+	PLACE(neighbour, 2 * n * n);
+	PLACE(candidate, n * n);
 #undef PLACE
-	for (i = 0; dcf && i < stations; i++)
-		dcf->station[i].neighbours = (void *)(base + at + i * n * sizeof(struct neighbour));
-	return at + n * n * sizeof(struct neighbour);
+	return at;
 }
 
 size_t dcf_size(u16 stations)
@@ -96,11 +95,11 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 		struct dcf_station *s = &dcf->station[i];
 
 		s->index = i;
+		neighbours_place(dcf, s);
 		s->short_limit = 7;
 		s->long_limit = 4;
 		s->queue_limit = 50;
 		s->cw = config->phy.cw_min;
-		s->neighbours_stale = true;
 		s->latest_other = DCF_NOBODY;
 		s->random = config->seed ^ (i + 1ULL) << 48;
 		dcf_random(&s->random); /* seeds that differ in few bits part here */
@@ -132,7 +131,7 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 	    link->power_aw > DCF_MAX_POWER_AW)
 		return false;
 	dcf->link[from * n + to] = *link;
-	dcf->station[from].neighbours_stale = true;
+	dcf->station[from].candidates_until = 0;
 	return true;
 }
 
@@ -347,8 +346,8 @@ void dcf_flush(struct dcf *dcf)
 		s->rx.tx = NULL;
 		s->cw = dcf->config.phy.cw_min;
 		memset(s->tx, 0, sizeof(s->tx));
-		s->neighbours_stale = true;
 	}
+	neighbours_forget(dcf);
 	memset(dcf->timeline.place, 0, dcf->config.stations * EVENTS * sizeof(*dcf->timeline.place));
 	dcf->timeline.count = 0;
 }

@@ -5,8 +5,9 @@
  *
  * It is a pure state machine. Frames, times, powers and seeds come in by calls;
  * receptions, ends of frames and trace records go out by struct dcf_ops. It
- * reads no clock, allocates nothing, and knows no metre and no decibel formula.
- * All state is in struct dcf, whose memory the caller provides.
+ * reads no clock, allocates nothing, and knows no decibel formula; of distances
+ * it knows squares, of stations that move. All state is in struct dcf, whose
+ * memory the caller provides.
  *
  * It is lazy: dcf_run() plays everything up to a time, and dcf_next() says by
  * when it must be called again, which is the earliest time at which anything
@@ -14,9 +15,10 @@
  * frames in between cost no timer.
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
- * sense and reception), bits (their errors), access (IFS, backoff), exchange (who sends what next,
- * retries), address (whose it is), draw (randomness), trace (what is told of
- * all this). Bytes are wire/'s, which knows nothing of this folder: rate
+ * sense and reception), neighbours (who hears a transmission), motion (where
+ * stations are, and what arrives over a distance), bits (their errors), access
+ * (IFS, backoff), exchange (who sends what next, retries), address (whose it is),
+ * draw (randomness), trace (what is told of all this). Bytes are wire/'s, which knows nothing of this folder: rate
  * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
  * trace is written).
  */
@@ -38,6 +40,9 @@ _Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a 
 #define DCF_MAX_SIFS_NS (DCF_MIN_AIRTIME_NS - 1)
 /* 10 W: one signal. All of them together are counted in more than 64 bits. */
 #define DCF_MAX_POWER_AW 10000000000000000000ULL
+/* 100 km from the origin along each axis, and what lies between the farthest two: motion.c says why. */
+#define DCF_MAX_MM 100000000
+#define DCF_MAX_REACH_MM2 120000000000000000ULL
 
 enum dcf_outcome { DCF_OK, DCF_COLLISION, DCF_OWN_TX, DCF_NOISE, DCF_BELOW_THRESHOLD, DCF_OUTCOMES };
 
@@ -123,6 +128,38 @@ struct dcf_link {
 	u32 delay_ns;
 };
 
+/* Where a station is when, in microseconds since a moment; in between it goes straight on, evenly. */
+struct dcf_waypoint {
+	u64 at_us;
+	s32 mm[3]; /* millimetres along each axis */
+	u32 reserved;
+};
+
+/* What arrives over one distance. */
+struct dcf_point {
+	u64 power_aw;
+	s32 power_mdbm;
+	u32 delay_q16; /* 2^-16 ns */
+};
+
+/*
+ * What arrives over any: 2^@bin_bits points an octave of the squared distance,
+ * which is counted in 64ths of a square millimetre, from 2^@first on; linear in
+ * between. Nearer it is as there, beyond the last nothing arrives.
+ */
+struct dcf_table {
+	const struct dcf_point *point;
+	u32 points;
+	u8 first, bin_bits;
+};
+
+/* How far a station is heard, exactly, and by how much it is weaker than the table: a factor of 2^-63, and 0.001 dB. */
+struct dcf_reach {
+	u64 mm2;
+	u64 gain_q63;
+	s32 weaker_mdb;
+};
+
 /* -ln(1 - bit error rate) in units of 2^-40, by SINR in thousandths of a dB. */
 #define DCF_LAMBDA_POINTS 256
 struct dcf_errors {
@@ -191,6 +228,22 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
+
+/*
+ * Motion, at any time, and from the next transmission on. The link of two
+ * stations that both have waypoints, one of them more than one, is what the table
+ * says of their distance; others keep that of dcf_set_link(). Points and
+ * waypoints are the caller's, and stay until others are set. false: times that do
+ * not rise; a leg faster than 1000 m/s, or of 2^32 us and more that goes anywhere;
+ * a position, reach, power or delay that is too large.
+ */
+bool dcf_set_table(struct dcf *dcf, const struct dcf_table *table);
+bool dcf_set_reach(struct dcf *dcf, u16 station, const struct dcf_reach *reach);
+bool dcf_set_waypoints(struct dcf *dcf, u16 station, const struct dcf_waypoint *way, u32 count, u64 since_ns);
+/* How @to would hear what @from sent now. */
+bool dcf_get_link(struct dcf *dcf, u16 from, u16 to, struct dcf_link *link);
+/* Distances worked out so far. */
+u64 dcf_evaluations(const struct dcf *dcf);
 
 /* The kernel hands @frame over at @now. The core answers by ops->done(), perhaps at once. */
 void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now);

@@ -3,7 +3,7 @@
  * The medium: what each transmission does at every station that can sense it.
  * Energy adds up and is physical carrier sense; one signal at a time can be
  * locked on to and becomes a reception. Work is proportional to those who hear,
- * not to all stations: each transmitter has a list of them, nearest first, and
+ * not to all stations: each transmission has a list of them, nearest first, and
  * one event that walks it.
  */
 #include "state.h"
@@ -16,25 +16,6 @@ static bool senses(const struct dcf *dcf, const struct dcf_link *link)
 static bool is_frame(const struct dcf *dcf, const struct dcf_link *link)
 {
 	return link->power_aw >= dcf->config.rx_threshold_aw;
-}
-
-/* Those who hear @s, nearest first: an insertion into a list that hardly ever changes. */
-static void find_neighbours(struct dcf *dcf, struct dcf_station *s)
-{
-	u16 n = dcf->config.stations, to, at;
-
-	s->n_neighbours = 0;
-	for (to = 0; to < n; to++) {
-		const struct dcf_link *link = &dcf->link[s->index * n + to];
-
-		if (to == s->index || !link->power_aw ||
-		    (dcf->config.reception == DCF_CAPTURE && !senses(dcf, link)))
-			continue;
-		for (at = s->n_neighbours++; at && s->neighbours[at - 1].link.delay_ns > link->delay_ns; at--)
-			s->neighbours[at] = s->neighbours[at - 1];
-		s->neighbours[at] = (struct neighbour){ .link = *link, .station = to };
-	}
-	s->neighbours_stale = false;
 }
 
 static void update_busy(struct dcf *dcf, struct dcf_station *s)
@@ -273,15 +254,13 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 static void walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, u16 *at, enum dcf_event event,
 		 void (*visit)(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival))
 {
-	struct transmission *tx = &from->tx[slot];
+	struct neighbour *neighbours = from->neighbours[slot];
+	u16 n = from->n_neighbours[slot];
 
-	while (*at < from->n_neighbours && base + from->neighbours[*at].link.delay_ns <= dcf->now) {
-		struct neighbour *nb = &from->neighbours[(*at)++];
-
-		visit(dcf, tx, nb, &nb->arrival[slot]);
-	}
-	if (*at < from->n_neighbours)
-		timeline_set(dcf, from->index, event, base + from->neighbours[*at].link.delay_ns);
+	for (; *at < n && base + neighbours[*at].link.delay_ns <= dcf->now; (*at)++)
+		visit(dcf, &from->tx[slot], &neighbours[*at], &neighbours[*at].arrival);
+	if (*at < n)
+		timeline_set(dcf, from->index, event, base + neighbours[*at].link.delay_ns);
 }
 
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)
@@ -318,12 +297,13 @@ struct transmission *medium_next_tx(struct dcf_station *s)
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
 {
 	u32 duration = dcf_airtime_ns(&dcf->config.phy, tx->rate, tx->len + FCS_LEN, tx->short_preamble);
-	u16 i;
+	const struct neighbour *neighbours;
+	u16 i, n;
 
-	/* A new list only when no earlier signal is still walking the old one. */
-	if (s->neighbours_stale && !timeline_has(dcf, s->index, EV_GONE_0 + s->slot))
-		find_neighbours(dcf, s);
 	s->slot = !s->slot;
+	neighbours_find(dcf, s, s->slot);
+	neighbours = s->neighbours[s->slot];
+	n = s->n_neighbours[s->slot];
 	tx->id = ++dcf->transmissions;
 	tx->from = s->index;
 	tx->freq = s->freq;
@@ -341,12 +321,12 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	}
 	update_busy(dcf, s);
 	timeline_set(dcf, s->index, EV_SENT, tx->end);
-	for (i = 0; i < s->n_neighbours; i++)
-		if (s->neighbours[i].station == tx->receiver)
-			tx->visible_at = tx->end + s->neighbours[i].link.delay_ns;
-	if (s->n_neighbours) {
-		timeline_set(dcf, s->index, EV_HEARD_0 + s->slot, tx->start + s->neighbours[0].link.delay_ns);
-		timeline_set(dcf, s->index, EV_GONE_0 + s->slot, tx->end + s->neighbours[0].link.delay_ns);
+	for (i = 0; i < n; i++)
+		if (neighbours[i].station == tx->receiver)
+			tx->visible_at = tx->end + neighbours[i].link.delay_ns;
+	if (n) {
+		timeline_set(dcf, s->index, EV_HEARD_0 + s->slot, tx->start + neighbours[0].link.delay_ns);
+		timeline_set(dcf, s->index, EV_GONE_0 + s->slot, tx->end + neighbours[0].link.delay_ns);
 	}
 	if (!dcf->measuring)
 		return;
@@ -368,13 +348,16 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 /* What arrives now is gone. */
 static void turn_away(struct dcf *dcf, struct dcf_station *s)
 {
-	u16 i, j;
+	struct dcf_station *other;
+	u16 i, slot, j;
 
-	for (i = 0; i < dcf->config.stations; i++)
-		for (j = 0; j < dcf->station[i].n_neighbours; j++)
-			if (dcf->station[i].neighbours[j].station == s->index)
-				memset(dcf->station[i].neighbours[j].arrival, 0,
-				       sizeof(dcf->station[i].neighbours[j].arrival));
+	for (i = 0; i < dcf->config.stations; i++) {
+		other = &dcf->station[i];
+		for (slot = 0; slot < 2; slot++)
+			for (j = 0; j < other->n_neighbours[slot]; j++)
+				if (other->neighbours[slot][j].station == s->index)
+					other->neighbours[slot][j].arrival = (struct arrival){ 0 };
+	}
 	s->rx.tx = NULL;
 	s->energy_aw = 0;
 	s->sensed = 0;

@@ -42,11 +42,26 @@ struct arrival {
 	u16 other; /* who spoilt it */
 };
 
-/* One entry of a transmitter's list of those who hear it, nearest first. */
+/* One of those who hear a transmission. */
 struct neighbour {
 	struct dcf_link link;
 	u16 station;
-	struct arrival arrival[2]; /* of the transmitter's two transmissions */
+	struct arrival arrival;
+};
+
+/* Where a station is: three coordinates, in eighths of a millimetre. */
+struct place {
+	s64 at[3];
+};
+
+/* How a station moves. */
+struct motion {
+	const struct dcf_waypoint *way;
+	u32 count; /* 0: nobody knows where it is; 1: it stands */
+	u32 leg; /* the waypoint that it has passed last */
+	u64 since_ns;
+	s64 velocity[3];
+	u32 top_mm_s; /* never is it faster */
 };
 
 struct transmission {
@@ -96,9 +111,17 @@ struct dcf_station {
 	u16 latest_other; /* whose signal came last: names the culprit of a collision */
 	u8 latest_kind;
 	struct reception rx;
-	struct neighbour *neighbours;
-	u16 n_neighbours;
-	bool neighbours_stale;
+
+	/* Who hears it. */
+	struct neighbour *neighbours[2]; /* of each of the two transmissions, nearest first */
+	u16 n_neighbours[2];
+	bool listed[2]; /* the list holds, if none of the candidates moves */
+	u16 *candidates; /* who can hear it, */
+	u16 n_candidates;
+	bool some_move; /* of them */
+	u64 candidates_until; /* this time: nobody else before */
+	struct motion motion;
+	struct dcf_reach reach;
 
 	/* Access. */
 	u64 nav_end;
@@ -140,7 +163,12 @@ struct dcf {
 	bool measuring;
 	struct timeline timeline;
 	struct dcf_station *station;
-	struct dcf_link *link; /* [from * stations + to] */
+	struct dcf_link *link; /* [from * stations + to], of those that stand */
+	struct neighbour *neighbour; /* the lists of all, */
+	u16 *candidate; /* and their candidates */
+	struct dcf_table table; /* of those that move */
+	u32 fastest_mm_s; /* of all stations */
+	u64 evaluations;
 	u32 addresses; /* slots of the table below, a power of two */
 	struct dcf_address *address; /* open addressing */
 	struct dcf_errors errors[DCF_RATES];
@@ -168,6 +196,25 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
 void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on);
+
+/* neighbours.c */
+/* Give @s its part of the memory for all. */
+void neighbours_place(struct dcf *dcf, struct dcf_station *s);
+/* Have the list of who hears the transmission that begins now. */
+void neighbours_find(struct dcf *dcf, struct dcf_station *s, int slot);
+/* Somebody is elsewhere: candidates hold no longer. */
+void neighbours_forget(struct dcf *dcf);
+
+/* motion.c */
+/* Where @s is, which has waypoints. */
+struct place motion_place(const struct dcf *dcf, struct dcf_station *s);
+/* Does the distance of the two make their link? */
+bool motion_between(const struct dcf *dcf, const struct dcf_station *a, const struct dcf_station *b);
+/* That link, now; @here is where @from is. */
+struct dcf_link motion_link(struct dcf *dcf, struct dcf_station *from, const struct place *here, struct dcf_station *to);
+/* Is @to within reach and a quarter of it? And how long does nobody else get within reach? DCF_NEVER: nobody moves. */
+bool motion_near(struct dcf *dcf, struct dcf_station *from, const struct place *here, struct dcf_station *to);
+u64 motion_guard_ns(const struct dcf *dcf, const struct dcf_station *from);
 
 /* bits.c */
 u64 bits_besides(const struct dcf_station *s, u64 power_aw, u64 noise_aw);

@@ -18,7 +18,17 @@ from emulation.lane.init import CHECKOUT as IN_LANE
 from emulation.lanes import CHECKOUT, INSIDE
 
 STANDARD = (
-    *("__future__", "collections", "collections.abc", "contextlib", "copyreg", "ctypes", "ctypes._endian", "enum"),
+    *(
+        "__future__",
+        "bisect",
+        "collections",
+        "collections.abc",
+        "contextlib",
+        "copyreg",
+        "ctypes",
+        "ctypes._endian",
+        "enum",
+    ),
     *("functools", "heapq", "importlib", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "operator"),
     *("re", "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "selectors", "signal", "socket"),
     *("_weakrefset", "struct", "threading", "types", "typing", "warnings"),

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What can be set of an air at any time: its stations, who hears whom, and where
+ * they are. What the core only points to, its table and the stations' waypoints,
+ * is kept here; a list that no message holds comes in several, each of which
+ * adds to what there is.
+ */
+#include <linux/etherdevice.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "control.h"
+#include "protocol.h"
+
+#define MOST_ENTRIES (1U << 20)
+
+int do_station(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, station_needs);
+	struct nlattr **a = info->attrs;
+	unsigned long flags;
+	u8 perm[ETH_ALEN];
+	u16 station;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	station = nla_get_u16(a[A_STATION]);
+	control_begin(air, &flags);
+	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
+			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
+	/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
+	nla_memcpy(perm, a[A_RADIO], ETH_ALEN);
+	perm[0] &= ~0x40;
+	ok = ok && dcf_set_address(air->dcf, station, perm);
+	if (ok) {
+		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
+		air->radio[station].named = true;
+	}
+	control_end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_links(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, links_needs);
+	const struct dcf_link *link;
+	unsigned long flags;
+	bool ok = true;
+	u16 from, to;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	from = nla_get_u16(info->attrs[A_STATION]);
+	if (from >= air->stations || nla_len(info->attrs[A_LINKS]) != air->stations * (int)sizeof(*link)) {
+		NL_SET_ERR_MSG(info->extack, "no such station, or not one entry of 16 bytes for each station");
+		return -EINVAL;
+	}
+	control_begin(air, &flags);
+	for (to = 0; to < air->stations && ok; to++) {
+		struct dcf_link copy; /* the attribute is aligned to 4 only */
+
+		memcpy(&copy, nla_data(info->attrs[A_LINKS]) + to * sizeof(copy), sizeof(copy));
+		ok = to == from || dcf_set_link(air->dcf, from, to, &copy);
+	}
+	control_end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 10 W");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_errors(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, errors_needs);
+	struct nlattr **a = info->attrs;
+	struct dcf_errors *errors;
+	unsigned long flags;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	if (nla_len(a[A_LAMBDA_Q40]) % sizeof(u64) || !nla_len(a[A_LAMBDA_Q40])) {
+		NL_SET_ERR_MSG(info->extack, "the table is not a list of 64-bit numbers");
+		return -EINVAL;
+	}
+	errors = kzalloc(sizeof(*errors), GFP_KERNEL);
+	if (!errors)
+		return -ENOMEM;
+	errors->first_mdb = nla_get_s32(a[A_FIRST_MDB]);
+	errors->step_mdb = nla_get_u32(a[A_STEP_MDB]);
+	errors->points = nla_len(a[A_LAMBDA_Q40]) / sizeof(u64);
+	nla_memcpy(errors->lambda_q40, a[A_LAMBDA_Q40], sizeof(errors->lambda_q40));
+	control_begin(air, &flags);
+	ok = dcf_set_errors(air->dcf, nla_get_u16(a[A_RATE]), errors);
+	control_end(air, flags);
+	kfree(errors);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "no such rate, a step of 0, or a value above 2^40");
+	return ok ? 0 : -EINVAL;
+}
+
+/* A copy of the first @offset of @had entries of so many bytes, and those that the message brings; how many is @count. */
+static void *grown(struct genl_info *info, const void *old, u32 had, int attr, size_t size, u32 *count)
+{
+	u32 offset = nla_get_u32(info->attrs[A_OFFSET]), more = nla_len(info->attrs[attr]) / size;
+	void *new;
+
+	if (nla_len(info->attrs[attr]) % size || offset > had || offset + more > MOST_ENTRIES) {
+		NL_SET_ERR_MSG(info->extack, "not whole entries, an offset beyond the end of what there is, or more than 2^20 in all");
+		return ERR_PTR(-EINVAL);
+	}
+	*count = offset + more;
+	new = kvmalloc_array(*count + 1, size, GFP_KERNEL); /* none is something, too */
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	memcpy(new, old, offset * size);
+	memcpy(new + offset * size, nla_data(info->attrs[attr]), more * size);
+	return new;
+}
+
+int do_table(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, table_needs);
+	struct dcf_table table;
+	struct dcf_point *point;
+	unsigned long flags;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	point = grown(info, air->point, air->points, A_POINTS, sizeof(*point), &table.points);
+	if (IS_ERR(point))
+		return PTR_ERR(point);
+	table.point = point;
+	table.first = nla_get_u8(info->attrs[A_FIRST_OCTAVE]);
+	table.bin_bits = nla_get_u8(info->attrs[A_BIN_BITS]);
+	control_begin(air, &flags);
+	ok = dcf_set_table(air->dcf, &table);
+	if (ok) {
+		swap(air->point, point);
+		air->points = table.points;
+	}
+	control_end(air, flags);
+	kvfree(point);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "octaves have 2 to 4096 points and end below 2^63; a delay is below 31999 ns, a power at most 10 W and a million mdBm");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_reach(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, reach_needs);
+	struct nlattr **a = info->attrs;
+	struct dcf_reach reach;
+	unsigned long flags;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	reach = (struct dcf_reach){
+		.mm2 = nla_get_u64(a[A_REACH_MM2]),
+		.gain_q63 = nla_get_u64(a[A_GAIN_Q63]),
+		.weaker_mdb = nla_get_s32(a[A_WEAKER_MDB]),
+	};
+	control_begin(air, &flags);
+	ok = dcf_set_reach(air->dcf, nla_get_u16(a[A_STATION]), &reach);
+	control_end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "no such station, a reach above 1.2 * 10^17 mm^2, a gain above 2^63, or more than a million thousandths of a dB");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_waypoints(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, waypoints_needs);
+	struct dcf_waypoint *way;
+	struct radio *radio;
+	unsigned long flags;
+	u16 station;
+	u32 count;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	station = nla_get_u16(info->attrs[A_STATION]);
+	if (station >= air->stations) {
+		NL_SET_ERR_MSG(info->extack, "no such station");
+		return -EINVAL;
+	}
+	radio = &air->radio[station];
+	way = grown(info, radio->way, radio->waypoints, A_WAYPOINTS, sizeof(*way), &count);
+	if (IS_ERR(way))
+		return PTR_ERR(way);
+	control_begin(air, &flags);
+	ok = dcf_set_waypoints(air->dcf, station, way, count, nla_get_u64(info->attrs[A_TIME_NS]));
+	if (ok) {
+		swap(radio->way, way);
+		radio->waypoints = count;
+	}
+	control_end(air, flags);
+	kvfree(way);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "times must rise; a leg goes at most 1000 m/s, for less than 2^32 us; all within 100 km of the origin on each axis");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_heard(struct sk_buff *request, struct genl_info *info)
+{
+	struct air *air = control_air(info, heard_needs);
+	struct dcf_link link;
+	struct nlattr *links;
+	struct sk_buff *skb;
+	unsigned long flags;
+	u16 from, to;
+	void *head;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	from = nla_get_u16(info->attrs[A_STATION]);
+	if (from >= air->stations) {
+		NL_SET_ERR_MSG(info->extack, "no such station");
+		return -EINVAL;
+	}
+	skb = control_answer(info, nla_total_size(air->stations * sizeof(link)), &head);
+	if (!skb)
+		return -ENOMEM;
+	links = nla_reserve(skb, A_LINKS, air->stations * sizeof(link));
+	if (!links) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	control_begin(air, &flags);
+	for (to = 0; to < air->stations; to++) {
+		dcf_get_link(air->dcf, from, to, &link);
+		memcpy(nla_data(links) + to * sizeof(link), &link, sizeof(link));
+	}
+	control_end(air, flags);
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+void settings_forget(struct air *air)
+{
+	int i;
+
+	for (i = 0; i < air->stations; i++)
+		kvfree(air->radio[i].way);
+	kvfree(air->point);
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What arrives over any distance, as a table: for stations that move, where the distance alone says it.
+
+The air works out squared distances, to 64ths of a square millimetre, and looks up what arrives: so many points an
+octave, linear in between (emulation/dcf80211/core/motion.c). Here is how many it takes to be as good as the formula,
+and how far each station is heard at all, exactly. A model that a table cannot follow has none: one that jumps, or
+that comes back beyond where nothing arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emulation.specification import propagation
+
+Floats = NDArray[np.float64]
+Received = Callable[[Floats], Floats]  # dBm over metres
+
+FIRST = 12  # 2^12 / 64 mm^2: nearer than 8 mm it is as there
+PARTS = 64  # of a square millimetre
+BIN_BITS = range(6, 11)  # 64 points an octave, if these are enough, up to 1024
+WITHIN_DB = 0.005
+PROBES = 8  # in each bin
+FARTHEST_MM = 9_593_000  # a signal takes less than 31,999 ns
+
+
+class Table(NamedTuple):
+    """docs/interfaces.md, section 1, `motion`: its `table`; and whether something still arrives beyond FARTHEST_MM."""
+
+    planned: dict[str, Any]
+    beyond: bool
+
+
+def table(model: propagation.Propagation, stronger_db: Floats, floor_dbm: float) -> Table | None:
+    """What arrives of stations that are so much stronger than the model has it; None: no table can say it."""
+    if not model.by_distance:
+        return None
+    strongest = float(stronger_db.max(initial=0.0))
+
+    def received(metres: Floats) -> Floats:
+        return np.asarray(model.received_dbm(metres) + strongest)
+
+    floors = floor_dbm + strongest - stronger_db
+    reach = {floor: reach_mm2(received, floor) for floor in set(floors.tolist())}
+    if not all(_heard_up_to(received, floor, square) for floor, square in reach.items()):
+        return None
+    farthest = max(reach.values())
+    for bits in BIN_BITS:
+        if (points := _points(received, farthest, bits)) is not None:
+            break
+    else:
+        return None
+    planned = {
+        "first": FIRST,
+        "bin_bits": bits,
+        "power_mdbm": points,
+        "reach_mm2": [reach[floor] for floor in floors.tolist()],
+        "weaker_mdb": [round(1000 * (strongest - each)) for each in stronger_db.tolist()],
+    }
+    return Table(planned, farthest >= FARTHEST_MM**2)
+
+
+def reach_mm2(received: Received, floor_dbm: float) -> int:
+    """The largest squared distance, in mm^2, at which so much arrives, of a power that falls."""
+    least, most = 0, FARTHEST_MM**2
+    if _power(received, most) >= floor_dbm:
+        return most
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if _power(received, middle) >= floor_dbm else (least, middle)
+    return least
+
+
+def _power(received: Received, square_mm2: int) -> float:
+    return float(received(np.array([square_mm2**0.5 / 1000]))[0])
+
+
+def _metres(squares: Floats) -> Floats:
+    return np.asarray(np.sqrt(squares / PARTS) / 1000)
+
+
+def _squares(bits: int, upto_mm2: int) -> Floats:
+    """The table's squared distances, to the first beyond."""
+    octaves = np.arange(FIRST, int(upto_mm2 * PARTS).bit_length() + 1)
+    found = (2.0 ** octaves[:, None] * (1 + np.arange(2**bits) / 2**bits)).ravel()
+    return np.asarray(found[: int(np.searchsorted(found, upto_mm2 * PARTS, "right")) + 1])
+
+
+def _heard_up_to(received: Received, floor_dbm: float, reach_mm2: int) -> bool:
+    """Whether it is heard everywhere nearer, and nowhere farther."""
+    squares = _squares(BIN_BITS[-1], FARTHEST_MM**2)
+    near = squares <= reach_mm2 * PARTS
+    return bool(((received(_metres(squares)) >= floor_dbm) == near)[squares <= FARTHEST_MM**2 * PARTS].all())
+
+
+def _points(received: Received, reach_mm2: int, bits: int) -> list[int] | None:
+    """The table's powers in mdBm; None if it takes more points an octave than so many."""
+    squares = _squares(bits, reach_mm2)
+    power = received(_metres(squares))
+    if not np.isfinite(power[-1]):  # beyond reach: as there
+        power[-1] = _power(received, reach_mm2)
+    points = np.rint(power * 1000)
+    at = (squares[:-1, None] + np.diff(squares)[:, None] * (np.arange(PROBES) + 0.5) / PROBES).ravel()
+    at = np.append(at[at <= reach_mm2 * PARTS], reach_mm2 * PARTS)
+    true, linear = received(_metres(at)), np.interp(at, squares, 10 ** (points / 10_000))
+    off = np.maximum(abs(10 * np.log10(linear) - true), abs(np.interp(at, squares, points) / 1000 - true))
+    return [int(point) for point in points] if off.max() <= WITHIN_DB else None

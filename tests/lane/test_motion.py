@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes that move in a lane: on the ways of the plan, and where a script sends them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from analysis import trace
+from emulation.plan import plan
+from emulation.specification import specify
+from emulation.specification.propagation import TwoRayGround
+from topologies import Application, Network, Node, Waypoint
+
+FROM_PLAN = """
+import json, os
+from emulation.lane.net import Net
+with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+    net = Net.from_plan(json.load(file))
+"""
+
+
+def arrived_s(bench):
+    """When each reception at a station began, in seconds of the measurement."""
+    found = trace.read(bench.folder / "air.trace")
+    return (found.rx[found.rx["outcome"] == 0]["start_ns"] - found.start_ns) / 1e9
+
+
+def test_a_station_walks_out_of_range_and_back(bench):
+    """250 m are reached after 2.5 s and again after 5.5 s; nothing arrives in between, and TCP goes on."""
+    way = (Waypoint(0, (200, 0, 0)), Waypoint(2, (200, 0, 0)), Waypoint(4, (400, 0, 0)), Waypoint(6, (200, 0, 0)))
+    network = Network(
+        nodes={"sta1": Node(), "sta2": Node(position=(200, 0, 0))},
+        applications=(Application(source="sta1", destination="sta2"),),
+        motion={"sta2": way},
+    )
+    (bench.folder / "plan.json").write_text(json.dumps(plan(specify(network, {"seconds": 12}))))
+    assert bench.run("plan").status == 0
+    ok, lane = arrived_s(bench), bench.result()
+    assert not ((ok > 2.5005) & (ok < 5.4995)).any()
+    assert ((ok > 2.3) & (ok < 2.5)).sum() > 10 and (ok > 5.5).sum() > 500
+    assert lane["applications"][0]["delivered_bytes"] > 300_000
+    assert lane["moves"] == []
+
+
+def test_the_airs_powers_are_the_formulas(bench):
+    """Of 12 stations at 20 moments, from the kernel; and each node knows where it is."""
+    bench.plan(
+        "random", stations=12, area="900x300", motion="random_waypoint,vmax=20", seconds=20, flows=1, unreachable=True
+    )
+    lines = bench.script(
+        FROM_PLAN
+        + """
+said = []
+def look(done, air_s):
+    said.append([[node.position for node in net.nodes.values()], [net.air.heard(i) for i in range(len(net.nodes))]])
+with net:
+    net.start()
+    net.run(20, lambda done, air_s: look(done, air_s) if len(said) < air_s else None)
+print(json.dumps(said))
+"""
+    )
+    moments = json.loads(lines[0])
+    assert len(moments) == 20 and moments[0][0] != moments[-1][0]
+    heard = 0
+    for positions, powers in moments:
+        at = np.array(positions)
+        with np.errstate(divide="ignore"):
+            dbm = TwoRayGround().received_dbm(np.linalg.norm(at[:, None] - at[None], axis=2))
+        for i, row in enumerate(powers):
+            for j, power in enumerate(row):
+                if i != j and power is not None:
+                    heard += 1
+                    assert abs(power / 1000 - dbm[i, j]) < 0.01
+                elif i != j:
+                    assert dbm[i, j] < -78
+    assert heard > 20 * 12 * 3
+
+
+def test_what_no_table_says_goes_in_steps(bench):
+    """For two of six seconds one is out of reach: nothing arrives meanwhile, and then the flow goes on."""
+    made = bench.plan(stations=2, seconds=6)
+    air = made["air"]
+    there = {"power_mdbm": dict(enumerate(air["power_mdbm"])), "delay_ns": dict(enumerate(air["delay_ns"]))}
+    gone = {"power_mdbm": {0: [None, None], 1: [None, None]}, "delay_ns": {0: [0, 0], 1: [0, 0]}}
+    way = [[0, 200_000, 0, 0], [6_000_000, 800_000, 0, 0]]
+    made["motion"] = {"waypoints": {"sta2": way}, "table": None,
+                      "steps": [{"at_s": 2.0, **gone}, {"at_s": 4.0, **there}]}  # fmt: skip
+    (bench.folder / "plan.json").write_text(json.dumps(made))
+    lines = bench.script(
+        FROM_PLAN
+        + """
+with net:
+    net.start()
+    heard = []
+    net.run(6, lambda done, air_s: heard.append((round(air_s, 2), len(net.heard_by(net["sta1"])))))
+    print([air_s for (air_s, before), (_, after) in zip(heard[1:], heard) if before != after])
+    print(net["sta2"].position, net.heard_by(net["sta1"])[0][0])
+"""
+    )
+    assert lines == ["[2.04, 4.02]", "(800.0, 0.0, 0.0) sta2"]
+    ok = arrived_s(bench)
+    assert not ((ok > 2.01) & (ok < 4)).any()
+    assert (ok > 4).sum() > 50 and (ok < 2).sum() > 50
+
+
+def test_a_script_moves_stations_while_it_runs(bench):
+    """They are on their way, heard as the distance says, and lane.json has what was moved."""
+    lines = bench.script("""
+import json, time
+from emulation.net import Net
+net = Net(seconds=10)
+a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (0, 1))
+net.addFlow(a, b)
+def heard():
+    return [power for _, power in net.heard_by(a)]
+with net:
+    net.start()
+    b.move((400, 0, 0), 20)
+    print(b.position, heard())
+    time.sleep(2)
+    print([round(x, 2) for x in b.position], len(heard()))
+    time.sleep(1)
+    print([round(x, 2) for x in b.position], heard())
+    b.setPosition("100,0,0")
+    print(b.position, heard())
+    for wrong in (lambda: b.move((0, 0, 0), 0), lambda: b.move((0, 0), 1), lambda: b.move((9e5, 0, 0), 1001)):
+        try:
+            wrong()
+        except ValueError as error:
+            print(error)
+    net.at(5, lambda: a.move((0, 300, 0), 100))
+    net.at(7.5, lambda: a.setPosition((0, 0, 0)))
+    print(json.dumps(net.run(name="moved")["moves"]))
+""")
+    assert lines[0] == "(200.0, 0.0, 0.0) [-60.498]" or lines[0].startswith("(200.0, 0.0, 0.0) [-60.")
+    assert lines[1:3] == ["[240.0, 0.0, 0.0] 1", "[260.0, 0.0, 0.0] []"]
+    assert lines[3].startswith("(100.0, 0.0, 0.0) [-48.")
+    assert lines[4] == "sta1: move: the speed is above 0, and at most 1000 m/s, not 0"
+    assert "a position is three numbers" in lines[5] and "1001" in lines[6]
+    before, out, back = json.loads(lines[7])
+    assert (before["node"], before["to"], before["speed"]) == ("sta1", [100.0, 0.0, 0.0], None) and before["at_s"] < 0
+    assert out == {"at_s": 5.0, "node": "sta0", "from": [0.0, 0.0, 0.0], "to": [0.0, 300.0, 0.0], "speed": 100.0}
+    assert (back["at_s"], back["from"], back["to"], back["speed"]) == (7.5, [0.0, 250.0, 0.0], [0.0, 0.0, 0.0], None)
+
+
+def test_what_is_wrong_is_said(bench):
+    """Each refusal of the kernel carries a sentence, and what was there before holds."""
+    bench.plan(stations=2)
+    lines = bench.script(
+        FROM_PLAN
+        + """
+from emulation.lane.motion import Way
+from emulation.lane.netlink import NetlinkError
+from emulation.lane.protocol import Attribute as A, Command
+table = {"first": 12, "bin_bits": 6, "power_mdbm": [-60_000] * 2000, "reach_mm2": [10**11] * 2, "weaker_mdb": [0, 0]}
+long = [(i * 1000, 200_000 + i, 0, 0) for i in range(10_000)]
+with net:
+    net.start()
+    net.air.set_table(table)
+    net.air.set_way("sta1", Way([(0, 0, 0, 0)]))
+    net.air.set_way("sta2", Way(long))
+    print(net.air.heard(0))
+    way = lambda *stops: lambda: net.air.set_way("sta2", Way(stops))
+    ask = lambda command, *values: lambda: net.air._ask(command, values, "")
+    index = (A.STATION, b"\\0\\0")
+    for wrong in (way((5, 0, 0, 0), (5, 0, 0, 0)), way((0, 0, 0, 0), (1000, 5000, 0, 0)), way((0, 10**9, 0, 0)),
+                  lambda: net.air.set_table({**table, "power_mdbm": [41_000]}),
+                  lambda: net.air.set_table({**table, "reach_mm2": [2**63] * 2}),
+                  ask(Command.WAYPOINTS, index, (A.TIME_NS, b"\\0" * 8), (A.OFFSET, 99), (A.WAYPOINTS, b"")),
+                  ask(Command.WAYPOINTS, index, (A.TIME_NS, b"\\0" * 8), (A.OFFSET, 0), (A.WAYPOINTS, b"123")),
+                  ask(Command.WAYPOINTS, index), ask(Command.HEARD, (A.STATION, b"\\7\\0"))):
+        try:
+            wrong()
+            print("took it")
+        except NetlinkError as error:
+            print(error.strerror)
+    print(net.air.heard(0))
+"""
+    )
+    assert lines[0] == lines[-1] == "[None, -60000]"
+    for line, said in zip(
+        lines[1:-1],
+        ("times must rise", "at most 1000 m/s", "100 km of the origin", "at most 10 W", "a reach above",
+         "offset beyond", "not whole entries", "is missing", "no such station"),
+        strict=True,
+    ):  # fmt: skip
+        assert said in line

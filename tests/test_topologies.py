@@ -9,7 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 import topologies
-from topologies import Network, Node
+from emulation.specification import flatten, specify, unflatten
+from topologies import Network, Node, Waypoint
+from topologies.motion import position_at
 
 
 def layout(name, **parameters):
@@ -22,7 +24,8 @@ def test_every_topology_works_by_default_and_says_what_it_is(name):
     topology = topologies.find(name)
     assert topology.summary
     assert all(field.description for field in topology.Parameters.model_fields.values())
-    assert layout(name).flows
+    made = layout(name)
+    assert made.flows if isinstance(made, topologies.Layout) else made.applications
 
 
 def test_string_is_a_line():
@@ -98,11 +101,37 @@ def test_random_is_drawn_until_it_is_connected():
         ("mesh", {"size": "11x10"}),
         ("mesh", {"size": "5by5"}),
         ("mesh", {"size": "3x3", "flows": 5}),
+        ("mobile", {"stations": 4, "flows": 3}),
+        ("mobile", {"vmax": 3}),
     ],
 )
 def test_parameters_out_of_their_domain_are_refused(name, parameters):
     with pytest.raises(ValidationError):
         layout(name, **parameters)
+
+
+def test_a_topology_has_usual_options_that_a_user_may_set_otherwise():
+    usual = specify("mobile", {"vmax": 20, "stations": 4})
+    model = {"area": "1500x300", "vmax": 20.0, "vmin": None, "pause": 0.0, "start": "uniform"}
+    assert usual.network.motion == {"model": "random_waypoint", **model}
+    assert (usual.network.routing, usual.network.unreachable) == ({"kind": "aodv"}, True)
+    assert specify("mobile", {"routing": "dsr"}).network.routing == {"kind": "dsr"}
+    assert unflatten(flatten(usual)) == usual
+    assert specify("route-break", {"leaves": 40}).measurement.seconds == 70
+    with pytest.raises(ValidationError, match="leaves"):
+        specify("route-break", {"leaves": 0})
+
+
+def test_a_route_breaks_when_it_should_and_the_helper_reaches_both():
+    network = specify("route-break", {}).made()
+
+    def near(a, b):
+        ways = [network.motion.get(name, [Waypoint(0.0, network.nodes[name].position)]) for name in (a, b)]
+        return [math.dist(*(position_at(way, at) for way in ways)) <= 250 for at in (0, 10, 34.9, 35.1, 60)]
+
+    assert near("sta4", "sta5") == [True, True, True, False, False]
+    assert near("sta4", "sta6") == near("sta5", "sta6") == [False, True, True, True, True]
+    assert not any(near("sta3", "sta6") + near("sta3", "sta5"))
 
 
 def test_an_unknown_topology_is_answered_with_the_known_ones():

@@ -3,15 +3,16 @@
 
 A topology is one module of this folder, or a file of the user's own, named by its path. Its docstring says what it is;
 its pydantic model `Parameters` holds what a user may choose; its function `layout(Parameters)` makes a `Layout`, the
-short form for stations that talk, or a whole `Network`. To write the file is all it takes: docs/topologies.md has an
-example.
+short form for stations that talk, or a whole `Network`. Its function `usual(Parameters)`, if it has one, gives the
+options that it is meant with (`propagation`, `routing` …), where a user says nothing else. To write the file is all it
+takes: docs/topologies.md has an example.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -69,6 +70,7 @@ class Topology:
     summary: str
     Parameters: type[BaseModel]
     layout: Callable[[Any], Layout | Network]
+    usual: Callable[[Any], Mapping[str, Any]] = lambda parameters: {}
 
     def network(self, parameters: dict[str, Any]) -> Network:
         """The network that these parameters make. Raises ValueError, as pydantic does."""
@@ -84,7 +86,8 @@ class Topology:
 
 def names() -> list[str]:
     """The topologies there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in NO_TOPOLOGY)
+    found = (module.name for module in pkgutil.iter_modules(__path__) if module.name not in NO_TOPOLOGY)
+    return sorted(name.replace("_", "-") for name in found)
 
 
 def find(name: str) -> Topology:
@@ -99,8 +102,9 @@ def find(name: str) -> Topology:
         return _topology(str(Path(name).resolve()), module)
     if name not in names():
         raise ValueError(f"there is no topology {name!r}; there are: {', '.join(names())}")
-    return _topology(name, importlib.import_module(f"{__name__}.{name}"))
+    return _topology(name, importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 
 def _topology(name: str, module: ModuleType) -> Topology:
-    return Topology(name, (module.__doc__ or "").strip().partition("\n")[0], module.Parameters, module.layout)
+    summary = (module.__doc__ or "").strip().partition("\n")[0]
+    return Topology(name, summary, module.Parameters, module.layout, getattr(module, "usual", Topology.usual))

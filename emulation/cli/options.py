@@ -18,7 +18,7 @@ from emulation.plan import plan
 from emulation.plan.advice import advice
 from emulation.play.errors import Misuse
 from emulation.play.session import check_programs
-from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify
+from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify, usual
 from emulation.specification.propagation import Ranges, Thresholds
 
 HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
@@ -67,8 +67,9 @@ def options_of(topology: str, defaults: Mapping[str, object] | None = None) -> l
     """One option for each parameter of the topology and each field of the specification; `defaults` if others."""
     fields = {**parameters_of(topology).model_fields, **OPTIONS}
     fields = {name: field for name, field in fields.items() if name not in HIDDEN}
-    for name in fields.keys() & (defaults or {}).keys():
-        fields[name] = FieldInfo.merge_field_infos(fields[name], default=(defaults or {})[name])
+    others = {**usual(topology, {}), **(defaults or {})}
+    for name in fields.keys() & others.keys():
+        fields[name] = FieldInfo.merge_field_infos(fields[name], default=others[name])
     return [_option(name, field) for name, field in fields.items()]
 
 

@@ -71,6 +71,15 @@ def parameters_of(topology: str) -> type[BaseModel]:
     return topologies.find(topology).Parameters
 
 
+def usual(topology: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The flat options that a topology is meant with; none where its parameters make no sense, as will be said."""
+    found = topologies.find(topology)
+    try:
+        return found.usual(found.Parameters(**parameters))
+    except ValueError:
+        return {}
+
+
 def specify(what: str | Network, options: Mapping[str, Any]) -> Specification:
     """A specification of a topology, by its name, or of a network, from flat options; the topology's own parameters are
     options, too.
@@ -78,6 +87,8 @@ def specify(what: str | Network, options: Mapping[str, Any]) -> Specification:
     Raises ValueError for an unknown topology and ValidationError for the rest; `explain` takes both.
     """
     own = parameters_of(what).model_fields if isinstance(what, str) else {}
+    if isinstance(what, str):
+        options = {**usual(what, {name: value for name, value in options.items() if name in own}), **options}
     chosen: dict[str, Any] = {"topology": what} if isinstance(what, str) else {"own": what}
     sections: dict[str, Any] = {"network": {**chosen, "parameters": {n: v for n, v in options.items() if n in own}}}
     for name, value in options.items():

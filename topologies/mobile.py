@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stations that move by random waypoint in a rectangle, and flows between some of them.
+
+The mobile ad hoc network of seed 003's section 4.4 and of most that was published: 50 stations, 1500x300 m. Where they
+are and go is the run's seed's, and nothing else draws from that stream, so every TCP and every routing meets the same
+movement. It comes with a routing that finds and loses its ways, as no other makes sense.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from topologies import Layout
+from topologies.mobility import random_waypoint
+from topologies.network import MAX_NODES
+
+
+class Parameters(random_waypoint.Parameters):
+    stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
+    flows: int = Field(1, ge=1, le=100, description="flows, from sta1 to sta2, sta3 to sta4 …")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Parameters:
+        if 2 * self.flows > self.stations:
+            raise ValueError(f"flows: {self.flows} of them need {2 * self.flows} stations, not {self.stations}")
+        return self
+
+
+def layout(p: Parameters) -> Layout:
+    names = [f"sta{number}" for number in range(1, p.stations + 1)]
+    flows = list(zip(names[0 : 2 * p.flows : 2], names[1 : 2 * p.flows : 2], strict=True))
+    return Layout(dict.fromkeys(names, (0.0, 0.0, 0.0)), flows)
+
+
+def usual(p: Parameters) -> dict[str, Any]:
+    model = {name: getattr(p, name) for name in random_waypoint.Parameters.model_fields}
+    return {"motion": {"model": "random_waypoint", **model}, "routing": "aodv", "unreachable": True}

@@ -69,6 +69,22 @@ def test_a_station_whose_own_address_is_taken_away_is_off_until_it_is_back_or_se
     assert [any_ for _, any_ in heard] == [True, False, True, False, True]
 
 
+def test_a_station_that_goes_off_gives_back_what_it_has_to_send() -> None:
+    """What is in the air goes on to its end; nothing follows, whatever the station was waiting for."""
+    for moment in (10, 100, 500, 900, 1_000, 1_200, 2_000):  # us: idle, RTS, CTS, DATA, ACK
+        air, own = Core([[1000] * N] * N), next(iter(OWN))
+        assert air.lib.dcf_add_address(air.memory, 0, own)
+        for _ in range(5):
+            air.send(0, 1, tcp(100), at=1_000, rts=True)
+        air.run(moment * 1000)
+        before, acked = len(air.tx), sum(end.reason == "ACKED" for end in air.end)
+        assert air.lib.dcf_del_address(air.memory, 0, own)
+        air.run(10**10)
+        assert [reason for _, _, reason, _ in air.finished] == ["ACKED"] * acked + ["REFUSED"] * (5 - acked)
+        assert not air.frames
+        assert all(tx.station == 1 for tx in air.tx[before:])
+
+
 def test_a_station_has_one_address_of_its_own_however_often_it_is_named() -> None:
     air = Core([[0] * N] * N)
     first, other, guest = (bytes((2, 0, 0, 0, 7, i)) for i in range(3))

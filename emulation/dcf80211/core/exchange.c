@@ -164,6 +164,27 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 	access_update(dcf, s);
 }
 
+void exchange_abandon(struct dcf *dcf, struct dcf_station *s)
+{
+	struct dcf_frame *f;
+
+	s->phase = CONTENDING;
+	s->owes = s->backoff = false;
+	s->cw = dcf->config.phy.cw_min;
+	timeline_cancel(dcf, s->index, EV_TIMEOUT);
+	timeline_cancel(dcf, s->index, EV_SIFS);
+	while ((f = s->head)) {
+		s->head = f->next;
+		f->next = NULL;
+		trace_end(dcf, s, f, DCF_REFUSED);
+		f->why = DCF_REFUSED;
+		exchange_release(dcf, s->index, f);
+	}
+	s->tail = NULL;
+	s->queued = 0;
+	access_update(dcf, s);
+}
+
 static void try_again(struct dcf *dcf, struct dcf_station *s)
 {
 	s->phase = CONTENDING;

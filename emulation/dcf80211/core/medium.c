@@ -374,10 +374,13 @@ void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 	s->freq = freq;
 }
 
-/* Off, a station hears nothing, and so answers nothing; what it has begun to send goes on. */
+/* Off, a station hears nothing, and so answers nothing; what is in the air already goes on, the rest is not sent. */
 void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on)
 {
-	if (s->off == on)
-		turn_away(dcf, s);
+	if (s->off == !on)
+		return;
 	s->off = !on;
+	turn_away(dcf, s);
+	if (!on)
+		exchange_abandon(dcf, s);
 }

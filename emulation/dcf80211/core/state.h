@@ -250,6 +250,8 @@ void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 /* exchange.c */
 /* One of those that hold @f lets go of it: the last gives it back. */
 void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
+/* The station is off: it gives all frames back, and owes nothing. */
+void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);

@@ -41,6 +41,8 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "100 kB": ("string", {"bytes": 100_000, "stations": 3, "tcp_trace": False}),
     "mesh": ("mesh", {"size": "5x5", "flows": 6, "rts": "full"}),
     "standard EIFS": ("mesh", {"size": "3x3", "flows": 2, "eifs": "frame", "snap": 80}),
+    "stations that move": ("random", {"stations": 20, "area": "800x300", "flows": 3, "unreachable": True,
+                                      "motion": "random_waypoint,vmax=20"}),
     "frequent beacons": ("string", {"freq": 2437, "beacon_tu": 100, "stations": 4}),
 }  # fmt: skip
 

@@ -63,3 +63,21 @@ def reply(
         if (kind, whose, which) == (ECHO_REPLY, identifier, sequence):
             return sequence, packet[8], time.monotonic() - sent
     return sequence, 0, None
+
+
+def options(words: list[str]) -> tuple[str, int, float, int] | None:
+    """(address, count, interval, size) of ping's arguments; None if there is more in them than this ping knows."""
+    values = {"-c": 4.0, "-i": 1.0, "-s": 56.0}
+    hosts = []
+    arguments = iter(words)
+    for word in arguments:
+        if word in values:
+            try:
+                values[word] = float(next(arguments, ""))
+            except ValueError:
+                return None
+        else:
+            hosts.append(word)
+    if len(hosts) != 1 or hosts[0].startswith("-") or values["-c"] < 1:
+        return None
+    return hosts[0], int(values["-c"]), values["-i"], int(values["-s"])

@@ -11,7 +11,8 @@ Link: how radios find each other (`emulation.lane.links`).
 Air: decides what becomes of each frame (`emulation.lane.air`); without one all radios hear each other perfectly.
 
 Routing, applications, recorders, motion: how packets find their way, what a run measures, what it writes down, and who
-moves (`emulation.lane.routing`, `traffic.applications`, `emulation.lane.recorders`, `emulation.lane.motion`).
+moves (`emulation.lane.routing`, `traffic.applications`, `emulation.lane.recorders`, `emulation.lane.motion`); who comes
+and goes (`emulation.lane.presence`).
 
 Net: all of these together. It knows no kind of them by its name. A script's network is one too, which makes its own
 plan (`emulation.net`).
@@ -30,6 +31,7 @@ from emulation.lane.clock import let_all_end, settle
 from emulation.lane.measurement import Measurement
 from emulation.lane.motion import Motion
 from emulation.lane.node import Node, set_file
+from emulation.lane.presence import Presence
 from traffic.applications import Applications
 from traffic.loop import Loop
 
@@ -69,7 +71,7 @@ class Net:
         self.started, self.runs = False, 0  # runs since it started
         self.air: Air | None = None
         self.routing: Routing | None = None
-        self.motion = Motion(self)
+        self.motion, self.presence = Motion(self), Presence(self)
         self.calls: list[tuple[float, Callable[[], None]]] = []  # in the next run
         self.cleanup = contextlib.ExitStack()
 
@@ -128,7 +130,7 @@ class Net:
         """Make nodes, interfaces and links; when this returns, all have met. Raises OSError, having cleaned up."""
         plan = self.build()
         self.settings.clear()
-        self.runs, self.motion = 0, Motion(self)
+        self.runs, self.motion, self.presence = 0, Motion(self), Presence(self)
         settle()
         with contextlib.ExitStack() as stack:
             for name, value in plan["module_parameters"].items():
@@ -173,6 +175,10 @@ class Net:
             link.meet(interface)
             interface.started()
 
+    def switch(self, node: Node, on: bool) -> None:
+        """Switch a node off, or on again (`emulation.lane.presence`). Raises OSError."""
+        self.presence.switch(node, on)
+
     def at(self, seconds: float, call: Callable[[], None]) -> None:
         """Call this so long after the start of the next run. What it raises ends the run."""
         self.calls.append((seconds, call))
@@ -194,11 +200,13 @@ class Net:
             traffic.prepare()
             measurement.start()
             self.motion.start(plan["motion"], loop, measurement.started_ns)
+            self.presence.start(plan["presence"], loop, measurement.started_ns)
             while self.calls:
                 seconds_in, call = self.calls.pop(0)
                 loop.at(measurement.started_ns + round(seconds_in * 1e9), call)
             traffic.run(progress)
             measurement.stop()
+            self.presence.loop = None
             results = traffic.finish()
         return measurement.result(results)
 

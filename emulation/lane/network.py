@@ -43,6 +43,9 @@ class Live(Protocol):
 
     def link_of(self, interface: Any) -> Link: ...
 
+    def switch(self, node: Node, on: bool) -> None:
+        """Off, its interfaces are down; on again, they have joined, and their routes are back."""
+
     def heard_by(self, node: Node) -> list[tuple[str, float | None]]: ...
 
     def flow_between(self, source: str, destination: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import traceback
 from emulation.lane import manet
 from traffic.applications import Applications
 from traffic.loop import Loop
-from traffic.ping import ping
+from traffic.ping import options, ping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class Shell(cmd.Cmd):
             return
         node, words = self.net.nodes[name], command.split()
         words = [self.net.nodes[word].IP() if word in self.net.nodes else word for word in words]
-        if words[:1] == ["ping"] and (options := ping_options(words[1:])):
-            self.ping(node, *options)
+        if words[:1] == ["ping"] and (chosen := options(words[1:])):
+            self.ping(node, *chosen)
         elif words[-1:] == ["&"]:
             self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
         elif words:
@@ -251,6 +251,16 @@ class Shell(cmd.Cmd):
             node.position = place
         self.say_heard(node)
 
+    def do_switch(self, line: str) -> None:
+        """switch NODE on|off: its interface goes down without a word, or comes up and joins again, with its routes.
+
+        switch sta2 off
+        """
+        name, _, how = line.partition(" ")
+        if how not in ("on", "off"):
+            raise ValueError("switch: which node, on or off?")
+        self.net.switch(self.node(name), on=how == "on")
+
     def say_heard(self, node: Node) -> None:
         by = [
             one.name for one in self.net.nodes.values() if any(name == node.name for name, _ in self.net.heard_by(one))
@@ -374,21 +384,3 @@ def duration(word: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 < seconds <= LONGEST_S else None
-
-
-def ping_options(words: list[str]) -> tuple[str, int, float, int] | None:
-    """(address, count, interval, size) of ping's arguments; None if there is more in them than this ping knows."""
-    values = {"-c": 4.0, "-i": 1.0, "-s": 56.0}
-    hosts = []
-    arguments = iter(words)
-    for word in arguments:
-        if word in values:
-            try:
-                values[word] = float(next(arguments, ""))
-            except ValueError:
-                return None
-        else:
-            hosts.append(word)
-    if len(hosts) != 1 or hosts[0].startswith("-") or values["-c"] < 1:
-        return None
-    return hosts[0], int(values["-c"]), values["-i"], int(values["-s"])

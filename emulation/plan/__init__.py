@@ -16,7 +16,7 @@ from emulation.lane.plugins import extend
 from emulation.plan.air import basic_rates, heard, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
-from emulation.plan.motion import plan_motion
+from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes
 from emulation.plan.routes import plan_routing
 from emulation.specification import Specification, explain
@@ -35,8 +35,6 @@ def plan(specification: Specification) -> dict[str, Any]:
         network = specification.made()
     except ValueError as error:
         raise PlanError(f"motion: {'; '.join(explain(error))}") from error
-    if network.presence:  # to run without it would be another network
-        raise PlanError(f"presence: {next(iter(network.presence))} comes and goes, which no lane can do yet")
     standing = heard(specification, network)
     links = plan_links(specification, network, basic_rates(specification.radio))
     nodes = plan_nodes(specification, network, links)
@@ -61,6 +59,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "routing": ways,
         "applications": applications,
         "motion": plan_motion(specification, network, standing),
+        "presence": plan_presence(network, applications),
         "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,

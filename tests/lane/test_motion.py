@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 from analysis import trace
-from emulation.plan import plan
+from emulation.plan import PlanError, plan
 from emulation.specification import specify
 from emulation.specification.propagation import TwoRayGround
-from topologies import Application, Network, Node, Waypoint
+from topologies import Application, Network, Node, Span, Waypoint
 
 FROM_PLAN = """
 import json, os
@@ -143,6 +144,35 @@ with net:
     assert (before["node"], before["to"], before["speed"]) == ("sta1", [100.0, 0.0, 0.0], None) and before["at_s"] < 0
     assert out == {"at_s": 5.0, "node": "sta0", "from": [0.0, 0.0, 0.0], "to": [0.0, 300.0, 0.0], "speed": 100.0}
     assert (back["at_s"], back["from"], back["to"], back["speed"]) == (7.5, [0.0, 250.0, 0.0], [0.0, 0.0, 0.0], None)
+
+
+def test_stations_come_and_go(bench):
+    """The one in the middle is off for two seconds, and then carries the flow on; the last one comes after three."""
+    nodes = {f"sta{i}": Node(position=(200.0 * i, 0, 0)) for i in (1, 2, 3, 4)}
+    flows = (Application(source="sta1", destination="sta3"), Application(source="sta4", destination="sta3",
+                                                                         settings={"start_s": 3.5}))  # fmt: skip
+    spans = {"sta2": (Span(0, 2), Span(4, 12)), "sta4": (Span(3, 12),)}
+    network = Network(nodes=nodes, applications=flows, presence=spans)
+    (bench.folder / "plan.json").write_text(json.dumps(plan(specify(network, {"seconds": 12}))))
+    assert bench.run("plan").status == 0
+    found = trace.read(bench.folder / "air.trace")
+    for station, away in ((1, ((2, 4),)), (3, ((0, 3),))):
+        sent = (found.tx[found.tx["station"] == station]["start_ns"] - found.start_ns) / 1e9
+        came = found.rx[(found.rx["station"] == station)]
+        heard = (came["start_ns"] - found.start_ns) / 1e9
+        for begin, end in away:
+            for times in (sent, heard):
+                assert not ((times > begin + 0.02) & (times < end)).any()
+                assert (times > end).sum() > 100
+    assert all(flow["delivered_bytes"] > 100_000 for flow in bench.result()["applications"])
+
+
+def test_who_is_not_there_begins_no_flow():
+    flow = Application(source="sta1", destination="sta2", settings={"start_s": 5.0})
+    spans = {"sta1": (Span(0, 5),)}
+    network = Network(nodes={"sta1": Node(), "sta2": Node()}, applications=(flow,), presence=spans)
+    with pytest.raises(PlanError, match="flow1: it starts at 5 s, when sta1 is not there"):
+        plan(specify(network, {"seconds": 12}))
 
 
 def test_what_is_wrong_is_said(bench):

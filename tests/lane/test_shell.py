@@ -107,7 +107,9 @@ def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench)
 def test_things_are_changed_and_seen_at_work(bench):
     lines = session(bench, "rts sta2 full", "rts", "power sta1 5", "power sta1 24", "move sta3 700,0", "links",
                     "move sta3 400,0", "routes sta3", "counters sta9", "move sta3 500,0 20", "wait 2", "links",
-                    "wait 1", "links")  # fmt: skip
+                    "wait 1", "links", "switch sta2", "switch sta2 off", "sta1 ip -o link show up", "switch sta2 off",
+                    "sta1 ping -c 1 sta2", "switch sta2 on", "wait 1",
+                    "sta1 ping -c 1 sta2")  # fmt: skip
     assert lines[:4] == ["sta2: full", "sta1: none", "sta2: full", "sta3: none"]
     assert lines[4:6] == ["sta1 at 0,0,0: heard by nobody", "sta1 at 0,0,0: heard by sta2"]
     assert lines[6] == "sta3 at 700,0,0: heard by nobody"
@@ -116,7 +118,11 @@ def test_things_are_changed_and_seen_at_work(bench):
     assert lines[12].startswith("    10.0.0.1 via 10.0.0.2")
     after = lines.index("*** there is no node sta9; there are: sta1, sta2, sta3") + 1
     assert lines[after] == "sta3 at 400,0,0: heard by sta2"
-    assert [len(line.split("->")) for line in lines[after + 1 :]] == [2] * (4 + 2)  # at 440 m, and at 460 m
+    assert [len(line.split("->")) for line in lines[after + 1 : after + 7]] == [2] * (4 + 2)  # at 440 m, and at 460 m
+    assert lines[after + 7] == "*** switch: which node, on or off?"
+    assert [line for line in lines if "packets transmitted" in line] == [
+        "1 packets transmitted, 0 received, 100% packet loss", "1 packets transmitted, 1 received, 0% packet loss"
+    ]  # fmt: skip
 
 
 def test_what_happened_is_kept_as_a_run_is(bench):

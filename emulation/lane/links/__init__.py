@@ -54,16 +54,21 @@ class Link:
     def meet(self, interface: Interface) -> None:
         """Let it get to know its `neighbours` of the plan; when this returns it does."""
 
+    def greet(self, interface: Interface) -> None:
+        """Ask who is around, without waiting for the answers."""
+
     def leave(self, interface: Interface) -> None:
         """Switch it off: it is gone from the link, without a word."""
         interface.switch(on=False)
 
-    def rejoin(self, interface: Interface) -> None:
-        """Bring it back. The kernel has forgotten its rates and its routes meanwhile; the latter are not the link's."""
+    def rejoin(self, interface: Interface, patient: bool = True) -> None:
+        """Bring it back; not `patient`: whoever is there. The kernel has forgotten its rates and its routes meanwhile;
+        the latter are not the link's."""
         with interface.hearing():
             self.switch_on(interface)
             self.join(interface)
-            self.meet(interface)
+            if patient:
+                self.meet(interface)
 
 
 def find(kind: str) -> type[Link]:

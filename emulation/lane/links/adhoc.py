@@ -39,3 +39,6 @@ class Link(links.Link):
         who = ", ".join(ip for ip, address in neighbours.items() if address in missing)
         said = f"{interface.node.name} does not hear its neighbours {who}; are they in range?"
         raise NetlinkError(errno.ENETUNREACH, said)
+
+    def greet(self, interface: Interface) -> None:
+        interface.probe(self.plan["ssid"], self.plan["freq"])

@@ -17,7 +17,7 @@ import pytest
 from dsr_frames import options
 from graphs import Pairs, disc, distances, scatter, stroll
 from wire import complaints, tshark
-from world import FIRST_ADDRESS, PRESETS, EntryKind, Event, Kind, Reason, Sent, World
+from world import FIRST_ADDRESS, PRESETS, EntryKind, Event, Kind, Reason, Sent, World, parameters
 
 LONG = bool(os.environ.get("MANET_LONG"))
 
@@ -286,3 +286,29 @@ def test_nothing_that_comes_does_harm(preset: str, changed: dict[str, int]) -> N
                     sent += 1
         arrived = sum(world.counters(node).delivered for node in range(count)) - before
         assert sent - sent // 50 <= arrived <= sent
+
+
+def test_parameters_may_be_set_at_any_time() -> None:
+    """Any value of any of them, while packets come that nobody has thought out, and nodes that go and come."""
+    draw = random.Random(11)
+    rounds = 400 if LONG else 60
+    table = parameters("dsr")
+    with World(8, "dsr", keep=False) as world:
+        world.lossy(0.05, promiscuous=True)
+        points, reach = scatter(8, 4, draw)
+        for _ in range(rounds):
+            world.links(disc(points, reach))
+            for name, row in table.items():
+                least, most = row.least, min(row.most, draw.choice((row.least + 1, row.least + 100, row.most)))
+                if draw.random() < 0.2:
+                    world.set(draw.randrange(8), name, draw.choice((least, most, draw.randint(least, most))))
+            for _ in range(20):
+                world.send(*draw.sample(range(8), 2), length=draw.randint(28, 1500))
+            world.run(draw.random())
+            world.fuzz(300)
+            if draw.random() < 0.2:
+                node = draw.randrange(8)
+                world.lib.world_stop(world.world, node)
+                world.lib.world_start(world.world, node)
+        for node in range(8):
+            assert len(world.entries(node)) <= 4096

@@ -87,6 +87,7 @@ struct dsr_links {
 	u16 link_hash[DSR_LINKS], member_hash[DSR_MEMBERS];
 	u16 free_links, free_members; /* lists, by next_hash */
 	u16 queue[DSR_MEMBERS]; /* of the search for the tree */
+	u16 hand; /* where room was made last */
 	u32 count;
 	bool tree_valid;
 	struct manet_timer expiry;
@@ -171,6 +172,7 @@ struct dsr {
 	struct dsr_links links;
 	struct dsr_paths primary, secondary;
 	struct dsr_used used[DSR_USED];
+	u32 in_use; /* of these valid */
 	struct manet_list buffer; /* by since: packets without a route */
 	struct manet_timer buffer_due;
 	struct dsr_search search[DSR_SEARCHES];

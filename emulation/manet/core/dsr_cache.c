@@ -231,6 +231,7 @@ void dsr_uses(struct manet *m, const struct manet_packet *p, const struct dsr_ro
 	dsr_uses_links(m, r);
 	if (!u)
 		return;
+	dsr_of(m)->in_use += !u->valid;
 	if (!u->valid)
 		manet_tell(m, MANET_FOUND, p, to, via, now.hops, 0, 0);
 	else if (u->via != via || u->hops != now.hops)
@@ -240,14 +241,17 @@ void dsr_uses(struct manet *m, const struct manet_packet *p, const struct dsr_ro
 
 void dsr_tell_lost(struct manet *m)
 {
-	struct dsr_used *u = dsr_of(m)->used;
+	struct dsr *d = dsr_of(m);
+	struct dsr_used *u = d->used;
+	u32 left = d->in_use;
 	struct dsr_route r;
-	u32 i;
 
-	for (i = 0; i < DSR_USED; i++, u++) {
+	for (; left; u++) {
+		left -= u->valid;
 		if (!u->valid || dsr_find(m, u->to, &r, false))
 			continue;
 		u->valid = false;
+		d->in_use--;
 		manet_tell(m, MANET_LOST_ROUTE, NULL, u->to, u->via, 0, 0, 0);
 	}
 }

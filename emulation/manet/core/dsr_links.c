@@ -186,16 +186,21 @@ void links_blame(struct manet *m, u32 from, u32 to)
 
 /* ---- */
 
-/* That of which nothing was heard for longest. */
+/* Of the next few that which ends first. */
 static void make_room(struct dsr_links *l)
 {
-	u16 i, oldest = DSR_NONE;
+	u16 tries = DSR_LINKS, few = 16, first = DSR_NONE, at;
 
-	for (i = 0; i < DSR_LINKS; i++)
-		if (l->link[i].from != DSR_NONE && (oldest == DSR_NONE || l->link[i].until < l->link[oldest].until))
-			oldest = i;
-	if (oldest != DSR_NONE)
-		take_out(l, oldest);
+	for (; tries && few; tries--) {
+		at = l->hand++ % DSR_LINKS;
+		if (l->link[at].from == DSR_NONE)
+			continue;
+		few--;
+		if (first == DSR_NONE || l->link[at].until < l->link[first].until)
+			first = at;
+	}
+	if (first != DSR_NONE)
+		take_out(l, first);
 }
 
 static void put_in(struct dsr_links *l, u16 from, u16 to, u64 until, u64 now)

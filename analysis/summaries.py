@@ -19,7 +19,7 @@ class InFlight(Summary):
 class TcpSummary(Summary):
     """What a flow's sender went through (analysis.tcp_flows): how often its retransmission timer expired and how often
     it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
-    (None: never measured)."""
+    (None: never measured). The longest time for which nothing new was acknowledged, and when that began."""
 
     rtos: int
     fast_retransmits: int
@@ -31,6 +31,8 @@ class TcpSummary(Summary):
     cwnd_max: int
     srtt_ms: float | None
     in_flight_mean: float
+    stall_s: float | None = None
+    stall_at_s: float | None = None
 
     @property
     def retransmissions_begun(self) -> int:

@@ -71,6 +71,7 @@ class Flow:
     phase: Array
     rtos_ns: Array  # when the retransmission timer expired
     fast_retransmits_ns: Array  # when a fast recovery began
+    stall_ns: tuple[int, int]  # from when, and to when, nothing new was acknowledged for longest
 
     def mean(self, values: Array, where: Array | bool = True) -> float | None:
         """The mean over time, each value weighted with how long it held; None of no time at all."""
@@ -99,6 +100,8 @@ class Flow:
             cwnd_max=int(self.cwnd.max(initial=0)),
             srtt_ms=None if srtt_us is None else srtt_us / 1000,
             in_flight_mean=self.mean(self.in_flight) or 0.0,
+            stall_s=(self.stall_ns[1] - self.stall_ns[0]) / 1e9,
+            stall_at_s=self.stall_ns[0] / 1e9,
         )
 
 
@@ -191,8 +194,17 @@ def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
     within = (time >= start_ns) & (time <= stop_ns)
     return Flow(
         edges - zero_ns, cwnd, ssthresh, records["srtt_us"][holds], out - sacked - lost + again, phase,
-        time[rto & within] - zero_ns, time[recovery & within] - zero_ns,
+        time[rto & within] - zero_ns, time[recovery & within] - zero_ns, stall(records, start_ns, stop_ns, zero_ns),
     )  # fmt: skip
+
+
+def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[int, int]:
+    """From when, and to when, nothing new was acknowledged for longest; the first of several. A record tells of what
+    the one before has brought."""
+    advanced = records["time_ns"][:-1][np.diff(records["una"]) != 0]
+    edges = np.concatenate([[start_ns], advanced.astype(np.int64), [stop_ns]]).clip(start_ns, stop_ns)
+    longest = int(np.diff(edges).argmax())
+    return int(edges[longest]) - zero_ns, int(edges[longest + 1]) - zero_ns
 
 
 def _address(word: int) -> str:

@@ -54,7 +54,20 @@ def test_a_value_holds_since_the_record_before() -> None:
     assert flow.summary() == TcpSummary(
         rtos=0, fast_retransmits=0, slow_start_s=1.0, congestion_avoidance_s=0.0, recovery_s=0.0, rto_s=0.0,
         cwnd_mean=16.3, cwnd_max=20, srtt_ms=70.0, in_flight_mean=5.5,
+        stall_s=1.0, stall_at_s=0.1,
     )  # fmt: skip
+
+
+def test_a_stall_is_from_what_was_acknowledged_last_to_what_is_next() -> None:
+    flow = follow(
+        record(Event.ACK, 200, una=1),
+        record(Event.ACK, 300, una=1001),
+        record(Event.TIMER, 700, una=2001),  # by the ACK at 300
+        record(Event.ACK, 800, una=2001),
+        record(Event.ACK, 900, una=3001),
+        record(Event.ACK, 1500, una=4001),
+    )
+    assert flow.stall_ns == (300 * MS, 800 * MS)
 
 
 def test_phases_by_hand() -> None:

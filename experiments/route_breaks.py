@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A route breaks under TCP: seed 003, sections 3.2 to 3.4 (tables 3.1-3.3, figure 3.7; claims C31-C35).
 
-A string of four hops in ideal discs of 250 m, RTS/CTS before every frame, Reno. The last station leaves from 30 s on, so
-that its link breaks at 35 s, while a helper reaches both ends of it. The seed ran AODV-UU, DSR-UU and OOLSR in ns-2,
+A string of four hops in ideal discs of 250 m, RTS/CTS before every frame, Reno. The last station leaves from 30 s on,
+so that its link breaks at 35 s, while a helper reaches both ends of it. The seed ran AODV-UU, DSR-UU and OOLSR in ns-2,
 whose MAC draws a backoff before every frame; so do these, as their forwarded requests have no jitter of their own.
 
 It shows one run each. Reno without NewReno's partial ACKs does not exist in Linux: this is NewReno.
@@ -11,12 +11,16 @@ It shows one run each. Reno without NewReno's partial ACKs does not exist in Lin
 from analysis.claims import Check, Claim, Of
 from experiments import Study
 
-STALL, AT, RTO, WITHOUT = "flows.0.tcp.stall_s", "flows.0.tcp.stall_at_s", "flows.0.tcp.rto_s", "flows.0.route.without_s"
-LOST = "fail.total"
+STALL, AT, RTO = (f"flows.0.tcp.{name}" for name in ("stall_s", "stall_at_s", "rto_s"))
+WITHOUT, LOST = "flows.0.route.without_s", "fail.total"
 
 
 def olsr(**options: int) -> dict[str, object]:
-    return {"routing": ",".join(["olsr,preset=thesis,willingness=7", *(f"{name}={value}" for name, value in options.items())])}
+    return {
+        "routing": ",".join(
+            ["olsr,preset=thesis,willingness=7", *(f"{name}={value}" for name, value in options.items())]
+        )
+    }
 
 
 STUDY = Study(

@@ -2,16 +2,21 @@
 """Slow congestion avoidance over routing that finds and loses its routes: seed 003, section 4.3 (claims C46, C47, C50).
 
 The strings of `sca-strings`, but over DSR, as the seed ran them, and over AODV; and over static routes beside them,
-where the gain is not. To a routing protocol with link-layer feedback a frame that the MAC gives up is a broken link: the
-queue for it is purged and a search begins, so what avoids losses avoids searches. The seed's DSR was DSR-UU, ns-2's own
-is CMU's; both are here. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC (docs/routing/dsr.md).
+where the gain is not. To a routing protocol with link-layer feedback a frame that the MAC gives up is a broken link:
+the queue for it is purged and a search begins, so what avoids losses avoids searches. The seed's DSR was DSR-UU, ns-2's
+own is CMU's; both are here. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC (docs/routing/dsr.md).
 """
 
 from analysis.claims import Check, Claim, Of, order
 from experiments import Study, sca
 
 GOODPUT = "goodput_kbps"
-ROUTINGS = {"dsr": "dsr,preset=thesis", "dsr-cmu": "dsr,preset=cmu", "aodv": "aodv,preset=thesis", "static": "static"}
+ROUTINGS = {
+    "dsr": "dsr,preset=thesis",
+    "dsr-cmu": "dsr,preset=cmu",
+    "aodv": "aodv,preset=thesis",
+    "static": "manet_static",
+}
 HOPS = (4, 6, 8, 10)
 CASES = {
     f"{name} {hops}": {"routing": routing, "stations": hops + 1} for name, routing in ROUTINGS.items() for hops in HOPS

@@ -27,6 +27,7 @@ from analysis.result import (
     StationResult,
     TcpSummary,
 )
+from analysis.summaries import RouteSummary
 from analysis.table import study_tables
 from emulation.cli.options import specification_of
 from emulation.cli.playing import say_speed
@@ -57,8 +58,12 @@ def made_up(task: Task) -> Run:
     }  # fmt: skip
     tcp = TcpSummary(
         rtos=1, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=2, recovery_s=3, rto_s=4, cwnd_mean=5,
-        cwnd_max=6, srtt_ms=7, in_flight_mean=8,
+        cwnd_max=6, srtt_ms=7, in_flight_mean=8, stall_s=9, stall_at_s=10,
     )  # fmt: skip
+    route = RouteSummary(
+        found=1, changed=2, lost=3, without_s=4, length_mean=5, breaks=6, recovered=7, recovery_mean_s=8,
+        recovery_max_s=9, packets_by_hops={1: 10}, rto_without_s=11,
+    ) if task.specification.network.routing["kind"] not in ("static", "none") else None  # fmt: skip
     flows = task.specification.made().applications
     return Run(
         variant=task.variant, case=task.case, seed=task.seed, goodput_segments=100,
@@ -69,7 +74,7 @@ def made_up(task: Task) -> Run:
         flows=[
             FlowResult(name=f"flow{n}", source=flow.source, destination=flow.destination, congestion="reno",
                        delivered_bytes=1, goodput_segments=1, goodput_kbps=1, share=1 / len(flows), retransmits=0,
-                       finished_s=None, tcp=tcp if task.specification.measurement.tcp_trace else None)
+                       finished_s=None, route=route, tcp=tcp if task.specification.measurement.tcp_trace else None)
             for n, flow in enumerate(flows, 1)
         ],
     )  # fmt: skip

@@ -24,7 +24,7 @@ def read(kept: Path, built: Path) -> dict[str, dict[str, int]]:
         if not notes.is_file():
             continue
         shutil.copyfile(notes, counters.with_suffix(".gcno"))
-        command = ["gcov", "--json-format", "--stdout", str(counters)]
+        command = ["gcov", "--json-format", "--stdout", counters.name]
         told = subprocess.run(command, cwd=counters.parent, capture_output=True, text=True)
         for line in told.stdout.splitlines() if not told.returncode else ():
             for file in json.loads(line)["files"]:

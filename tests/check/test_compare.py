@@ -29,6 +29,7 @@ from emulation.check.compare import (
 )  # fmt: skip
 from emulation.check.subject import Kind, Module, examine, find
 from emulation.check.tables import bottleneck_tables, fairness, phases_table, tables
+from emulation.lane.check import loaded
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.play.run import FINISHED
@@ -156,7 +157,7 @@ def built(name: str, folder: Path, change: dict[str, str], kind: str = "congesti
 @pytest.mark.lane
 def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prepared) -> None:
     lab = Lab(prepared.kernel.linux, prepared.modules)
-    module = built("tcp_mine", tmp_path, {})
+    module = built("mine", tmp_path, {})
     asked = lab, module, "reno", [1, 3], [1, 2], tmp_path / "runs"
     processes.run_all(beforehand(*asked, lambda: True))
     left = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob(f"*/{FINISHED}")}
@@ -174,6 +175,16 @@ def test_the_template_is_reno_to_the_last_segment(tmp_path: Path, prepared: Prep
     assert report.data["shares"]["mine"] == report.data["shares"]["reno"]
     assert fairness(report.data)[0].startswith("On a string of 4 hops that both share, mine takes ")
     assert [table.row_count for table in (*tables(report.data, ["goodput_kbps"]), phases_table(report.data))] == [2, 2]
+
+
+@pytest.mark.lane
+def test_a_copy_has_another_name_and_registers_the_same(tmp_path: Path) -> None:
+    """Even if what it registers has its name."""
+    module = built("mine", tmp_path, {})
+    copy = loaded.Module(module.name, str(module.path)).copy(str(tmp_path))
+    assert copy.name == examine(Path(copy.path)).name == "minz"
+    before, after = module.path.read_bytes(), Path(copy.path).read_bytes()
+    assert sum(one != other for one, other in zip(before, after, strict=True)) == 2
 
 
 @pytest.mark.lane

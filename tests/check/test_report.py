@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_the_lines_that_ran_are_those_of_all_seeds() -> None:
     (merged,) = merge([[report(1, 0, 0, 0, 2, 0)], [report(0, 0, 0, 3, 1, 0)]])
     assert coverage.told(merged.data["coverage"]) == "3 of its 6 lines ran; not m.c:20-30, m.c:60"
     assert coverage.told({}) == ""
+
+
+def test_the_lines_that_ran_are_read_from_wherever_one_is(tmp_path, monkeypatch):
+    built, kept = tmp_path / "built", tmp_path / "kept"
+    for folder in (built, kept):
+        folder.mkdir()
+    (built / "m.c").write_text("int main(int n, char **a)\n{\n\tif (n > 1)\n\t\treturn 2;\n\treturn 0;\n}\n")
+    for command in (["gcc", "--coverage", "-c", "m.c"], ["gcc", "--coverage", "m.o", "-o", "m"], ["./m"]):
+        subprocess.run(command, cwd=built, check=True)
+    (built / "m.gcda").rename(kept / "m.gcda")
+    monkeypatch.chdir(tmp_path)
+    assert coverage.read(Path("kept"), built)["m.c"] == {"1": 1, "3": 1, "4": 0, "5": 1}
 
 
 def test_each_finding_has_the_command_that_shows_it_again() -> None:

@@ -10,6 +10,7 @@ import contextlib
 import glob
 import os
 import re
+import struct
 import time
 
 from emulation.lane import syscalls
@@ -23,7 +24,8 @@ KMEMLEAK = "/sys/kernel/debug/kmemleak"
 FAILSLAB, FAIL_PERCENT = "/sys/kernel/debug/failslab", 40
 FAIL_NTH = "/proc/thread-self/fail-nth"  # of this thread's next allocations; 0 when it has failed
 MODULES_REACH = 1 << 28  # bytes from any module's code within which all modules lie, and not the kernel
-NAME_LENGTH = 56  # in struct module
+THIS_MODULE = b".gnu.linkonce.this_module"  # the section that holds its struct module
+SECTION = struct.Struct("=IIQQQQ")  # Elf64_Shdr: name, type, flags, address, offset, size
 COPY = "copy.ko"
 GRACE_S = 6.0  # kmemleak says nothing of what is younger than 5 s
 # The ends of the types that parameters have, and what is none of their values.
@@ -104,7 +106,8 @@ class Module:
         with open(self.path, "rb") as file:
             content = file.read()
         content = content.replace(b"\0name=%s\0" % old, b"\0name=%s\0" % new)
-        content = content.replace(old.ljust(NAME_LENGTH, b"\0"), new.ljust(NAME_LENGTH, b"\0"))
+        begin, size = section(content, THIS_MODULE)
+        content = content[:begin] + content[begin : begin + size].replace(old, new) + content[begin + size :]
         with open(f"{folder}/{COPY}", "wb") as file:
             file.write(content)
         return Module(name, f"{folder}/{COPY}")
@@ -135,6 +138,14 @@ class Module:
             described = dict(PARAMETER.findall(file.read()))
         words = WORDS.findall(described.get(parameter.encode(), b"").decode(errors="replace"))
         return list(dict.fromkeys([*BOUNDARIES, *words[:MOST_WORDS]]))
+
+
+def section(elf: bytes, wanted: bytes) -> tuple[int, int]:
+    """Where a section is in an object file, and its size. Raises StopIteration if there is none."""
+    (headers,), (length, count, names) = struct.unpack_from("=Q", elf, 0x28), struct.unpack_from("=HHH", elf, 0x3A)
+    found = [SECTION.unpack_from(elf, headers + length * number) for number in range(count)]
+    texts = found[names][4]
+    return next((one[4], one[5]) for one in found if elf.startswith(wanted + b"\0", texts + one[0]))
 
 
 def may_fail(start: int, end: int, percent: int) -> None:

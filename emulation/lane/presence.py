@@ -31,16 +31,17 @@ class Presence:
         self.off: set[str] = set()  # nodes that are
         self.loop: Loop | None = None  # of a run
 
-    def start(self, spans: Mapping[str, Sequence[Sequence[float]]], loop: Loop, began_ns: int) -> None:
-        """A run has begun: be there, by name, from each first to each second time (s since `began_ns`). Raises
-        NetlinkError."""
+    def start(self, spans: Mapping[str, Sequence[tuple[float, float | None]]], loop: Loop, began_ns: int) -> None:
+        """A run has begun: be there, by name, from each first to each second time (s since `began_ns`; None: its end).
+        Raises NetlinkError."""
         self.loop = loop
         for name, mine in spans.items():
             node = self.net.nodes[name]
             self.switch(node, on=bool(mine) and mine[0][0] <= 0)
             for begin, end in mine:
                 loop.at(began_ns + round(begin * 1e9), partial(self.switch, node, True))
-                loop.at(began_ns + round(end * 1e9), partial(self.switch, node, False))
+                if end is not None:
+                    loop.at(began_ns + round(end * 1e9), partial(self.switch, node, False))
 
     def switch(self, node: Node, on: bool) -> None:
         """Off or on, unless it is. Raises NetlinkError."""

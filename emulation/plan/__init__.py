@@ -59,7 +59,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "routing": ways,
         "applications": applications,
         "motion": plan_motion(specification, network, standing),
-        "presence": plan_presence(network, applications),
+        "presence": plan_presence(network, applications, measurement.seconds),
         "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,

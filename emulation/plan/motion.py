@@ -42,14 +42,18 @@ def plan_motion(specification: Specification, network: Network, standing: Heard)
     return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, standing))}
 
 
-def plan_presence(network: Network, applications: Sequence[Mapping[str, Any]]) -> dict[str, list[list[float]]]:
+def plan_presence(
+    network: Network, applications: Sequence[Mapping[str, Any]], seconds: float
+) -> dict[str, list[list[float | None]]]:
     """docs/interfaces.md, section 1, `presence`. Raises PlanError for an application that nobody is there to begin."""
-    found = {name: [list(span) for span in spans] for name, spans in network.presence.items()}
     for each in applications:
         source, start_s = each["source"], each["start_s"]
-        if not any(begin <= start_s < end for begin, end in found.get(source, [[0, math.inf]])):
+        if not any(begin <= start_s < end for begin, end in network.presence.get(source, [(0, math.inf)])):
             raise PlanError(f"{each['name']}: it starts at {start_s:g} s, when {source} is not there (presence)")
-    return found
+    return {
+        name: [[begin, end if end < seconds else None] for begin, end in spans]
+        for name, spans in network.presence.items()
+    }
 
 
 def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:

@@ -119,6 +119,10 @@ def test_things_are_changed_and_seen_at_work(bench):
     after = lines.index("*** there is no node sta9; there are: sta1, sta2, sta3") + 1
     assert lines[after] == "sta3 at 400,0,0: heard by sta2"
     assert [len(line.split("->")) for line in lines[after + 1 : after + 7]] == [2] * (4 + 2)  # at 440 m, and at 460 m
+    moves = json.loads((bench.folder / "session1-1" / "lane.json").read_text())["moves"]
+    assert [(move["node"], move["to"], move["speed"]) for move in moves] == [
+        ("sta3", [700.0, 0.0, 0.0], None), ("sta3", [400.0, 0.0, 0.0], None), ("sta3", [500.0, 0.0, 0.0], 20.0)
+    ]  # fmt: skip
     assert lines[after + 7] == "*** switch: which node, on or off?"
     assert [line for line in lines if "packets transmitted" in line] == [
         "1 packets transmitted, 0 received, 100% packet loss", "1 packets transmitted, 1 received, 0% packet loss"

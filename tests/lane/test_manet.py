@@ -135,3 +135,50 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench):
     assert lines[0:2] == ["True", "True"]
     assert "returncode=0" in lines[2]
     assert lines[3:] == [""]
+
+
+@pytest.mark.parametrize("protocol", ["aodv", "dsr", "olsr", "dsdv"])
+def test_no_packet_harms_the_kernel(bench, protocol):
+    """Whatever a station sends by a raw socket: bytes at random, most of them behind headers that are right."""
+    lines = bench.script(
+        f"""
+    import random, socket, struct, subprocess, time
+    from emulation.net import Net
+    net = Net(routing="{protocol}", seconds=5)
+    a, b, c = (net.addStation(f"sta{{i}}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
+    net.addFlow(a, c)
+    draw = random.Random("{protocol}")
+    with net:
+        net.start()
+        with b:
+            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+            raw.bind(("sta2-wlan0", 0))
+        def checksum(data):
+            total = sum(struct.unpack(f"!{{len(data) // 2}}H", data))
+            while total >> 16:
+                total = (total & 0xFFFF) + (total >> 16)
+            return ~total & 0xFFFF
+        def packet():
+            body = draw.randbytes(draw.choice([0, 4, 8, 20, 24, 60, 200]))
+            protocol, port = draw.choice([(48, 0), (17, 654), (17, 698), (17, 269)])
+            if protocol == 17:
+                body = struct.pack("!HHHH", port, port, 8 + len(body), 0) + body
+            elif len(body) >= 4 and draw.random() < 0.8:
+                body = bytes([draw.choice([6, 59]), 0]) + struct.pack("!H", len(body) - 4) + body[4:]
+            to = draw.choice(["255.255.255.255", "10.0.0.1", "10.0.0.3", "10.0.0.9"])
+            head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), draw.randrange(65536), 0,
+                               draw.choice([0, 1, 2, 64]), protocol, 0, *map(socket.inet_aton, ("10.0.0.2", to)))
+            return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
+        for number in range(3000):
+            macs = draw.choice([a.MAC(), c.MAC(), "ff:ff:ff:ff:ff:ff"]) + b.MAC()
+            raw.send(bytes.fromhex(macs.replace(":", "")) + b"\\x08\\0" + packet())
+            if number % 10 == 0:
+                time.sleep(0.02)
+        time.sleep(20)
+        raw.close()
+        done = net.run(5)
+        print(done["applications"][0]["delivered_bytes"] > 50_000)
+    print(subprocess.run("dmesg | grep -E 'BUG|WARNING|Call Trace'", shell=True, capture_output=True, text=True).stdout)
+    """
+    )
+    assert lines == ["True", ""]

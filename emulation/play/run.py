@@ -92,6 +92,7 @@ def play(
     take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)
     if resume and (found := finished(where, plan, made_of)):
+        progress(1.0, found.run.air_s)
         lane_over()
         return found
     (where / FINISHED).unlink(missing_ok=True)

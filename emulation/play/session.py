@@ -22,8 +22,10 @@ from emulation.lanes import Lane, LaneError, Reason
 from emulation.plan import PlanError, plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
+from emulation.play.progress import Progress, duration
 from emulation.play.run import Outcome, Task, play_all
 from emulation.setup import Group, SetupError, packages, prepare
+from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications
 
@@ -108,21 +110,26 @@ def new_folder(out: Path | None, name: str) -> Path:
 def play_with_progress(
     lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None = None, resume: bool = False
 ) -> list[Outcome]:
-    """Run all, with a progress bar on a terminal; with `resume`, only those that are not finished. Raises Misuse,
-    Failure, and OSError."""
+    """Run all, with a progress bar on a terminal, or a line now and then; with `resume`, only those that are not
+    finished. Raises Misuse, Failure, and OSError."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
-               MofNCompleteColumn(), TimeElapsedColumn())  # fmt: skip
+               MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))  # fmt: skip
     console = Console(stderr=True)
-    with failures(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        shown = bar.add_task("running", total=len(tasks), air=0.0)
-        done, air = [0.0] * len(tasks), [0.0] * len(tasks)
+    progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
+    with failures(), Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        shown = bar.add_task("running", total=len(tasks), air=0.0, left="")
 
         def heard(index: int, fraction: float, air_s: float) -> None:
-            done[index], air[index] = fraction, air_s
-            bar.update(shown, completed=sum(done), air=sum(air))
+            progress.heard(index, fraction)
+            left = progress.left_s()
+            said = f"about {duration(left)} left" if left else ""
+            bar.update(shown, completed=sum(progress.done), air=progress.air_s, left=said)
+            if not console.is_terminal and (line := progress.line()):
+                say(line)
 
         return play_all(lab, tasks, folder, heard, jobs, resume)
 

@@ -70,7 +70,7 @@ static void read_replies(struct manet *m, const u8 *ip, const struct dsr_options
 		if (!asked || !dsr_find(m, target, &found, false))
 			continue;
 		dsr_found(m, target);
-		dsr_release(m, target);
+		dsr_release(m, target, true);
 	}
 }
 
@@ -80,7 +80,7 @@ static void after(struct manet *m)
 	struct dsr *d = dsr_of(m);
 
 	if (d->news && param(m, P_RELEASE_ALL) && d->buffer.count)
-		dsr_release(m, 0);
+		dsr_release(m, 0, false);
 	d->news = false;
 }
 

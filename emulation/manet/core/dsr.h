@@ -272,8 +272,8 @@ void dsr_search_timer(struct manet *m, struct dsr_search *s);
 void dsr_buffer_timer(struct manet *m);
 /* A reply for @target came. */
 void dsr_found(struct manet *m, u32 target);
-/* Send those for which there is a route now. @to: this destination's only; 0: all. */
-void dsr_release(struct manet *m, u32 to);
+/* Send those for which there is a route now. @to: this destination's only; 0: all. @answered: a reply came. */
+void dsr_release(struct manet *m, u32 to, bool answered);
 u32 dsr_waiting_for(const struct manet *m, u32 to);
 
 /* dsr_reply.c */

@@ -26,7 +26,7 @@ const struct manet_parameter dsr_parameters[DSR_PARAMETERS] = {
 	ROW("buffer", 1, DSR_WAITING, 64, 100, 64, "packets that wait for a route; the oldest goes (DU dsr.h; N dsragent.h)"),
 	ROW("buffer_timeout_ms", 1, FOREVER, 30000, 30000, 30000, "SendBufferTimeout (9; DU; N)"),
 	ROW("release_all", 0, 1, 1, 0, 1, "whatever is learned may end a wait; 0: a reply, or a request of the destination (8.2.6)"),
-	ROW("release_gap_ms", 0, 10000, 0, 0, 30, "between packets that waited (N: for ARP)"),
+	ROW("release_gap_ms", 0, 10000, 0, 0, 30, "between packets that waited when a reply comes (N: for ARP)"),
 	ROW("ttl_first", 1, 255, 1, 1, 1, "of the first request (3.3.3)"),
 	ROW("ttl_factor", 0, 16, 0, 2, 0, "of each further one; 0: ttl_most at once (DU dsr-rreq.c)"),
 	ROW("ttl_most", 1, 255, 255, 255, 16, "DiscoveryHopLimit (9; N: MAX_SR_LEN)"),

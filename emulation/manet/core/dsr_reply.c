@@ -208,7 +208,7 @@ void dsr_requested(struct manet *m, struct manet_packet *p, struct dsr_options *
 	if (here || param(m, P_LEARN_REQUESTS)) {
 		dsr_learn(m, &way, here, 0);
 		if (dsr_of(m)->buffer.count)
-			dsr_release(m, originator);
+			dsr_release(m, originator, false);
 	}
 	if (here)
 		send_reply(m, &way, so_far, manet_jitter(m));

@@ -195,7 +195,7 @@ void dsr_wait(struct manet *m, struct manet_packet *p)
 	start_search(m, to);
 }
 
-void dsr_release(struct manet *m, u32 to)
+void dsr_release(struct manet *m, u32 to, bool answered)
 {
 	struct dsr *d = dsr_of(m);
 	struct manet_list kept = { 0 }, ready = { 0 };
@@ -216,6 +216,6 @@ void dsr_release(struct manet *m, u32 to)
 		}
 		manet_tell(m, MANET_RELEASED, p, ip_destination(p->data), r.node[1], r.count - 1, 0, 0);
 		dsr_originate(m, p, &r, delay);
-		delay += param_ns(m, P_RELEASE_GAP_MS);
+		delay += answered ? param_ns(m, P_RELEASE_GAP_MS) : 0;
 	}
 }

@@ -64,6 +64,12 @@ class RouteSummary(Summary):
         return self.found + self.changed + self.lost
 
     @property
+    def short_share(self) -> float | None:
+        """Of the segments that arrived, those over at most three hops."""
+        counts = self.packets_by_hops or {}
+        return sum(n for hops, n in counts.items() if hops <= 3) / sum(counts.values()) if counts else None
+
+    @property
     def hops_mean(self) -> float | None:
         """Of the segments that arrived."""
         counts = self.packets_by_hops or {}

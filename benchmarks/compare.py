@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -135,23 +135,25 @@ def measure(repeats: int) -> dict[str, Any]:
     provide()
     with scratch("bench") as name:
         folder = Path(name)
-        found, core = comparisons(folder), build_core(folder)
-        took: dict[tuple[str, str], list[Took]] = {}
-        for _ in range(repeats):
-            for comparison in found:
-                for program, run in comparison.programs.items():
-                    took.setdefault((comparison.title, program), []).append(timed(run))
+        core = build_core(folder)
+        found = take_turns(comparisons(folder), repeats)
         events = {n: events_per_s(core, n, 60) for n in (5, 25, 100)}
-    return {
-        "repeats": repeats,
-        "comparisons": [
-            {"title": each.title, "air_s": each.air_s,
-             "programs": {name: summary([took[each.title, first] for first in (next(iter(each.programs)), name)],
-                                        each.air_s) for name in each.programs}}
-            for each in found
-        ],
-        "core_events_per_s": events,
-    }  # fmt: skip
+    return {"repeats": repeats, "comparisons": found, "core_events_per_s": events}
+
+
+def take_turns(comparisons: Sequence[Comparison], repeats: int) -> list[dict[str, Any]]:
+    """Time all programs, so many times; what each took, as `summary` has it."""
+    took: dict[tuple[str, str], list[Took]] = {}
+    for _ in range(repeats):
+        for comparison in comparisons:
+            for program, run in comparison.programs.items():
+                took.setdefault((comparison.title, program), []).append(timed(run))
+    return [
+        {"title": each.title, "air_s": each.air_s,
+         "programs": {name: summary([took[each.title, first] for first in (next(iter(each.programs)), name)],
+                                    each.air_s) for name in each.programs}}
+        for each in comparisons
+    ]  # fmt: skip
 
 
 def summary(took: list[list[Took]], air_s: float) -> dict[str, float]:
@@ -161,22 +163,30 @@ def summary(took: list[list[Took]], air_s: float) -> dict[str, float]:
     return {"wall_s": theirs, "cpu_s": cpu, "times_real_time": air_s / theirs, "times_dcflab": theirs / ours}
 
 
-def main(as_json: bool, repeats: int) -> int:
+def show(comparisons: Iterable[Mapping[str, Any]], repeats: int) -> None:
+    """Print what `take_turns` found."""
     from rich.console import Console
     from rich.table import Table
+
+    for comparison in comparisons:
+        title = f"{comparison['title']}; median of {repeats}"
+        first = next(iter(comparison["programs"]))
+        table = Table("", "wall s", "CPU s", "times real time", f"times {first}", title=title, title_justify="left")
+        for name, of in comparison["programs"].items():
+            table.add_row(name, f"{of['wall_s']:.2f}", f"{of['cpu_s']:.2f}", f"{of['times_real_time']:.0f}",
+                          f"{of['times_dcflab']:.2f}")  # fmt: skip
+        Console().print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
+    from rich.console import Console
 
     found = measure(repeats)
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
+    show(found["comparisons"], repeats)
     console = Console()
-    for comparison in found["comparisons"]:
-        title = f"{comparison['title']}; median of {repeats}"
-        table = Table("", "wall s", "CPU s", "times real time", "times dcflab", title=title, title_justify="left")
-        for name, of in comparison["programs"].items():
-            table.add_row(name, f"{of['wall_s']:.2f}", f"{of['cpu_s']:.2f}", f"{of['times_real_time']:.0f}",
-                          f"{of['times_dcflab']:.2f}")  # fmt: skip
-        console.print(table)
     for stations, rate in found["core_events_per_s"].items():
         console.print(f"the core alone, string of {stations}: {rate / 1e6:.1f} million events per second")
     return 0

@@ -11,14 +11,19 @@ from emulation.cli.command import Command, become
 from emulation.play.errors import Misuse
 from emulation.setup import Group
 
-BENCHMARKS = {"speed": "benchmarks.compare", "routing": "benchmarks.routing", "like-ns2": "benchmarks.like_ns2"}
+BENCHMARKS = {
+    "speed": "benchmarks.compare",
+    "routing": "benchmarks.routing",
+    "like-ns2": "benchmarks.like_ns2",
+    "mobile": "benchmarks.mobile",
+}
 
 
 def callback(arguments: Sequence[str]) -> None:
-    """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing, or
-    goodput under --like ns2.
+    """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
+    goodput under --like ns2, or what stations that move cost.
 
-    ARGUMENTS: speed (the default), routing or like-ns2; --json prints the figures as JSON; --repeats N says how
+    ARGUMENTS: speed (the default), routing, like-ns2 or mobile; --json prints the figures as JSON; --repeats N says how
     often each is timed, or how many seeds are run.
     """
     what = "speed"

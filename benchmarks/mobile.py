@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench mobile`: what stations that move, and routing, cost; beside ns-2 with the same movement file.
+
+50 stations in a strip, DSR, one flow, 900 s; the same string under static routes, in the kernel's table and in routing
+interfaces; and 25 to 200 stations as dense as each other, which shows whether work grows with neighbours or with all.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+from benchmarks import asked
+from benchmarks.compare import HERE, Comparison, dcflab, output, show, take_turns
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.session import provide
+
+STATIONS, AREA, VMAX, LONG_S, STRING_S, GROWING_S = 50, (1500, 300), 10, 900, 300, 60
+SIZES = (25, 50, 100, 200)
+
+
+def comparisons(folder: Path) -> list[Comparison]:
+    """All that is compared. `folder` is for the movement file."""
+    movement = folder / "mobile.setdest"
+    moving = ("mobile", "--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
+    output(HERE.parent / "dcflab", "motion", *moving, "--seconds", LONG_S, "--out", movement)
+    quick = ("--no-figures", "--no-trace", "--window-limit", 64)
+    run = (*moving, "--seconds", LONG_S, "--routing", "dsr,preset=cmu", *quick)
+    string = ("string", "--rts", "full", "--seconds", STRING_S, *quick)
+    ns2 = ("ns", HERE / "peers/mobile.tcl", movement, STATIONS, *AREA, "DSR", LONG_S, 1)
+    growing = ("--vmax", VMAX, "--routing", "aodv", "--seconds", GROWING_S, *quick)
+    strips = {count: f"{AREA[0] * count // STATIONS}x{AREA[1]}" for count in SIZES}
+    return [
+        Comparison(f"{STATIONS} stations that move, DSR, one flow, {LONG_S} s", LONG_S, {
+            "dcflab, no trace": partial(dcflab, *run),
+            "dcflab": partial(dcflab, *run[:-3], *quick[-2:]),
+            "ns-2, no trace": partial(output, *ns2),
+        }),
+        Comparison(f"A string of five, static routes, {STRING_S} s, no trace", STRING_S, {
+            "kernel's routes": partial(dcflab, *string),
+            "routing interfaces": partial(dcflab, *string, "--routing", "manet_static"),
+        }),
+        Comparison(f"So many stations, as dense as each other, AODV, {GROWING_S} s, no trace", GROWING_S, {
+            str(count): partial(dcflab, "mobile", "--stations", count, "--area", area, *growing)
+            for count, area in strips.items()
+        }),
+    ]  # fmt: skip
+
+
+def main(as_json: bool, repeats: int) -> int:
+    provide()
+    with scratch("bench") as name:
+        found = take_turns(comparisons(Path(name)), repeats)
+    if as_json:
+        print(json.dumps({"repeats": repeats, "comparisons": found}, indent=1))
+    else:
+        show(found, repeats)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

@@ -17,6 +17,7 @@ standard library only, and as little of it as possible.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -232,11 +233,24 @@ def status_of(run: Callable[[], int]) -> int:
         print(*traceback.format_list(own), *traceback.format_exception_only(error), sep="", file=sys.stderr)
         said = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
         report(error=said, errno=getattr(error, "errno", None))
+    finally:
+        sys.stdout.flush()
     return 1
 
 
+def in_child(run: Callable[[], int]) -> int:
+    """Make this call in a process of its own, and be the parent of those that lose theirs. Returns its exit status."""
+    child = os.fork()
+    if child == 0:
+        os._exit(run())
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == child:
+            return os.waitstatus_to_exitcode(status)
+
+
 def main() -> None:
-    """Be the first process."""
+    """Be the first process, which carries out a plan itself: each page that a child writes to would be copied."""
     global reports
     with open(sys.argv[1]) as file:
         boot = json.load(file)
@@ -244,15 +258,6 @@ def main() -> None:
     time.sleep(SHARP_S)
     reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
     report(boot="done")
-    child = os.fork()
-    if child == 0:
-        status = status_of(lambda: program(boot))
-        sys.stdout.flush()
-        os._exit(status)
-    status = 0
-    while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == child:
-            break
-    report(exit=os.waitstatus_to_exitcode(status))
+    run = functools.partial(status_of, functools.partial(program, boot))
+    report(exit=run() if boot["command"][0] == "plan" else in_child(run))
     syscalls.power_off()

@@ -10,7 +10,7 @@
 #include "air.h"
 
 #define SUBBUF_SIZE (256 * 1024)
-#define SUBBUFS 16
+#define SUBBUFS 4 /* in virtual time the reader is there at once; elsewhere this is seconds */
 
 static struct dentry *create_buf_file(const char *name, struct dentry *parent, umode_t mode, struct rchan_buf *buf,
 				      int *is_global)

@@ -23,7 +23,7 @@
 
 #define NAME "tcp_tap"
 #define RECORDS 4096 /* in a sub-buffer */
-#define SUBBUFS 16
+#define SUBBUFS 4
 
 enum event { ACK = 1, STATE, RETRANSMIT, CLOSE, TIMER };
 

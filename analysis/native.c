@@ -7,10 +7,12 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
 	PACKET = 6, /* an Enhanced Packet Block */
+	OPT_COMMENT = 1,
 	OPT_FLAGS = 2,
 	OPT_PACKETID = 5,
 	FLAG_INBOUND = 1,
@@ -46,7 +48,8 @@ struct tx {
 
 /* One packet to be written: which transmission, on which interface, when. */
 struct packet {
-	int64_t tx, time_ns, text; /* a row, and the number of its comment, or -1 */
+	int64_t tx, time_ns;
+	int64_t text, waited_ns; /* what its comment says: the number of a text, and for how long; or -1 */
 	int32_t signal_mdbm;
 	uint16_t interface;
 	uint8_t bad, zero;
@@ -108,14 +111,22 @@ static int8_t dbm(int32_t mdbm)
 	return whole < -128 ? -128 : whole > 127 ? 127 : whole;
 }
 
+/* What a frame that had waited says of it, after what else there is to say of it; returns its length. */
+static long queued(char *to, long size, bool more, int64_t ns)
+{
+	return snprintf(to, size, "%squeued %d.%06d ms before", more ? "; " : "", (int)(ns / 1000000), (int)(ns % 1000000));
+}
+
 /*
  * Write packets as Enhanced Packet Blocks; returns the bytes that they take.
  * Without `out` nothing is written. `text_at` has one entry more than there
- * are texts, which are options, whole words each.
+ * are texts.
  */
 long write_packets(uint32_t *out, const struct packet *packets, long count, const struct tx *txs, const uint8_t *data,
 		   const int64_t *frames, const uint8_t *texts, const int64_t *text_at)
 {
+	int64_t summed = -1; /* the transmission whose FCS is `good` */
+	uint32_t good = 0;
 	long words = 0;
 
 	for (const struct packet *p = packets; p < packets + count; p++) {
@@ -123,7 +134,10 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		bool whole = tx->caplen + 4 == tx->length; /* then the FCS is there too */
 		long captured = tx->caplen + 4 * whole, in_words = (captured + 3) / 4;
 		long text = p->text < 0 ? 0 : text_at[p->text + 1] - text_at[p->text];
-		long total = 14 + in_words + 5 + text / 4 + 2;
+		char waited[48];
+		long more = p->waited_ns < 0 ? 0 : queued(waited, sizeof(waited), text, p->waited_ns);
+		long comment = text + more ? 1 + (text + more + 3) / 4 : 0; /* words */
+		long total = 14 + in_words + 5 + comment + 2;
 		bool at_station = p->interface > 0;
 		uint32_t *head = out + words, *tail = head + 14 + in_words;
 		uint32_t low = p->time_ns, high = p->time_ns >> 32;
@@ -152,8 +166,12 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		tail[-1] = 0;
 		frame = memcpy(head + 14, data + frames[p->tx], tx->caplen);
 		if (whole) {
-			uint32_t sum = fcs(frame, tx->caplen) ^ (p->bad ? 0xFFFFFFFF : 0);
+			uint32_t sum;
 
+			if (p->tx != summed) /* stations hear it one after the other */
+				good = fcs(frame, tx->caplen);
+			summed = p->tx;
+			sum = p->bad ? ~good : good;
 			memcpy(frame + tx->caplen, &sum, 4);
 		}
 		tail[0] = OPT_FLAGS | 4 << 16;
@@ -161,9 +179,14 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		tail[2] = OPT_PACKETID | 8 << 16;
 		tail[3] = tx->id;
 		tail[4] = tx->id >> 32;
-		memcpy(tail + 5, texts + (text ? text_at[p->text] : 0), text);
-		tail[5 + text / 4] = 0; /* the end of options */
-		tail[6 + text / 4] = 4 * total;
+		if (comment) {
+			tail[5] = OPT_COMMENT | (text + more) << 16;
+			tail[4 + comment] = 0; /* the last word is filled up */
+			memcpy((char *)(tail + 6) + text, waited, more);
+			memcpy(tail + 6, texts + (text ? text_at[p->text] : 0), text);
+		}
+		tail[5 + comment] = 0; /* the end of options */
+		tail[6 + comment] = 4 * total;
 	}
 	return 4 * words;
 }

@@ -15,8 +15,8 @@ from emulation.setup import library
 
 Array = NDArray[Any]
 SOURCE = Path(__file__).with_suffix(".c")
-PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("signal_mdbm", "<i4"), ("interface", "<u2"),
-                   ("bad", "u1"), ("zero", "u1")])  # fmt: skip
+PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_ns", "<i8"), ("signal_mdbm", "<i4"),
+                   ("interface", "<u2"), ("bad", "u1"), ("zero", "u1")])  # fmt: skip
 
 
 @cache
@@ -38,8 +38,8 @@ def follow(data: Array) -> tuple[Array, int]:
 
 
 def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: list[bytes]) -> Array:
-    """Packets (dtype PACKET) as pcapng blocks, in bytes. `tx`, `data` and `frame` are those of a Trace, `texts` the
-    options that packets have by their number."""
+    """Packets (dtype PACKET) as pcapng blocks, in bytes. `tx`, `data` and `frame` are those of a Trace, `texts` those
+    of comments, by their number."""
     packets, tx, frame = np.ascontiguousarray(packets), np.ascontiguousarray(tx), np.ascontiguousarray(frame)
     blob = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     text_at = np.cumsum([0, *map(len, texts)], dtype=np.int64)

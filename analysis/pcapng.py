@@ -74,20 +74,22 @@ class Writer:
             self.names
         ):
             raise ValueError(f"the trace is of more stations than the {len(self.names)} of the plan")
-        texts, on_air, at_station = remarks(trace, self.names)
-        options = [_option(OPT_COMMENT, text.encode()) for text in texts]
+        said, on_air, at_station, waited = remarks(trace, self.names)
+        texts = [text.encode() for text in said]
         tx, rx = trace.tx, trace.rx
         sent = np.flatnonzero((tx["start_ns"] >= begin_ns) & (tx["start_ns"] < until_ns))
         air = np.zeros(sent.size, native.PACKET)
-        air["tx"], air["time_ns"], air["text"] = sent, tx["start_ns"][sent], on_air[sent]
+        air["tx"], air["time_ns"] = sent, tx["start_ns"][sent]
+        air["text"], air["waited_ns"] = on_air[sent], waited[sent]
         shown = (rx["start_ns"] >= begin_ns) & (rx["start_ns"] < until_ns) & (rx["outcome"] != Outcome.BELOW_THRESHOLD)
         came = np.flatnonzero(shown)
         came = came[np.lexsort((rx["station"][came], rx["start_ns"][came]))]
         seen = np.zeros(came.size, native.PACKET)
-        seen["tx"], seen["time_ns"], seen["text"] = trace.rx_tx[came], rx["start_ns"][came], at_station[came]
+        seen["tx"], seen["time_ns"] = trace.rx_tx[came], rx["start_ns"][came]
+        seen["text"], seen["waited_ns"] = at_station[came], -1
         seen["interface"], seen["signal_mdbm"] = rx["station"][came] + 1, rx["power_mdbm"][came]
         seen["bad"] = rx["outcome"][came] != Outcome.OK
-        self._append(*(native.write_packets(each, tx, trace.data, trace.frame, options).data for each in (air, seen)))
+        self._append(*(native.write_packets(each, tx, trace.data, trace.frame, texts).data for each in (air, seen)))
 
     def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str]:
         """End both files with when the trace began and ended; returns their SHA-256, in hex."""

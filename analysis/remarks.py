@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the air remarks on packets, as pcapng comments: docs/file-formats.md has their words.
 
-On `air`: what became of a frame at its addressed receiver and whose doing it was, which attempt it is, how long it had
-waited, and that it was given up. On a station: why it was spoilt there. Most texts are on many packets, so the remark
-of a packet is a number: the text's place among all.
+On `air`: what became of a frame at its addressed receiver and whose doing it was, that it was given up, which attempt
+it is, and how long it had waited. On a station: why it was spoilt there. Most texts are on many packets, so the remark
+of a packet is a number: the text's place among all. Only how long a frame had waited is another with each; `native.c`
+puts it into words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from analysis.columns import around
 from analysis.dissect import Frames, classify
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
 
-NONE = -1  # no remark
+NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two in one number
 # What a frame is called: as the counters do, and of TCP what else is OTHER to them.
 FLAGS = {0x02: "TCP SYN", 0x01: "TCP FIN", 0x04: "TCP RST"}
 NAMES = [{Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "TCP ACK"}.get(kind, kind.name) for kind in Kind] + list(FLAGS.values())
@@ -24,38 +26,41 @@ LIMITS = {
 }  # fmt: skip
 
 
-def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Array]:
-    """The texts, each once; which of them each row of `trace.tx` has, and which each row of `trace.rx` (NONE: none).
-    `stations` are the stations' names."""
-    numbers: dict[str, int] = {}
+def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Array, Array]:
+    """The texts, each once; which of them each row of `trace.tx` has, and which each row of `trace.rx` (NONE: none);
+    and for how many ns each row of `trace.tx` had waited (-1: it was not the first of its frame). `stations` are the
+    stations' names."""
+    texts: dict[str, int] = {}
 
-    def number(text: str) -> int:
-        return numbers.setdefault(text, len(numbers))
+    def numbers(codes: Array, text: Callable[[int], str]) -> Array:
+        """The number of each code's text."""
+        each, place = np.unique(codes, return_inverse=True)
+        found: Array = np.array([texts.setdefault(text(code), len(texts)) for code in each.tolist()], np.int64)[place]
+        return found
+
+    def say(rows: Array, more: Array) -> None:
+        """Add texts to those that these rows of `trace.tx` have; of several for one row in their order."""
+        while rows.size:
+            row, at = np.unique(rows, return_index=True)
+            on_air[row] = numbers(on_air[row] << 32 | more[at], partial(_both, list(texts)))
+            rows, more = np.delete(rows, at), np.delete(more, at)
 
     what = _names(trace)
-    at_station = np.full(trace.rx.size, NONE)
+    on_air, at_station = np.full(trace.tx.size, NONE), np.full(trace.rx.size, NONE)
     bad = np.flatnonzero(trace.rx["outcome"] != Outcome.OK)
-    causes, cause = np.unique(_causes(trace, bad, what), return_inverse=True)
-    texts = [
-        number(_outcome_text(each >> 24, each >> 8 & NOBODY, NAMES[each & 0xFF], stations)) for each in causes.tolist()
-    ]
-    at_station[bad] = np.array(texts, np.int64)[cause]
-
-    said: dict[int, list[str]] = {}
-    text_of = list(numbers)
+    at_station[bad] = numbers(_causes(trace, bad, what), partial(_outcome_text, stations=stations))
     lost = bad[trace.rx["addressed"][bad] != 0]
-    for row, text in zip(trace.rx_tx[lost].tolist(), at_station[lost].tolist(), strict=True):
-        said.setdefault(row, []).append(text_of[text])
-    for row, text in (*_given_up(trace, what), *_attempts(trace), *_waited(trace)):
-        said.setdefault(row, []).append(text)
-    on_air = np.full(trace.tx.size, NONE)
-    on_air[list(said)] = [number("; ".join(parts)) for parts in said.values()]
-    return list(numbers), on_air, at_station
+    say(trace.rx_tx[lost], at_station[lost])
+    given_up, limits = _given_up(trace, what)
+    say(given_up, numbers(limits, _limit_text))
+    again = np.flatnonzero(trace.tx["attempt"] > 1)
+    say(again, numbers(trace.tx["attempt"][again], "attempt {}".format))
+    return list(texts), on_air, at_station, _waited(trace)
 
 
-def milliseconds(ns: int) -> str:
-    """ns, exactly."""
-    return f"{ns // 1_000_000}.{ns % 1_000_000:06d}"
+def _both(texts: Sequence[str], pair: int) -> str:
+    """Two texts as one, of which the first may be NONE."""
+    return "; ".join(texts[number] for number in (pair >> 32, pair & LOW) if number != NONE)
 
 
 def _names(trace: Trace) -> Array:
@@ -83,7 +88,8 @@ def _causes(trace: Trace, bad: Array, what: Array) -> Array:
     return cause
 
 
-def _outcome_text(outcome: int, other: int, name: str, stations: Sequence[str]) -> str:
+def _outcome_text(cause: int, stations: Sequence[str]) -> str:
+    outcome, other, name = cause >> 24, cause >> 8 & NOBODY, NAMES[cause & 0xFF]
     match outcome:
         case Outcome.COLLISION:
             return f"collision with {stations[other]} {name}" if other < len(stations) else "collision"
@@ -95,29 +101,27 @@ def _outcome_text(outcome: int, other: int, name: str, stations: Sequence[str]) 
             return "below threshold"
 
 
-def _given_up(trace: Trace, what: Array) -> Iterable[tuple[int, str]]:
-    """On the last transmission of each frame that was given up: what it was, and at which limit."""
+def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:
+    """The last transmission of each frame that was given up; and, as one number, at which limit, and what it was."""
     end = trace.end[np.isin(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
     row = np.searchsorted(trace.tx["id"], end["id"]).clip(max=max(0, trace.tx.size - 1))
     known = trace.tx["id"][row] == end["id"] if trace.tx.size else np.zeros(end.size, bool)
     row, end = row[known], end[known]
     name = np.where(end["kind"] == trace.tx["kind"][row], what[row], end["kind"])  # else only RTSs were sent for it
-    for at, which, reason in zip(row.tolist(), name.tolist(), end["reason"].tolist(), strict=True):
-        yield at, f"given up: {NAMES[which]}, {LIMITS[Reason(reason)]}"
+    return row, end["reason"].astype(np.int64) << 8 | name
 
 
-def _attempts(trace: Trace) -> Iterable[tuple[int, str]]:
-    """On every attempt after the first."""
-    again = np.flatnonzero(trace.tx["attempt"] > 1)
-    return ((row, f"attempt {n}") for row, n in zip(again.tolist(), trace.tx["attempt"][again].tolist(), strict=True))
+def _limit_text(limit: int) -> str:
+    return f"given up: {NAMES[limit & 0xFF]}, {LIMITS[Reason(limit >> 8)]}"
 
 
-def _waited(trace: Trace) -> Iterable[tuple[int, str]]:
-    """On the first transmission of each frame, an RTS for it included."""
+def _waited(trace: Trace) -> Array:
+    """How long the first transmission of each frame, an RTS for it included, had waited, in ns; -1 for the others."""
     tx = trace.tx
     own = np.flatnonzero(~is_response(tx["kind"]) & (tx["msdu"] > 0))
     frame = tx["station"][own].astype(np.int64) << 32 | tx["msdu"][own]
-    first = np.sort(own[np.unique(frame, return_index=True)[1]])
+    first = own[np.unique(frame, return_index=True)[1]]
     first = first[tx["attempt"][first] <= 1]
-    waited = (tx["start_ns"][first] - tx["queued_ns"][first]).tolist()
-    return ((row, f"queued {milliseconds(ns)} ms before") for row, ns in zip(first.tolist(), waited, strict=True))
+    waited = np.full(tx.size, -1)
+    waited[first] = tx["start_ns"][first] - tx["queued_ns"][first]
+    return waited

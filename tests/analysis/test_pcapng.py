@@ -131,7 +131,7 @@ def test_a_collided_handshake_is_tcp() -> None:
             to, packet = int(source != 1), ipv4(ip(source), ip(1), 6, tcp(1, 2, n, 0, flags), n)
             air.at(START + n * 30_000_000, lambda s=source, p=packet, t=to: air.enqueue(s, Kind.OTHER, t, p))
     records = trace.parse(np.frombuffer(air.run(2), np.uint8))
-    texts, on_air, at_station = remarks(records, ["sta1", "sta2", "sta3"])
+    texts, on_air, at_station, _ = remarks(records, ["sta1", "sta2", "sta3"])
     assert texts and not any("OTHER" in text for text in texts)
     words = " ".join(texts[n] for n in (*on_air[on_air >= 0], *at_station[at_station >= 0]))
     for text in ("receiver was sending TCP RST", "collision with sta3 TCP FIN", "collision with sta1 TCP SYN"):

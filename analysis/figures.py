@@ -285,8 +285,13 @@ def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> 
 def _save(figure: "Figure", path: Path) -> None:
     """Without date and version, so that one result gives one file."""
     import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    silent = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+    if path.suffix == ".png":  # `savefig` would draw it once more before, to see what it could cut off
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.print_png(path, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        return
+    silent = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
     text_stays_text: Any = {"svg.fonttype": "none", "pdf.fonttype": 42}
     with matplotlib.rc_context({"svg.hashsalt": path.name, **text_stays_text}):
         figure.savefig(path, metadata=dict.fromkeys(silent[path.suffix[1:]]))

@@ -47,6 +47,10 @@ def _named() -> Iterator[None]:
 def _studio(parent: Parent) -> None:
     """Draw what the parent says, until it says None."""
     parent.stand_back()
+    from matplotlib.artist import Artist
+
+    undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
+    Artist._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m emulation`: the command line; `./dcflab` is the same with its set-up."""
 
+import gc
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # while there is nothing to clean up
+gc.set_threshold(1 << 18)  # else it looks through all that was loaded, in each child anew, and finds nothing
 
 try:
     from emulation.cli.main import main

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis import native
 from analysis.trace import Array, Kind
 
 HEADER = 24
@@ -34,11 +35,9 @@ class Frames:
     def field(self, offset: Array | int, size: int = 1) -> Array:
         """`size` bytes, big-endian, at `offset` of each frame; 0 where the frame is too short."""
         inside = offset + size <= self.caplen
-        at = np.where(inside, self.at + offset, 0)
-        value = self.data[at].astype(np.int64)
-        for byte in range(1, size):
-            value = value << 8 | self.data[at + byte]
-        return np.where(inside, value, 0)
+        value = np.zeros(self.at.size, np.int64)
+        value[inside] = native.fields(self.data, (self.at + offset)[inside], size)
+        return value
 
     def address(self, number: int) -> Array:
         """Address 1, 2 or 3 as a 48-bit integer."""

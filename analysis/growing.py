@@ -8,13 +8,14 @@ look at the same frame and at who sent at the same time. The bytes are those of 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from analysis import pcapng
-from analysis.trace import NEVER, TX, Array, Records, Trace, rows_of, whole
+from analysis.trace import NEVER, TX, Array, Kind, Outcome, Records, Trace, joined, rows_of, whole
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
 PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
@@ -45,7 +46,8 @@ class Growing:
             self._take(self._bytes(), HOLD_NS)
 
     def finish(self) -> tuple[Trace, tuple[str, str]]:
-        """The file is whole: the trace, and the SHA-256 of its pcapngs."""
+        """The file is whole: the trace, but of its arrivals those only by which frames were delivered, not RTSs and
+        answers; and the SHA-256 of its pcapngs."""
         data = self._bytes()
         self._take(data, 0)
         trace = whole(data, self.parts)
@@ -57,11 +59,14 @@ class Growing:
     def _take(self, data: Array, hold_ns: int) -> None:
         """Read what has come, and write what is settled, which is what began so long before the latest."""
         new = Records.of(data, self.begin)
-        self.parts.append(new)
         self.begin = new.end_at
-        tx, tx_at = np.append(self.tx, new.tx), np.append(self.tx_at, new.tx_at)
-        rx, end = np.append(self.rx, new.rx), np.append(self.end, new.end)
+        tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
+        rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
+        kind = tx["kind"][row] if tx.size else row
+        delivered = (kind > Kind.ACK) & (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
+        kept = (delivered | ~known)[self.rx.size :]
+        self.parts.append(replace(new, rx=new.rx[kept], rx_at=new.rx_at[kept]))
         until_ns = int(tx["start_ns"][-1]) - hold_ns if hold_ns and tx.size else NEVER
         part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)

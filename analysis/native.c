@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The two loops of `analysis` that touch every byte of a trace, and that numpy
- * can only do by way of large tables: following the chain of records, and
- * writing packets. What they mean is in trace.py and pcapng.py, which check
+ * The loops of `analysis` that touch every frame of a trace, and that numpy
+ * can only do by way of large tables: following the chain of records, reading
+ * a field of all frames, and writing packets. What they mean is in trace.py and pcapng.py, which check
  * what they hand over; here nothing is decided, and nothing allocated.
  */
 #include <stdbool.h>
@@ -74,6 +74,18 @@ long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
 	}
 	*end = at;
 	return count;
+}
+
+/* The numbers that are in `size` bytes, big-endian, at each of these places. */
+void fields(const uint8_t *data, const int64_t *at, long count, long size, int64_t *numbers)
+{
+	for (long i = 0; i < count; i++) {
+		int64_t number = 0;
+
+		for (long byte = 0; byte < size; byte++)
+			number = number << 8 | data[at[i] + byte];
+		numbers[i] = number;
+	}
 }
 
 static uint32_t crc_table[256];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two loops of `native.c`, on numpy's arrays. The library is built on first use, and kept in the cache."""
+"""The loops of `native.c`, on numpy's arrays. The library is built on first use, and kept in the cache."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def _library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library.obtain(SOURCE)))
     address = ctypes.c_void_p
     loaded.follow.argtypes, loaded.follow.restype = [address, ctypes.c_long, address, address], ctypes.c_long
+    loaded.fields.argtypes, loaded.fields.restype = [address, address, ctypes.c_long, ctypes.c_long, address], None
     loaded.write_packets.argtypes = [address, address, ctypes.c_long, *[address] * 5]
     loaded.write_packets.restype = ctypes.c_long
     return loaded
@@ -35,6 +36,13 @@ def follow(data: Array) -> tuple[Array, int]:
     offsets, end = np.empty(data.size // 8, np.int64), np.zeros(1, np.int64)
     count = _library().follow(data.ctypes.data, data.size, offsets.ctypes.data, end.ctypes.data)
     return offsets[:count], int(end[0])
+
+
+def fields(data: Array, at: Array, size: int) -> Array:
+    """The numbers that are in `size` bytes of `data`, big-endian, at each of these places, all of which are inside."""
+    data, at, numbers = np.ascontiguousarray(data), np.ascontiguousarray(at, np.int64), np.empty(at.size, np.int64)
+    _library().fields(data.ctypes.data, at.ctypes.data, at.size, size, numbers.ctypes.data)
+    return numbers
 
 
 def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: list[bytes]) -> Array:

@@ -13,11 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from analysis import statistics
 from analysis.result import FlowResult, Run
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
 Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
@@ -137,7 +139,7 @@ def by_case(runs: Sequence[Run]) -> Groups:
 def study_tables(
     title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
     rows: str = "", quantities: Mapping[str, str] | None = None,
-) -> list[Table]:  # fmt: skip
+) -> "list[Table]":  # fmt: skip
     """Of one case: a table under `title` with all quantities, a column for each variant. Of several: one for each
     quantity, under its name, with a row for each case. The numbers of a publication stand beside.
 
@@ -156,7 +158,7 @@ def study_tables(
 def _one_case(
     title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
     names: Mapping[str, str], quantities: Mapping[str, str],
-) -> Table:  # fmt: skip
+) -> "Table":  # fmt: skip
     """A row for each quantity, and one for the change of goodput."""
     table = _table(title, "", variants, names, published)
     for path, label in quantities.items():
@@ -188,7 +190,7 @@ def _changes(
 
 def _cases(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
-) -> Table:  # fmt: skip
+) -> "Table":  # fmt: skip
     """A row for each case; in each cell a variant's value, and its change against the first."""
     variants = _variants(groups)
     beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
@@ -209,7 +211,7 @@ def _cases(
 
 def _compact(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
-) -> Table:  # fmt: skip
+) -> "Table":  # fmt: skip
     """A row for each case: the first variant's value, and how much more or less the others have."""
     variants = _variants(groups)
     first, widest = variants[0], 0.0
@@ -227,8 +229,10 @@ def _compact(
 
 def _table(
     title: str, rows: str, variants: Iterable[str], names: Mapping[str, str], beside: Collection[str] = ()
-) -> Table:  # fmt: skip
+) -> "Table":  # fmt: skip
     """An empty table with a column for each variant, and after those of `beside` one for what was published."""
+    from rich.table import Table
+
     table = Table(title=title or None, title_justify="left", caption_justify="left")
     table.add_column(rows)
     for variant in variants:
@@ -284,12 +288,12 @@ def percent(of: statistics.Estimate | None) -> str:
     return f"{of.mean * 100:+.1f}{spread} %"
 
 
-def flow_table(runs: Sequence[Run]) -> Table:
+def flow_table(runs: Sequence[Run]) -> "Table":
     """The flows of runs, a row each; of several variants, each flow's under each. Means over seeds."""
     return _rows_of_flows("flows", runs, OF_FLOWS)
 
 
-def route_table(runs: Sequence[Run]) -> Table:
+def route_table(runs: Sequence[Run]) -> "Table":
     """The same of their routes; and over how many hops how many segments arrived, under all seeds."""
     table = _rows_of_flows("routes", runs, OF_ROUTES, {"segments by hops": _by_hops})
     table.caption = "RTO, s: spent waiting for the timer to expire; without route: as much of it"
@@ -307,8 +311,10 @@ def _by_hops(flows: Sequence[FlowResult]) -> str:
 def _rows_of_flows(
     title: str, runs: Sequence[Run], quantities: Mapping[str, str],
     more: Mapping[str, Callable[[Sequence[FlowResult]], str]] = MappingProxyType({}),
-) -> Table:  # fmt: skip
+) -> "Table":  # fmt: skip
     """A row for each flow, with those of the quantities that one of them has, and `more` columns."""
+    from rich.table import Table
+
     flows: dict[tuple[str, str], list[FlowResult]] = {}
     for run in runs:
         for flow in run.flows:

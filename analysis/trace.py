@@ -177,7 +177,7 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
     """The trace in the bytes `data`, whose parts these are. Raises TraceError if it is not all there."""
 
     def all_of(column: str) -> Array:
-        return np.concatenate([getattr(part, column) for part in parts])
+        return joined(*(getattr(part, column) for part in parts))
 
     _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
     tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
@@ -215,6 +215,11 @@ def runs(words: Array, length: int) -> Array:
     if words.size < length:
         return np.zeros((0, length), words.dtype)
     return np.lib.stride_tricks.sliding_window_view(words, length, writeable=words.flags.writeable)
+
+
+def joined(*columns: Array) -> Array:
+    """Columns of one dtype, one after the other; as words, because numpy would copy records one by one."""
+    return np.concatenate([column.view("<u8") for column in columns]).view(columns[0].dtype)
 
 
 def _fail(at: Array, bad: Array, what: str) -> None:

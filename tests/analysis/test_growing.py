@@ -7,7 +7,9 @@ import pytest
 from sample import Sample
 
 from analysis import growing
+from analysis.flight import in_flight
 from analysis.growing import Growing
+from analysis.hops import of_trace
 from analysis.medium import radios
 from analysis.trace import TraceError
 
@@ -22,8 +24,11 @@ def grow(folder: Path, sample: Sample, part: int, size: int | None = None) -> tu
                 file.write(raw[at : at + part])
             growing.more()
         trace, sha256 = growing.finish()
-    for column in ("tx", "rx", "end", "frame", "rx_tx"):
+    for column in ("tx", "end", "frame"):
         assert getattr(trace, column).tobytes() == getattr(sample.trace, column).tobytes()
+    stations = radios(sample.air.plan())
+    assert in_flight(of_trace(trace, stations)).means() == in_flight(of_trace(sample.trace, stations)).means()
+    assert trace.rx.size < sample.trace.rx.size / 4
     return sha256
 
 

@@ -12,7 +12,6 @@ import io
 import os
 import signal
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -149,6 +148,8 @@ def defines(path: str) -> set[str]:
 def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     """The version of this checkout."""
     if wanted:
+        import tomllib
+
         click.echo("dcflab " + tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"])
         ctx.exit()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import threading
 import time
 
 from emulation.lane import recorders
@@ -104,6 +103,8 @@ class Service:
             self._go_on()
 
     def _go_on(self) -> None:
+        import threading
+
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 

@@ -186,7 +186,7 @@ class Net:
     def run(self, seconds: float, progress: Progress = unheard) -> dict[str, Any]:
         """Run the plan's applications for so long, in the lane's time, and say what happened, as lane.json has it.
 
-        `progress` hears the fraction done and the air time in seconds, 100 times. Raises OSError.
+        `progress` hears the fraction done and the air time in seconds, 100 times or every few seconds. Raises OSError.
         """
         plan = self.build()
         if self.runs:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from traffic.host import Host
     from traffic.loop import Loop
 
+TOLD_S = 5  # of the lane's time: how often progress is told at most, as it wakes three processes
 
 # What lane.json says of an application that does not say it itself; the words are those of flows.
 UNSAID: dict[str, Any] = {
@@ -90,15 +91,16 @@ class Applications:
             application.prepare()
 
     def run(self, progress: Callable[[float, float], None] = lambda done, air_s: None) -> None:
-        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times."""
+        """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or each TOLD_S."""
         began, seconds = time.monotonic_ns(), self.seconds
+        steps = max(1, min(100, int(seconds / TOLD_S)))
         for application in self.applications:
             self.loop.at(began + int(application.plan["start_s"] * 1e9), application.start)
 
-        def step(percent: int) -> None:
-            progress(percent / 100, seconds * percent / 100)
-            if percent < 99:
-                self.loop.at(began + int(seconds * 1e7) * (percent + 1), lambda: step(percent + 1))
+        def step(number: int) -> None:
+            progress(number / steps, seconds * number / steps)
+            if number + 1 < steps:
+                self.loop.at(began + int(seconds * 1e9) * (number + 1) // steps, lambda: step(number + 1))
 
         step(0)
         self.loop.run(began + int(seconds * 1e9))

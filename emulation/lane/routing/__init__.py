@@ -17,13 +17,12 @@ others, too.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from traffic import plugins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from emulation.lane.network import Network
     from emulation.lane.node import Node
@@ -31,19 +30,18 @@ if TYPE_CHECKING:
 Reach = list[list[int]]  # whom each node can exchange frames with, sorted; symmetric
 
 
-class Demand(NamedTuple):
+class Demand:
     """A flow from a node to another. `prompt`: its receiver acknowledges each segment at once (quickack)."""
 
-    source: int
-    destination: int
-    prompt: bool
+    def __init__(self, source: int, destination: int, prompt: bool) -> None:
+        self.source, self.destination, self.prompt = source, destination, prompt
 
 
-class Planned(NamedTuple):
+class Planned:
     """For one node: its `routing` in the plan, and the nodes that it must know before the network has started."""
 
-    node: dict[str, Any]
-    neighbours: list[int]
+    def __init__(self, node: dict[str, Any], neighbours: list[int]) -> None:
+        self.node, self.neighbours = node, neighbours
 
 
 class Unreachable(ValueError):

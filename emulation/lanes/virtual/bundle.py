@@ -31,7 +31,7 @@ STANDARD = (
     ),
     *("functools", "heapq", "importlib", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "operator"),
     *("re", "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "selectors", "signal", "socket"),
-    *("_weakrefset", "struct", "threading", "types", "typing", "warnings"),
+    *("struct", "types", "warnings"),
 )
 NOT_FOR_RUNS = ("check", "prompt.py", "init.py")  # below emulation/lane
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import importlib.util
 import marshal
+import os
+import struct
 from functools import cache
 from importlib.machinery import SourceFileLoader
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from emulation.lane.init import CHECKOUT as IN_LANE
@@ -52,7 +55,21 @@ def bundle() -> bytes:
 
 
 def entry(name: str, source: str | None, in_lane: str | None) -> tuple[bool, str, bytes]:
-    """Of one module; its bytecode is taken if there is any."""
+    """Of one module."""
     assert source and in_lane
-    code = SourceFileLoader(name, source).get_code(name)
-    return Path(source).name == "__init__.py", in_lane, marshal.dumps(code)
+    return Path(source).name == "__init__.py", in_lane, kept(source) or compiled(name, source)
+
+
+def kept(source: str) -> bytes | None:
+    """A module's code from beside its source, as it is there; None if there is none of this version of it (PEP 552)."""
+    there = os.stat(source)
+    version = MAGIC_NUMBER + struct.pack("<3I", 0, int(there.st_mtime) & 0xFFFF_FFFF, there.st_size)
+    try:
+        found = Path(importlib.util.cache_from_source(source)).read_bytes()
+    except OSError:
+        return None
+    return found.removeprefix(version) if found.startswith(version) else None
+
+
+def compiled(name: str, source: str) -> bytes:
+    return marshal.dumps(SourceFileLoader(name, source).get_code(name))

@@ -11,11 +11,11 @@ import bisect
 import math
 import time
 from functools import partial
-from typing import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from emulation.lane.network import Network
     from emulation.lane.node import Node
@@ -28,11 +28,11 @@ FASTEST, FASTEST_SLACK_MM = 1000, 2  # m/s; and what rounding may add
 LONGEST_US = 1 << 31  # of a leg: the air's numbers are for less than twice that
 
 
-class Way(NamedTuple):
+class Way:
     """Where a node is when, from a time on."""
 
-    stops: Sequence[Stop]
-    since_ns: int = 0
+    def __init__(self, stops: Sequence[Stop], since_ns: int = 0) -> None:
+        self.stops, self.since_ns = stops, since_ns
 
     def at(self, now_ns: int) -> Position:
         """In metres; before the first stop and after the last, there."""

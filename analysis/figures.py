@@ -44,7 +44,7 @@ Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
 def in_flight(path: Path, flights: Mapping[str, Sequence[Flight]], names: Names | None = None, note: str = "") -> None:
     """Segments in flight over time, one line a variant, of one flight for each seed: the average over a sixtieth of the
     time (seed 000's figure 1 averages over 101 events); of one seed above the raw counts. Raises OSError."""
-    figure, axes = _figure((8, 4.2), note)
+    figure, axes = figure_of((8, 4.2), note)
     air_s, most = max((flight.total.air_s for of in flights.values() for flight in of), default=1.0), 1.0
     for colour, (variant, of) in zip(_colours(len(flights)), flights.items(), strict=True):
         at_s = np.linspace(0, min(flight.total.air_s for flight in of), POINTS)
@@ -64,7 +64,7 @@ def in_flight(path: Path, flights: Mapping[str, Sequence[Flight]], names: Names 
     axes.set_xlim(0, air_s)
     axes.set_ylim(0, 1.05 * most)
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=len(flights))
-    _save(figure, path)
+    save(figure, path)
 
 
 def goodput(
@@ -72,7 +72,7 @@ def goodput(
 ) -> None:
     """Goodput in segments, one bar a variant, and a publication's hollow beside it. Raises OSError."""
     groups = _variants(runs)
-    figure, axes = _figure((6, 4.2), note)
+    figure, axes = figure_of((6, 4.2), note)
     for at, (colour, (variant, group)) in enumerate(zip(_colours(len(groups)), groups.items(), strict=True)):
         measured = statistics.mean([value(run, "goodput_segments") for run in group])
         bars = axes.bar(at - 0.2, measured.mean, BAR, color=colour, yerr=_error(measured), capsize=4)
@@ -84,7 +84,7 @@ def goodput(
     _name_bars(axes, groups, names)
     axes.set_ylabel("goodput, segments")
     axes.set_title("Goodput" + ("; hatched: published" if published else ""), loc="left")
-    _save(figure, path)
+    save(figure, path)
 
 
 def collisions(
@@ -93,7 +93,7 @@ def collisions(
     """Collisions by kind of frame, stacked, one bar a variant: means over seeds, and the interval of their sum.
     `anywhere`: COL_ANY, at every station within range; else at the addressed receiver. Raises OSError."""
     groups, table = _variants(runs), "col.any" if anywhere else "col"
-    figure, axes = _figure((6, 4.2), note)
+    figure, axes = figure_of((6, 4.2), note)
     bottom = [0.0] * len(groups)
     for kind, (label, colour) in KINDS.items():
         height = [statistics.mean([value(run, f"{table}.{kind}") for run in group]).mean for group in groups.values()]
@@ -111,7 +111,7 @@ def collisions(
     axes.margins(y=0.1)
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    _save(figure, path)
+    save(figure, path)
 
 
 def over_cases(
@@ -126,7 +126,7 @@ def over_cases(
     places, across, legend = list(groups), rows, ""
     if len(variants) > len(COLOURS):
         lines, places, across, legend = groups, variants, "", rows
-    figure, axes = _figure((8, 4.8), note)
+    figure, axes = figure_of((8, 4.8), note)
     for colour, (name, points) in zip(_colours(len(lines)), lines.items(), strict=True):
         means = [statistics.mean([value(run, quantity) for run in group]) for group in points.values()]
         errors = [_error(mean) or 0.0 for mean in means]
@@ -139,7 +139,7 @@ def over_cases(
     axes.set_ylim(bottom=0)
     legend = legend or ("dotted: published" if published else "")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), title=legend)
-    _save(figure, path)
+    save(figure, path)
 
 
 def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
@@ -165,7 +165,7 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
     for axes in (window, rtt, flight):
         axes.set_ylim(bottom=0)
     _explain(window, band)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_window(axes: "Axes", flow: TcpFlow, name: str, colour: Any) -> None:
@@ -234,7 +234,7 @@ def routes(
         axes.set_ylim(bottom=0)
         if shown:
             axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    _save(figure, path)
+    save(figure, path)
 
 
 def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -256,7 +256,7 @@ def _error(mean: statistics.Estimate) -> float | None:
     return None if mean.samples < 2 else mean.half_width
 
 
-def _figure(size: tuple[float, float], note: str) -> "tuple[Figure, Axes]":
+def figure_of(size: tuple[float, float], note: str) -> "tuple[Figure, Axes]":
     figure, (axes,) = _panels(size, [1], note)
     return figure, axes
 
@@ -282,7 +282,7 @@ def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> 
     axes.set_xticks(range(len(groups)), [(names or {}).get(variant, variant) for variant in groups])
 
 
-def _save(figure: "Figure", path: Path) -> None:
+def save(figure: "Figure", path: Path) -> None:
     """Without date and version, so that one result gives one file."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -47,15 +47,20 @@ class Legs:
         end = tx["start_ns"][row] + tx["duration_ns"][row]
         sender, receiver = (tx[name][row].astype(np.int64) for name in ("station", "receiver"))
         ips = [str(station.get("ip") or "").partition("/")[0] for station in stations]
-        return cls(sender, receiver, end, frames, classify(frames)[1], ips)
+        return cls._of(sender, receiver, end, frames, ips)
 
     @classmethod
     def of_air(cls, air: Aired, stop_ns: int) -> "Legs":
         """From what was on the air, until the stop."""
         got = (air.outcome == Outcome.OK) & (air.receiver >= 0) & (air.end_ns < stop_ns)
         row = np.flatnonzero((air.kind == Kind.TCP_DATA) & got)
-        frames = air.frames.pick(row)
-        return cls(air.station[row], air.receiver[row], air.end_ns[row], frames, classify(frames)[1], air.ips)
+        return cls._of(air.station[row], air.receiver[row], air.end_ns[row], air.frames.pick(row), air.ips)
+
+    @classmethod
+    def _of(cls, sender: Array, receiver: Array, end: Array, frames: Frames, ips: Sequence[str]) -> "Legs":
+        row = classify(frames)[1].row  # all, unless a frame was cut too short to be known again
+        frames = frames.pick(row)
+        return cls(sender[row], receiver[row], end[row], frames, classify(frames)[1], ips)
 
 
 @dataclass(frozen=True)

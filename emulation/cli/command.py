@@ -112,6 +112,10 @@ def figures() -> click.Option:
                         help="draw figures into the run folder  [default: --figures]")  # fmt: skip
 
 
+def film() -> click.Option:
+    return click.Option(["--film"], is_flag=True, help="make a film of each run, of the first seed, for a browser")
+
+
 def formats() -> click.Option:
     drawn = click.Choice(["png", "svg", "pdf"])
     return click.Option(["--figure-format", "formats"], type=drawn, multiple=True, default=["png"], show_default=True,

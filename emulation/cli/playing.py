@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from emulation import lanes
-from emulation.cli.command import as_json, figures, formats, jobs, lane, out, resume, seeds
+from emulation.cli.command import as_json, figures, film, formats, jobs, lane, out, resume, seeds
 from emulation.play.errors import Failure, Misuse
-from emulation.play.run import Outcome
+from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import new_folder
 
 
@@ -26,6 +26,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         as_json("result.json instead of tables"),
         jobs(),
         figures(),
+        film(),
         formats(),
         lane(default_lane),
         resume(),
@@ -58,6 +59,23 @@ def again(folder: Path) -> str:
             at = words.index(option)
             del words[at : at + 2]
     return shlex.join(["./dcflab", *words, "--resume", str(folder)])
+
+
+def check_film(film: bool, tasks: Sequence[Task]) -> None:
+    """Raises Misuse if films are wanted of runs that record no frame."""
+    if film and not all(task.specification.measurement.trace for task in tasks):
+        raise Misuse("--film: --no-trace leaves nothing that a film could be made of")
+
+
+def make_films(folder: Path, outcomes: Sequence[Outcome], say: bool) -> None:
+    """Leave a film in the folder of each run of the first seed, and `say` where. Raises Failure, OSError."""
+    from emulation.play import film
+
+    runs = [outcome.run for outcome in outcomes]
+    for where in (folder / name_of(run) for run in runs if run.seed == runs[0].seed):
+        film.write(film.of_run(where), where / film.FILM)
+        if say:
+            click.echo(where / film.FILM)
 
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:

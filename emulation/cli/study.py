@@ -20,7 +20,7 @@ from analysis.result import Result, Run
 from analysis.table import Published, conditions, scaled
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
+from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play import traces
 from emulation.play.drawing import artist
@@ -53,13 +53,14 @@ def command(name: str) -> click.Command:
 
 def run(
     study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
+    figures: bool, film: bool, formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
     only_cases: tuple[str, ...] = (), **given: Any,
 ) -> None:  # fmt: skip
     """Run a study with what the user gave; print its tables, and draw its figures. Raises Misuse, Failure."""
     given = {option: value for option, value in given.items() if value is not None}
     base = specification_of(study.topology, {**study.options, **given})
     tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+    check_film(film, tasks)
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
     began = time.monotonic()
@@ -75,6 +76,8 @@ def run(
             click.echo((folder / "result.json").read_text(), nl=False)
         else:
             print_study(study, result, say(result.runs))
+    if film:
+        make_films(folder, outcomes, not as_json)
     if resume and not as_json:  # only now are the figures there
         click.echo(f"{folder}/")
     elif not as_json:

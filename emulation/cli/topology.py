@@ -18,7 +18,7 @@ from emulation.cli import study
 from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import folder_for, of_runs, say_speed, to_continue
+from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task
@@ -48,11 +48,12 @@ def command(name: str) -> click.Command:
 
 def run(
     name: str, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, formats: Sequence[str], lane: Lane, **given: Any,
+    figures: bool, film: bool, formats: Sequence[str], lane: Lane, **given: Any,
 ) -> None:  # fmt: skip
     """Run one network, under each seed. Raises Misuse, Failure."""
     base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
     tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
+    check_film(film, tasks)
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, title)
     began = time.monotonic()
@@ -62,6 +63,8 @@ def run(
         wall_s = time.monotonic() - began
         finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
         show(title, outcomes, folder, draw, formats, as_json, study.shown(given))
+    if film:
+        make_films(folder, outcomes, not as_json)
     if resume and not as_json:
         click.echo(f"{folder}/")
     elif not as_json:

@@ -28,6 +28,7 @@ NAMES: dict[str, dict[str, str | None]] = {
         "linux-image-amd64": "linux-image-generic",
         "linux-headers-amd64": "linux-headers-generic",
         "linux-headers-6.12-amd64": None,
+        "chromium": None,  # a snap
     },
 }
 

@@ -86,6 +86,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         files("/usr/lib/gcc/*/*/libasan.so", "gcc"),
         files("/usr/include/stdio.h", "libc6-dev"),
         program("tshark"),
+        program("chromium"),  # plays films
         program("ns", "ns2"),  # the air's rules of ns-2 are held to it
         program("sparse"),
         program("qemu-system-x86_64", "qemu-system-x86"),

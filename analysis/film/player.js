@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The player: draws the scene at a moment, and lets one move through time and space.
+"use strict";
+
+const COLOURS = ["#0b6e99", "#c2486b", "#2aa198", "#b8860b", "#6a51a3", "#8c564b", "#5c8a1f", "#e377c2"]; // of flows
+const KIND_COLOURS = ["#4aa3d0", "#4aa3d0", "#93a1ad", "#d9822b", "#4b8b3b", "#a04ba0", "#777777", "#999999"];
+const SPEEDS = [1 / 10000, 1 / 3000, 1 / 1000, 1 / 300, 1 / 100, 1 / 30, 1 / 10, 1 / 3, 1, 3, 10, 30, 100];
+const FADE_S = 0.25, FLASH_S = 0.4, LINK_FLASH_S = 0.8; // of the viewer's time
+const MOST_DRAWN = 500; // frames
+const SLOW = 0.02; // below it single frames can be followed
+const element = (id) => document.getElementById(id);
+const stage = element("stage"), strip = element("strip"), scrub = element("scrub");
+let scene, view, bounds, painted, now = 0, speed = 1, playing = false, lastTick = 0, lastSide = 0;
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const flowColour = (number) => COLOURS[number % COLOURS.length];
+const shown = (id) => element(id).checked;
+
+// The view: metres to pixels, y upwards.
+function wholeView() {
+  const { width, height } = stage.getBoundingClientRect(), pad = 46;
+  const [x0, x1, y0, y1] = bounds, wide = Math.max(x1 - x0, 1), high = Math.max(y1 - y0, 1);
+  const scale = Math.min((width - 2 * pad) / wide, (height - 2 * pad) / high);
+  return { scale, x: width / 2 - (x0 + x1) / 2 * scale, y: height / 2 + (y0 + y1) / 2 * scale };
+}
+const place = ([x, y]) => [view.x + x * view.scale, view.y - y * view.scale];
+
+function fit(canvas) {
+  const { width, height } = canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return { pen, width, height };
+}
+
+function line(pen, from, to, style, width, dash = []) {
+  pen.strokeStyle = style;
+  pen.lineWidth = width;
+  pen.setLineDash(dash);
+  pen.beginPath();
+  pen.moveTo(...from);
+  pen.lineTo(...to);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function disc(pen, at, radius, fill, stroke, dash = []) {
+  pen.beginPath();
+  pen.arc(...at, Math.max(radius, 0), 0, 2 * Math.PI);
+  if (fill) { pen.fillStyle = fill; pen.fill(); }
+  if (stroke) { pen.strokeStyle = stroke; pen.lineWidth = 1; pen.setLineDash(dash); pen.stroke(); pen.setLineDash([]); }
+}
+
+function head(pen, from, to, style, size) {
+  const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+  pen.fillStyle = style;
+  pen.beginPath();
+  pen.moveTo(...to);
+  for (const turn of [0.45, -0.45]) pen.lineTo(to[0] - size * Math.cos(angle + turn), to[1] - size * Math.sin(angle + turn));
+  pen.fill();
+}
+
+// From a to b, cut at both ends, and a little to the right of the way.
+function beside(a, b, aside, cut) {
+  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
+  const part = Math.min(cut, long / 3), off = [-uy * aside, ux * aside];
+  return [[a[0] + ux * part + off[0], a[1] + uy * part + off[1]], [b[0] - ux * part + off[0], b[1] - uy * part + off[1]]];
+}
+
+function drawPaths(pen, at) {
+  scene.flows.forEach((flow, number) => {
+    const path = scene.path(number, now);
+    if (!path) return;
+    pen.globalAlpha = 1 - 0.75 * path.quiet / scene.hold;
+    const aside = (number - (scene.flows.length - 1) / 2) * 4;
+    for (let leg = 0; leg + 1 < path.over.length; leg++) {
+      const [from, to] = beside(at[path.over[leg]], at[path.over[leg + 1]], aside, 9);
+      line(pen, from, to, flowColour(number), 3.5);
+      head(pen, from, to, flowColour(number), 11);
+    }
+    pen.globalAlpha = 1;
+  });
+}
+
+function drawFrames(pen, at) {
+  const { start, took, kind, from, to, culprit } = scene.frame, fade = FADE_S * speed;
+  for (const i of scene.onAir(now - Math.max(fade, FLASH_S * speed), now, MOST_DRAWN)) {
+    const end = start[i] + took[i] / 1e6, age = now - end, style = KIND_COLOURS[kind[i] & 15];
+    const [sender, receiver] = [at[from[i]], at[to[i]]];
+    if (sender && age < fade) {
+      pen.globalAlpha = age <= 0 ? 1 : 1 - age / fade;
+      if (age <= 0 && speed < SLOW) {
+        pen.globalAlpha = 0.1;
+        disc(pen, sender, scene.reach ? scene.reach[from[i]] * view.scale : 40, style);
+        pen.globalAlpha = 1;
+        pen.fillStyle = style;
+        pen.font = "600 12px system-ui, sans-serif";
+        pen.fillText(scene.kinds[kind[i] & 15], sender[0] + 8, sender[1] + 18);
+      }
+      if (receiver) {
+        const [a, b] = beside(sender, receiver, 5, 8);
+        const part = age <= 0 ? (now - start[i]) / (end - start[i]) : 1;
+        const tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+        line(pen, a, tip, style, 1.6);
+        head(pen, a, tip, style, 7);
+      } else {
+        disc(pen, sender, 8 + 14 * Math.min(Math.max((now - start[i]) / (end - start[i] + fade), 0), 1), null, style);
+      }
+    }
+    if (receiver && scene.isCollision(i) && age >= 0 && age < FLASH_S * speed) {
+      const part = age / (FLASH_S * speed), size = 5 + 7 * part;
+      pen.globalAlpha = 1 - part;
+      if (at[culprit[i]] && speed < SLOW) line(pen, at[culprit[i]], receiver, colour("--lost"), 1, [4, 4]);
+      for (const sign of [1, -1])
+        line(pen, [receiver[0] - size, receiver[1] - sign * size], [receiver[0] + size, receiver[1] + sign * size], colour("--lost"), 2.5);
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawLostLinks(pen, at) {
+  const { time, event, at: node, of } = scene.told, lasts = LINK_FLASH_S * Math.max(speed, 0.1);
+  for (let i = upTo(time, now) - 1; i >= 0 && time[i] > now - lasts; i--) {
+    if (scene.events[event[i]] !== "LINK_LOST" || !at[node[i]] || !at[of[i]]) continue;
+    pen.globalAlpha = 1 - (now - time[i]) / lasts;
+    line(pen, at[node[i]], at[of[i]], colour("--lost"), 2, [6, 5]);
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawScale(pen, height) {
+  const round = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((m) => m * view.scale < 160).pop() || 1;
+  const long = round * view.scale, y = height - 14;
+  line(pen, [14, y], [14 + long, y], colour("--quiet"), 1.5);
+  pen.fillStyle = colour("--quiet");
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillText(`${round} m`, 14, y - 5);
+}
+
+function drawStage() {
+  const { pen, height } = fit(stage);
+  const metres = scene.positions(now), at = metres.map(place);
+  const ink = colour("--ink"), ends = new Map();
+  scene.flows.forEach((flow, number) => [flow.source, flow.destination].forEach((end) => ends.set(end, flowColour(number))));
+  if (shown("ranges") && scene.reach)
+    at.forEach((p, station) => disc(pen, p, scene.reach[station] * view.scale, null, colour("--faint"), [3, 4]));
+  if (shown("links")) {
+    const links = scene.links(now, metres), faint = colour("--faint");
+    pen.globalAlpha = Math.min(Math.max(100 / links.length, 0.3), 1); // of many, each less
+    for (const [a, b] of links) line(pen, at[a], at[b], faint, 1);
+    pen.globalAlpha = 1;
+  }
+  drawPaths(pen, at);
+  if (shown("frames")) drawFrames(pen, at);
+  drawLostLinks(pen, at);
+  at.forEach((p, station) => {
+    pen.globalAlpha = scene.isThere(station, now) ? 1 : 0.25;
+    disc(pen, p, ends.has(station) ? 6 : 4.5, ends.get(station) || ink, colour("--paper"));
+    if (!shown("names")) return;
+    pen.fillStyle = ink;
+    pen.font = `${ends.has(station) ? 600 : 400} 11px system-ui, sans-serif`;
+    pen.fillText(scene.stations[station], p[0] + 7, p[1] - 7);
+  });
+  pen.globalAlpha = 1;
+  drawScale(pen, height);
+}
+
+// Above the scrub bar: a lane for each flow, high where much arrives, with a tick where its source lost its route.
+function paintStrip(pen, width, height) {
+  const lane = height / Math.max(scene.flows.length, 1);
+  scene.flows.forEach((flow, number) => {
+    const most = flow.arrived.reduce((a, b) => Math.max(a, b), 1), bins = flow.arrived.length;
+    pen.fillStyle = flowColour(number);
+    for (let x = 0; x < width; x++) {
+      const begin = Math.floor(x / width * bins), end = Math.max(Math.floor((x + 1) / width * bins), begin + 1);
+      let n = 0;
+      for (let bin = begin; bin < end; bin++) n += flow.arrived[bin];
+      const high = Math.min(n / (end - begin) / most * 1.5, 1) * (lane - 2);
+      pen.fillRect(x, (number + 1) * lane - high, 1, high);
+    }
+    const { time, event, at, of } = scene.told;
+    for (let i = 0; i < time.length; i++)
+      if (at[i] === flow.source && of[i] === flow.destination && scene.events[event[i]] === "LOST_ROUTE") {
+        pen.fillStyle = colour("--lost");
+        pen.fillRect(time[i] / scene.seconds * width, number * lane, 1, lane);
+      }
+  });
+}
+
+function drawStrip() {
+  const { pen, width, height } = fit(strip);
+  if (painted?.width !== strip.width || painted?.height !== strip.height) {
+    painted = Object.assign(document.createElement("canvas"), { width: strip.width, height: strip.height });
+    const brush = painted.getContext("2d");
+    brush.scale(strip.width / width, strip.height / height);
+    paintStrip(brush, width, height);
+  }
+  pen.drawImage(painted, 0, 0, width, height);
+  pen.fillStyle = colour("--ink");
+  pen.fillRect(now / scene.seconds * width - 0.5, 0, 1.5, height);
+}
+
+const name = (station) => scene.stations[station] ?? "?";
+const SAID = {
+  FOUND: (i) => `route to ${name(scene.told.of[i])} found, ${hops(scene.told.hops[i])}`,
+  CHANGED: (i) => `route to ${name(scene.told.of[i])} changed, ${hops(scene.told.hops[i])}`,
+  LOST_ROUTE: (i) => `route to ${name(scene.told.of[i])} lost`,
+  REPAIRED: (i) => `route to ${name(scene.told.of[i])} repaired`,
+  SEARCH: (i) => `looks for ${name(scene.told.of[i])}`,
+  SEARCH_FAILED: (i) => `gave up looking for ${name(scene.told.of[i])}`,
+  LINK_LOST: (i) => `link to ${name(scene.told.of[i])} lost`,
+};
+const hops = (n) => (n === 1 ? "1 hop" : `${n} hops`);
+
+function row(text, small, style) {
+  const found = document.createElement("div"), mark = document.createElement("i"), words = document.createElement("span");
+  found.className = "row";
+  mark.style.background = style;
+  words.append(text, " ");
+  words.append(Object.assign(document.createElement("small"), { textContent: small }));
+  found.append(mark, words);
+  return found;
+}
+
+function drawSide() {
+  const rows = scene.flows.map((flow, number) => {
+    const path = scene.path(number, now), over = path ? path.over.map(name).join(" → ") : "nothing arrives";
+    const way = path ? `${over} (${hops(path.over.length - 1)}), ${scene.rate(number, now).toFixed(0)} segments/s` : over;
+    return row(`${flow.name}: ${name(flow.source)} → ${name(flow.destination)}`, way, flowColour(number));
+  });
+  element("flows").replaceChildren(...rows);
+  const latest = upTo(scene.told.time, now);
+  const lines = [];
+  for (let i = latest - 1; i >= 0 && i > latest - 9; i--) {
+    const said = SAID[scene.events[scene.told.event[i]]](i);
+    const item = document.createElement("li");
+    item.textContent = `${scene.told.time[i].toFixed(3)} s  ${name(scene.told.at[i])}: ${said}`;
+    lines.push(item);
+  }
+  element("told").replaceChildren(...lines);
+  const digits = speed < 0.001 ? 6 : speed < 0.1 ? 4 : speed < 1 ? 3 : 2;
+  element("clock").textContent = `${now.toFixed(digits)} s of ${scene.seconds.toFixed(0)} s`;
+}
+
+function draw() {
+  drawStage();
+  drawStrip();
+  scrub.value = now;
+  if (playing && performance.now() - lastSide < 80) return; // text changes no faster than it can be read
+  lastSide = performance.now();
+  drawSide();
+}
+
+function seek(t) {
+  now = Math.min(Math.max(t, 0), scene.seconds);
+  draw();
+}
+
+function setPlaying(on) {
+  playing = on;
+  element("play").textContent = on ? "pause" : "play";
+  if (on && now >= scene.seconds) now = 0;
+  if (on) requestAnimationFrame((tick) => { lastTick = tick; step(tick); });
+}
+
+function step(tick) {
+  if (!playing) return;
+  seek(now + Math.min(tick - lastTick, 100) / 1000 * speed);
+  lastTick = tick;
+  if (now >= scene.seconds) setPlaying(false); else requestAnimationFrame(step);
+}
+
+function setSpeed(index) {
+  speed = SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)];
+  element("speed").value = speed;
+  draw();
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  painted = null;
+  element("theme").textContent = theme === "dark" ? "light" : "dark";
+  draw();
+}
+
+// The start of the frame after, or before, in the middle of which one then is.
+function toFrame(forward) {
+  const { start, took } = scene.frame, here = upTo(start, now);
+  const i = forward ? here : here - 2;
+  if (i >= 0 && i < start.length) seek(start[i] + took[i] / 2e6);
+}
+
+const KEYS = {
+  " ": () => setPlaying(!playing),
+  ArrowLeft: (shift) => seek(now - (shift ? 10 : 1)),
+  ArrowRight: (shift) => seek(now + (shift ? 10 : 1)),
+  ArrowUp: () => setSpeed(SPEEDS.indexOf(speed) + 1),
+  ArrowDown: () => setSpeed(SPEEDS.indexOf(speed) - 1),
+  Home: () => seek(0),
+  End: () => seek(scene.seconds),
+  ",": () => toFrame(false),
+  ".": () => toFrame(true),
+  0: () => { view = wholeView(); draw(); },
+  l: () => element("links").click(),
+  r: () => element("ranges").click(),
+  n: () => element("names").click(),
+  f: () => element("frames").click(),
+  d: () => element("theme").click(),
+};
+
+function listen() {
+  document.addEventListener("keydown", (key) => {
+    if (key.ctrlKey || key.altKey || key.metaKey || key.target.tagName === "SELECT") return;
+    const act = KEYS[key.key.length === 1 ? key.key.toLowerCase() : key.key];
+    if (!act) return;
+    key.preventDefault();
+    act(key.shiftKey);
+  });
+  element("play").onclick = () => setPlaying(!playing);
+  scrub.oninput = () => seek(Number(scrub.value));
+  element("speed").onchange = (event) => setSpeed(SPEEDS.indexOf(Number(event.target.value)));
+  for (const id of ["links", "ranges", "names", "frames"]) element(id).onchange = draw;
+  element("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  strip.onpointerdown = (event) => seek(event.offsetX / strip.clientWidth * scene.seconds);
+  stage.onwheel = (event) => {
+    event.preventDefault();
+    const factor = Math.exp(-event.deltaY / 400), { offsetX: x, offsetY: y } = event;
+    view = { scale: view.scale * factor, x: x + (view.x - x) * factor, y: y + (view.y - y) * factor };
+    draw();
+  };
+  stage.onpointermove = (event) => {
+    if (!event.buttons) return;
+    view = { ...view, x: view.x + event.movementX, y: view.y + event.movementY };
+    draw();
+  };
+  window.addEventListener("resize", () => { view = wholeView(); draw(); });
+}
+
+// #t=12.5&speed=0.01&play: where to begin.
+function begin() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  now = Math.min(Math.max(Number(asked.get("t")) || 0, 0), scene.seconds);
+  const nearest = (wanted) => SPEEDS.reduce((a, b) => (Math.abs(Math.log(b / wanted)) < Math.abs(Math.log(a / wanted)) ? b : a));
+  setSpeed(SPEEDS.indexOf(nearest(Number(asked.get("speed")) || 1)));
+  const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+  setTheme(asked.get("theme") || (dark ? "dark" : "light"));
+  if (asked.has("play")) setPlaying(true);
+}
+
+async function main() {
+  if (!window.DecompressionStream) {
+    element("clock").textContent = "this browser is too old to play the film: it cannot decompress";
+    return;
+  }
+  scene = await readFilm(element("data").textContent);
+  scrub.max = scene.seconds;
+  const all = scene.ways.flatMap((way) => [...way.x].map((x, i) => [x, way.y[i]]));
+  bounds = [0, 1].flatMap((axis) => all.reduce(([low, high], p) => [Math.min(low, p[axis]), Math.max(high, p[axis])], [Infinity, -Infinity]));
+  view = wholeView();
+  for (const each of SPEEDS) element("speed").append(new Option(each < 1 ? `1/${Math.round(1 / each).toLocaleString("en")}` : `${each} ×`, each));
+  element("kinds").append(...scene.kinds.map((kind, i) => row(kind, "", KIND_COLOURS[i])), row("collision", "", colour("--lost")));
+  element("log").hidden = !scene.told.time.length;
+  element("ranges").disabled = !scene.reach;
+  listen();
+  begin();
+}
+main();

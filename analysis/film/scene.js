@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a film says of a moment: the data of the page, read, and questions asked of it. Nothing here draws.
+"use strict";
+
+async function readFilm(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(plain).arrayBuffer();
+  const begin = 4 + new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, begin - 4)));
+  const kinds = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array };
+  const column = {};
+  for (const [name, [kind, at, size]] of Object.entries(head.columns))
+    column[name] = new kinds[kind](buffer, begin + at, size);
+  return new Scene(head, column);
+}
+
+// The number of elements of a sorted list that are not above x.
+function upTo(list, x) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle] <= x) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// Times (s) from differences in microseconds.
+function times(waits) {
+  const found = new Float64Array(waits.length);
+  for (let i = 0, at = 0; i < waits.length; i++) found[i] = (at += waits[i]) / 1e6;
+  return found;
+}
+
+class Scene {
+  constructor(head, column) {
+    Object.assign(this, head);
+    this.frame = {
+      start: times(column.frame_wait), took: column.frame_took, kind: column.frame_kind, from: column.frame_from,
+      to: column.frame_to, culprit: column.frame_culprit,
+    };
+    this.told = { time: times(column.told_wait), event: column.told_event, at: column.told_at, of: column.told_of,
+      hops: column.told_hops };
+    const part = (list, rows, row) => list.subarray(row * list.length / rows, (row + 1) * list.length / rows);
+    const [time, x, y, z] = [0, 1, 2, 3].map((row) => part(column.stop, 4, row));
+    let at = 0;
+    this.ways = this.stops.map((n) => {
+      const own = (list) => list.subarray(at, at + n), way = { time: own(time), x: own(x), y: own(y), z: own(z) };
+      at += n;
+      return way;
+    });
+    const first = part(column.run, 2, 0), last = part(column.run, 2, 1);
+    let run = 0, over = 0;
+    this.flows.forEach((flow, number) => {
+      flow.first = first.subarray(run, run + flow.runs);
+      flow.last = last.subarray(run, run + flow.runs);
+      flow.over = [];
+      for (const end = run + flow.runs; run < end; run++) {
+        flow.over.push(column.run_over.subarray(over, over + column.run_length[run]));
+        over += column.run_length[run];
+      }
+      flow.arrived = part(column.arrived, this.flows.length, number);
+    });
+    const rows = [0, 1, 2].map((row) => part(column.toggle, 3, row));
+    this.toggle = { time: rows[0], a: rows[1], b: rows[2] };
+  }
+
+  position(station, t) {
+    const way = this.ways[station], after = upTo(way.time, t), last = way.time.length - 1;
+    const i = Math.max(after - 1, 0), j = Math.min(after, last), lasts = way.time[j] - way.time[i];
+    const part = lasts > 0 ? Math.min(Math.max((t - way.time[i]) / lasts, 0), 1) : 0;
+    return [way.x, way.y, way.z].map((list) => list[i] + (list[j] - list[i]) * part);
+  }
+
+  positions(t) {
+    return this.ways.map((_, station) => this.position(station, t));
+  }
+
+  isThere(station, t) {
+    const spans = this.presence[station];
+    return !spans || spans.some(([begin, end]) => begin <= t && t < end);
+  }
+
+  // Who can exchange frames, each pair once.
+  links(t, at = this.positions(t)) {
+    return this.withinReach(t, at).filter((pair) => pair.every((station) => this.isThere(station, t)));
+  }
+
+  withinReach(t, at) {
+    const found = [];
+    if (this.reach) {
+      for (let a = 0; a < at.length; a++)
+        for (let b = a + 1; b < at.length; b++) {
+          const [x, y, z] = [at[a][0] - at[b][0], at[a][1] - at[b][1], at[a][2] - at[b][2]];
+          if (x * x + y * y + z * z <= Math.min(this.reach[a], this.reach[b]) ** 2) found.push([a, b]);
+        }
+      return found;
+    }
+    const linked = new Map(), { time, a, b } = this.toggle;
+    for (let i = 0, n = upTo(time, t); i < n; i++)
+      if (!linked.delete(a[i] * 256 + b[i])) linked.set(a[i] * 256 + b[i], [a[i], b[i]]);
+    return [...linked.values()].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+  }
+
+  // The stations that a flow's packets go over, and for how long none has come (s); null: nothing comes.
+  path(number, t) {
+    const flow = this.flows[number], run = upTo(flow.first, t) - 1;
+    if (run < 0 || t > flow.last[run] + this.hold) return null;
+    return { over: [...flow.over[run]], quiet: Math.max(t - flow.last[run], 0) };
+  }
+
+  // Segments of a flow that arrived within a second, a second.
+  rate(number, t) {
+    const { arrived } = this.flows[number], end = Math.min(Math.floor(t / this.bin), arrived.length - 1);
+    const begin = Math.max(end - Math.round(1 / this.bin) + 1, 0);
+    let n = 0;
+    for (let bin = begin; bin <= end; bin++) n += arrived[bin];
+    return n / ((end - begin + 1) * this.bin);
+  }
+
+  // The frames, at most so many, that were on the air between two moments.
+  onAir(since, t, most) {
+    const { start, took } = this.frame, end = upTo(start, t), found = [];
+    for (let i = end - 1; i >= 0 && found.length < most && start[i] > since - 0.05; i--)
+      if (start[i] + took[i] / 1e6 >= since) found.push(i);
+    return found.reverse();
+  }
+
+  isCollision(i) {
+    const outcome = this.frame.kind[i] >> 4;
+    return outcome === 1 || outcome === 2;
+  }
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Films of runs, from their folders: `analysis.film` makes them; how far stations reach, the specification says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis import aired, film, result, routes
+from analysis.capture import CaptureError
+from analysis.film import Film
+from analysis.film.page import page
+from analysis.film.still import still
+from analysis.trace import TraceError
+from emulation.plan import PlanError
+from emulation.plan.air import stronger_db
+from emulation.play.errors import Failure, Misuse
+from emulation.play.replay import tasks_of
+from emulation.play.traces import MANET_TRACE, ROUTING_TRACE, TRACE
+from emulation.specification import Specification
+
+FILM = "film.html"
+STILLS = (".svg", ".pdf", ".png")
+FARTHEST_M, HALVINGS = 20_000.0, 60
+
+
+def runs_of(folder: Path) -> list[Path]:
+    """The runs in a run folder, or the one that it is. Raises Misuse if there is none."""
+    found = sorted(path.parent for path in [*folder.glob("lane.json"), *folder.glob("*/lane.json")])
+    if not found:
+        raise Misuse(f"{folder}: there is no run in it")
+    return found
+
+
+def of_run(where: Path) -> Film:
+    """The film of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
+    try:
+        plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
+        if not (where / TRACE).is_file():
+            raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
+        told = routes.read(where / ROUTING_TRACE, lane) if MANET_TRACE in lane["recorders"] else None
+        air = aired.read(where / TRACE, plan)
+    except (CaptureError, TraceError, ValueError, KeyError) as error:
+        raise Failure(f"{where}: {error}") from None
+    title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
+    return film.make(title, plan, lane, air, told, _reach_m(where))
+
+
+def write(made: Film, out: Path) -> None:
+    """The file that a browser plays. Raises OSError."""
+    out.write_text(page(made))
+
+
+def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:
+    """A picture of one moment. Raises Misuse, OSError."""
+    if out.suffix not in STILLS:
+        raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in STILLS)}")
+    if not 0 <= at_s <= made.seconds:
+        raise Misuse(f"at: the run is from 0 s to {made.seconds:g} s; {at_s:g} s is not in it")
+    still(out, made, at_s, ranges)
+
+
+def _reach_m(where: Path) -> list[float] | None:
+    """How far each station reaches, by the specification of the run folder; None if that is not there, or if not the
+    distance alone says it."""
+    try:
+        found = result.read(where.parent / "result.json")
+        tasks = zip(found.runs, tasks_of(found, where.parent), strict=True)
+        return next((reach_m(task.specification) for run, task in tasks if run.folder == where.name), None)
+    except (OSError, ValueError, Misuse, PlanError):
+        return None
+
+
+def reach_m(specification: Specification) -> list[float] | None:
+    """How far each node's frames can be received, in metres; None where the propagation model says more than that."""
+    model = specification.medium.propagation
+    if not model.by_distance:
+        return None
+    least = specification.medium.effective_thresholds().receive_dbm
+    stronger: Sequence[float] = stronger_db(specification, specification.network.standing()).tolist()
+    near, far = np.zeros(len(stronger)), np.full(len(stronger), FARTHEST_M)
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        received = model.received_dbm(middle) + stronger >= least - 0.0005  # as the air rounds
+        near, far = np.where(received, middle, near), np.where(received, far, middle)
+    reach: list[float] = near.tolist()
+    return reach

@@ -122,6 +122,32 @@ def test_who_does_not_know_yet_is_told_at_once() -> None:
         assert updates(world, 0)[-1][1] == [Told(3, 2, 100)]
 
 
+def test_what_changed_is_told_until_a_full_update_and_more_than_a_third_is_one() -> None:
+    with World(20, "dsdv", "thesis", settling_ms=0, **PLAIN) as world:
+        world.links(((0, 1),))
+        world.run(2)
+
+        def told(*new: Told) -> list[int]:
+            world.inject(1, 0, packet(world, 1, *new))
+            world.run(1.5)
+            return [one.to for one in updates(world, 0)[-1][1]]
+
+        assert told(Told(5, 1, 2)) == [1, 5]
+        assert told(Told(6, 1, 2)) == [1, 5, 6]
+        assert told(*(Told(to, 1, 2) for to in range(7, 11))) == [0, 1, *range(5, 11)]  # all, and itself
+        assert told(Told(11, 1, 2)) == [1, 11]  # 1 sent a full update meanwhile: a later number
+
+
+def test_a_way_that_is_there_again_is_told_at_once() -> None:
+    with World(4, "dsdv", "rfc", **PLAIN) as world:
+        world.links(((0, 1),))
+        world.run(2)
+        for news in (Told(3, 1, 100), Told(3, FAR, 101), Told(3, 1, 102)):
+            world.inject(1, 0, packet(world, 1, news))
+        world.run(0.5)
+        assert updates(world, 0)[-1][1] == [Told(3, 2, 102)]
+
+
 def test_a_silent_neighbour_is_lost_after_three_updates_and_that_is_told_at_once() -> None:
     with World(4, "dsdv", "thesis", **PLAIN) as world:
         world.string()

@@ -188,6 +188,27 @@ def test_what_a_broken_link_leaves_in_the_queue_goes_another_way_or_is_purged() 
         ]  # fmt: skip
 
 
+def test_control_makes_room_by_what_came_last() -> None:
+    with World(2, "olsr", "thesis", jitter_ms=0, queue=3) as world:
+        world.string()
+        world.run(5.999)
+        for number in range(4):
+            world.send(0, 1, ip_id=number, length=1400)  # one is in the air, three wait; a HELLO is due
+        world.run(0.5)
+        assert [(r.ip_id, r.reason) for r in world.told(Event.DROPPED)] == [(3, Reason.QUEUE_FULL)]
+        assert [p.ip_id for p in world.delivered] == [0, 1, 2]
+
+
+def test_with_a_link_goes_what_was_heard_over_it() -> None:
+    with World(3, "olsr", "thesis", feedback=1) as world:
+        world.string()
+        world.run(5)
+        world.link(0, 1, up=False)
+        world.send(0, 1)
+        world.run(0.1)
+        assert [e for e in world.entries(0) if e.state == "two hops"] == []
+
+
 def test_a_failed_link_comes_back_with_the_next_hellos() -> None:
     with World(2, "olsr", "thesis", feedback=1) as world:
         world.string()
@@ -318,9 +339,12 @@ def test_with_hysteresis_a_link_must_be_good_before_it_is_used() -> None:
         found = world.told(Event.LINK_FOUND, 0)[0].time
         assert 3 * SECOND < found < 4 * SECOND  # good at the third HELLO, then heard to be
         world.link(0, 1, up=False)
-        world.run(10)
+        world.run(9)
         lost = world.told(Event.LINK_LOST, 0)[0].time
         assert 13 * SECOND < lost < 15 * SECOND  # two HELLOs missed: sooner than 6 s
+        world.link(0, 1)  # at 20.5 s; it is not called lost any more, but has to be good again
+        world.run(5)
+        assert 23 * SECOND < world.told(Event.LINK_FOUND, 0)[1].time < 25 * SECOND
 
 
 @pytest.mark.parametrize("cut", [1, 3, 4, 11, 13, 19])

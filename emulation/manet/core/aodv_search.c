@@ -64,7 +64,7 @@ static u8 first_ttl(const struct manet *m, const struct aodv_route *r)
 	if (!param(m, P_RING))
 		return param(m, P_NET_DIAMETER);
 	if (r->repairable) {
-		half = (hops_to_sources(m, r) + 1) / 2;
+		half = hops_to_sources(m, r) / 2;
 		ttl = (r->hops > half ? r->hops : half) + param(m, P_LOCAL_ADD_TTL);
 	} else if (r->hops) {
 		ttl = r->hops + param(m, P_TTL_INCREMENT);

@@ -158,7 +158,8 @@ def plan(
     preset: str = "rfc",
     **parameters: Any,
 ) -> list[Planned]:
-    """Of a protocol that finds its neighbours itself: nothing for any node but what the user said."""
+    """Of a protocol that finds its neighbours itself: nothing for any node but what the user said. But those who hear
+    each other at first must have met: Linux loses the first frame from a station of an IBSS that it does not know."""
     if preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
     for name, value in parameters.items():
@@ -166,7 +167,7 @@ def plan(
             raise ValueError(f"{protocol}: {name} must be a whole number, not {value!r}")
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
     prompt = [[ips[one.source] for one in demands if one.prompt and one.destination == at] for at in range(len(reach))]
-    return [Planned({**chosen, "quickack": quickack}, []) for quickack in prompt]
+    return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompt, reach, strict=True)]
 
 
 class Routing(routing.Routing):

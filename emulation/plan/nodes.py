@@ -17,6 +17,9 @@ PARTIAL_RTS = (
     400  # bytes; mac80211 compares the frame's length with its FCS: a TCP ACK's is up to 118, a DATA's from 612
 )
 RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
+# A beacon costs airtime. But Linux knows a station of an IBSS only once it has heard it, and a beacon is the first that
+# those hear of each other who meet under way.
+BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
 OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
@@ -47,7 +50,8 @@ def ip(index: int) -> str:
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `links`: the network's, and one for all who are on none. Raises PlanError."""
     radio, chosen = specification.radio, specification.network
-    usual = {"ssid": "dcflab", "freq": radio.freq, "beacon_tu": radio.beacon_tu}
+    beacon_tu = radio.beacon_tu or (BEACON_TU_MOVING if network.motion else BEACON_TU)
+    usual = {"ssid": "dcflab", "freq": radio.freq, "beacon_tu": beacon_tu}
     joined = {name for link in network.links for name in link.nodes}
     wanted = [(link.kind, link.settings) for link in network.links]
     if joined != set(network.nodes):

@@ -40,8 +40,8 @@ class Radio(Section):
     preamble: Literal["long", "short"] = Field(
         "long", description="of DSSS and CCK frames: 192 us, or 96 at 2 Mb/s and above"
     )
-    beacon_tu: int = Field(
-        10_000, ge=10, le=10_000, description="beacon interval in TU; the longest costs next to nothing"
+    beacon_tu: int | None = Field(
+        None, ge=10, le=10_000, description="beacon interval in TU; by default 1000 if stations move, else 10000"
     )
 
     @model_validator(mode="after")

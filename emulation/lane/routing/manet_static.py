@@ -28,7 +28,6 @@ def plan(
     for at, planned in enumerate(chosen):
         mine = {to: (via, hops) for (by, to), (via, hops) in sorted(routes.items()) if by == at}
         planned.node["routes"] = [{"to": ips[to], "via": ips[via], "metric": hops} for to, (via, hops) in mine.items()]
-        planned.neighbours.extend(sorted({via for via, _ in mine.values()}))
     return chosen
 
 

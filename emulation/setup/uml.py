@@ -23,7 +23,7 @@ from emulation.setup.tools import make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
-NAMES = ("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "less-work")
+NAMES = ("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "huge-pages", "less-work")
 PATCHES = tuple(RECIPE / f"{name}.patch" for name in NAMES)
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")

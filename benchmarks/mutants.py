@@ -181,8 +181,8 @@ class Bench:
         return report, [*runs, report.data.get("bottleneck")]
 
     def sound(self, name: str) -> dict[str, Any]:
-        """What the module is and does without a mistake, which is kept."""
-        kept = self.out / f"{name}.json"
+        """What the module is and does without a mistake, which is kept with the kernel's name."""
+        kept = self.out / f"{name}-{self.debug.kernel.folder.name}.json"
         if not kept.exists():
             with tempfile.TemporaryDirectory(prefix="dcflab-sound-") as folder:
                 scratch = Path(folder)

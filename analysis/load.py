@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from analysis.flight import Flight
     from analysis.observe import Observation
+    from analysis.paths import Paths
+    from analysis.routes import Routes
     from analysis.tcp_flows import Flow
 
 
@@ -66,6 +68,22 @@ class Recorded:
         from analysis.tcp_flows import flows
 
         return flows(self.folder / "tcp.trace", self.plan, self.lane)
+
+    @cached_property
+    def paths(self) -> "dict[str, Paths]":
+        """The stations that each segment went over which arrived, and when it did, by the flow's name."""
+        from analysis import aired, paths
+
+        air = aired.read(self.folder / "air.pcapng", self.plan)
+        return paths.paths(paths.Legs.of_air(air, self.lane["stopped_ns"]), self.plan)
+
+    @cached_property
+    def routes(self) -> "dict[str, Routes]":
+        """What each flow's source knew of the way, over time, by the flow's name; of runs with a routing protocol."""
+        from analysis import routes
+
+        records = routes.read(self.folder / "manet.trace", self.lane)
+        return routes.routes(records, self.plan, self.lane, self.paths)
 
     def frames(self, **options: Any) -> "Iterator[Packet]":
         """The frames as Scapy packets (`analysis.sniff.frames`, whose options these are)."""

@@ -93,13 +93,19 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
     stations, hops = _walk_back(there, before, sender, receiver)
     ends = [legs.frames.field(tcp.network + offset, 4)[order][there] for offset in (12, 16)]
     port = legs.frames.field(tcp.transport + 2, 2)[order][there]
-    ip = {radio["name"]: int(IPv4Address(radio["ip"].partition("/")[0])) for radio in radios(plan) if radio["ip"]}
+    ip = addresses(plan)
     found = {}
     for flow in plan["applications"]:
         source, destination = (ip.get(flow[end_], NONE) for end_ in ("source", "destination"))
         mine = (ends[0] == source) & (ends[1] == destination) & (port == flow.get("port", NONE))
         found[flow["name"]] = Paths(end[there][mine], hops[mine], stations[mine])
     return found
+
+
+def addresses(plan: Mapping[str, Any]) -> dict[str, int]:
+    """The stations' IPv4 addresses as numbers, by name, in the order of the air; NONE: it has none."""
+    ips = {radio["name"]: str(radio["ip"] or "").partition("/")[0] for radio in radios(plan)}
+    return {name: int(IPv4Address(ip)) if ip and ":" not in ip else NONE for name, ip in ips.items()}
 
 
 def _nothing() -> Paths:

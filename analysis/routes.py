@@ -15,15 +15,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from ipaddress import IPv4Address
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from analysis.medium import radios
-from analysis.paths import Paths
+from analysis.paths import Paths, addresses
 from analysis.summaries import RouteSummary, RoutingSummary
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.tcp_flows import Phase
@@ -196,11 +194,6 @@ def routes(
         times = lane["started_ns"], start_ns, max(stop_ns, start_ns)
         found[flow["name"]] = follow(records, ends, times, arrives, links)
     return found
-
-
-def addresses(plan: Mapping[str, Any]) -> dict[str, int]:
-    """The stations' IP addresses as the trace has them, by name, in the order of the air."""
-    return {radio["name"]: int(IPv4Address(radio["ip"].partition("/")[0])) for radio in radios(plan) if radio["ip"]}
 
 
 class _Links:

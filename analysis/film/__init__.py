@@ -16,7 +16,7 @@ import numpy as np
 
 from analysis import routes
 from analysis.aired import Aired
-from analysis.paths import Legs, Paths, paths
+from analysis.paths import Legs, Paths, addresses, paths
 from analysis.routes import Event
 from analysis.trace import Array, Kind
 
@@ -226,7 +226,7 @@ def frames(air: Aired, started_ns: int) -> Frames:
 def events(records: Array | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Told:
     """Links that were lost, repairs, and what the sources of flows told of their routes."""
     records = np.zeros(0, routes.RECORD) if records is None else records
-    ip = routes.addresses(plan)
+    ip = addresses(plan)
     number = {address: at for at, address in enumerate(ip.values())}
     pairs = [
         (records["node"] == ip[planned["source"]]) & (records["to"] == ip[planned["destination"]])

@@ -12,7 +12,7 @@ from analysis import aired
 from analysis.aired import NONE
 from analysis.dissect import Frames, classify
 from analysis.medium import radios
-from analysis.paths import Legs, Paths, paths
+from analysis.paths import Legs, Paths, addresses, paths
 from analysis.trace import NOBODY, Kind, Outcome
 
 FLOW = {"name": "flow1", "source": "sta1", "destination": "sta4", "port": 2}
@@ -94,3 +94,10 @@ def test_a_leg_that_was_there_twice(rows: list[tuple[int, int, int, int]], path:
 
 def test_what_never_arrives_has_no_path() -> None:
     assert found((0, 1, 10, 1), (1, 2, 20, 1)).hops.size == 0
+
+
+def test_stations_without_an_ipv4_address_are_nobodys_ends() -> None:
+    interfaces = [[{"kind": "radio", "address": "", "ip": ip_}] for ip_ in ("10.0.0.1/24", "fd00::2/64", "", None)]
+    plan = {"nodes": [{"name": f"sta{n}", "interfaces": on} for n, on in enumerate(interfaces, 1)]}
+    assert addresses(plan) == {"sta1": 10 << 24 | 1, "sta2": NONE, "sta3": NONE, "sta4": NONE}
+    assert paths(legs((0, 1, 10, 1), (1, 3, 20, 1)), plan | {"applications": [FLOW]})["flow1"].hops.size == 0

@@ -107,6 +107,14 @@ def test_what_was_known_before(records: list[Array], delivered: int, hops: list[
     assert found(*records, delivered=delivered).hops.tolist() == hops
 
 
+def test_a_flow_between_stations_without_an_address_has_no_route() -> None:
+    nodes = [
+        {"name": node["name"], "interfaces": [{"kind": "radio", "address": "", "ip": None}]} for node in PLAN["nodes"]
+    ]
+    records = record(Event.FOUND, 2000, 1, hops=3)
+    assert routes.routes(records, PLAN | {"nodes": nodes}, lane(0), {})["flow1"].hops.tolist() == [NO_ROUTE]
+
+
 def test_a_flow_that_finishes() -> None:
     way = found(record(Event.FOUND, 2000, 1, hops=3), record(Event.LOST_ROUTE, 6000, 1), finished_s=3.0)
     assert (way.time_ns // MS).tolist() == [1000, 2000, 4000] and way.lost == 0
@@ -141,7 +149,7 @@ def test_timeouts_without_a_route() -> None:
     edges = np.array([1000, 3000, 8000, 9000, 10_000]) * MS
     phase = np.array([Phase.SLOW_START, Phase.RTO, Phase.SLOW_START, Phase.RTO])
     none = np.zeros(0, np.int64)
-    tcp = TcpFlow(edges, none, none, none, none, phase, none, none)
+    tcp = TcpFlow(edges, none, none, none, none, phase, none, none, (0, 0))
     assert way.summary(None, tcp).rto_without_s == 2.5
 
 

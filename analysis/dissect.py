@@ -3,7 +3,8 @@
 
 Frames are given as one byte array and the offset and captured length of each. Every field is read for all frames
 that can have it, and a frame too short to have it reads as zero there, so no byte outside a frame is ever believed.
-IEEE 802.11-2016, 9.2 and 9.3; RFC 1042 (LLC/SNAP), 791, 8200, 9293.
+What DSR and batman-adv carry is looked at as if it came by itself.
+IEEE 802.11-2016, 9.2 and 9.3; RFC 1042 (LLC/SNAP), 791, 8200, 9293, 4728; include/uapi/linux/batadv_packet.h.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,10 @@ from analysis.trace import Array, Kind
 HEADER = 24
 ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
 BATMAN = 0x4305  # its ethertype
-ROUTING_PROTOCOLS = (48, 138)  # DSR, manet
+BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 20, 4
+BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets in which an Ethernet frame is, by type: how long their headers are
+DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
+ROUTING_PROTOCOLS = (DSR, 138)  # and manet
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 
 
@@ -75,9 +79,11 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
         kind[fc0 == octet] = control
     kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
     rows, network, ethertype = _ether_types(frames, fc0)
+    network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     kind[rows[ethertype == BATMAN]] = Kind.ROUTING
     rows, network, ethertype = (column[np.isin(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
     rows, version, network, protocol, transport, segment = _packets(frames, rows, network, ethertype == 0x86DD)
+    protocol, transport, segment = _past_dsr(frames.pick(rows), protocol, transport, segment)
     kind[rows[np.isin(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING
     udp = protocol == 17
     kind[rows[udp][np.isin(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)]] = Kind.ROUTING
@@ -124,3 +130,36 @@ def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Ar
     sound &= (network + header <= frames.caplen) & (v6 | (frames.field(network + 6, 2) & 0x1FFF == 0))
     columns = (rows, np.where(v6, 6, 4), network, protocol, network + header, length - header)
     return tuple(column[sound] for column in columns)
+
+
+def _past_batman(frames: Frames, at: Array, ethertype: Array) -> tuple[Array, Array]:
+    """Offset and ethertype of what batman-adv's unicast packets carry; BATMAN is left to its own packets, and 0 to what
+    cannot be told: later fragments. A fragment with which a packet begins goes to where that goes."""
+
+    def ours(at: Array) -> Array:
+        sound: Array = frames.field(at + 1) == BATMAN_VERSION
+        return sound
+
+    batman = ethertype == BATMAN
+    split = batman & ours(at) & (frames.field(at) == BATMAN_FRAGMENT) & (at + BATMAN_FRAGMENT_HEADER <= frames.caplen)
+    inner = at + BATMAN_FRAGMENT_HEADER
+    to = inner + BATMAN_TO
+    begins = ours(inner) & (frames.field(to, 6) == frames.field(at + BATMAN_TO, 6)) & (to + 6 <= frames.caplen)
+    ethertype = np.where(split & ~begins, 0, ethertype)
+    at = np.where(split, inner, at)
+    batman &= ours(at) & (ethertype == BATMAN)
+    for packet, header in BATMAN_UNICAST.items():
+        carries = batman & (frames.field(at) == packet)
+        ethertype = np.where(carries, frames.field(at + header + 12, 2), ethertype)
+        at, batman = np.where(carries, at + header + 14, at), batman & ~carries
+    return at, ethertype
+
+
+def _past_dsr(frames: Frames, protocol: Array, transport: Array, segment: Array) -> tuple[Array, ...]:
+    """Protocol, offset and length of what follows a DSR header; DSR is left where nothing does."""
+    within = frames.field(transport)
+    header = DSR_FIXED + np.where(frames.field(transport + 1) & DSR_FLOW, 0, frames.field(transport + 2, 2))
+    carries = (protocol == DSR) & (within != NOTHING) & (transport + DSR_FIXED <= frames.caplen)
+    carries &= (header <= segment) & (transport + header <= frames.caplen)
+    header = np.where(carries, header, 0)
+    return np.where(carries, within, protocol), transport + header, segment - header

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from analysis import dissect
 from analysis.capture import CaptureError
-from analysis.dissect import BATMAN, ROUTING_PORTS, ROUTING_PROTOCOLS
 from analysis.follow import Following, is_going_on
 from analysis.pcapng import AIR, STATIONS, STATISTICS
 from analysis.trace import Kind, Outcome
@@ -127,23 +127,70 @@ def is_bad(packet: "Packet") -> bool:
     return bool(flags is not None and flags.badFCS)
 
 
-def past_mesh_control(packet: "Packet") -> "Packet":
-    """Let a mesh frame show its layers: Scapy takes its Mesh Control (9.2.4.7.3) for what comes after it."""
+def uncovered(packet: "Packet") -> "Packet":
+    """Let a packet show what Scapy, which knows none of these, takes for something else or for bytes: the layers behind
+    Mesh Control (9.2.4.7.3), batman-adv's headers and DSR's, of which the latter two are Raw then."""
     from scapy.layers.dot11 import Dot11QoS
-    from scapy.layers.l2 import LLC
+    from scapy.layers.inet import TCP, UDP
+    from scapy.layers.l2 import LLC, SNAP, Ether
+    from scapy.packet import Raw
 
     qos: Any = packet.getlayer(Dot11QoS)
     if qos is not None and qos.TXOP & 1 and (octets := qos.payload.original):  # Mesh Control Present (9.2.4.5.9)
         qos.remove_payload()
         qos.add_payload(LLC(octets[6 + 6 * (octets[0] & 3) :]))
+    snap: Any = packet.getlayer(SNAP)
+    if snap is not None and snap.code == dissect.BATMAN and (header := _batman(octets := snap.payload.original)):
+        snap.remove_payload()
+        snap.add_payload(Raw(octets[:header]) / Ether(octets[header:]))
+    ip, protocol, whole = _ip(packet)
+    if protocol == dissect.DSR:
+        protocol, header = _dsr(octets := ip.payload.original, whole)
+        if inner := {6: TCP, 17: UDP}.get(protocol):
+            ip.remove_payload()
+            ip.add_payload(Raw(octets[:header]) / inner(octets[header:]))
     return packet
 
 
-def kind(packet: "Packet") -> Kind:
-    """What a packet is to the counters."""
-    from scapy.layers.dot11 import Dot11
-    from scapy.layers.inet import IP, TCP, UDP
+def _batman(octets: bytes) -> int:
+    """How much is before the Ethernet frame in a packet of batman-adv; 0: there is none."""
+    at = 0
+    if octets[:2] == bytes([dissect.BATMAN_FRAGMENT, dissect.BATMAN_VERSION]):
+        at, to = dissect.BATMAN_FRAGMENT_HEADER, slice(dissect.BATMAN_TO, dissect.BATMAN_TO + 6)
+        if octets[at:][to] != octets[to]:  # a later one
+            return 0
+    header = (
+        dissect.BATMAN_UNICAST.get(octets[at], 0) if octets[at + 1 : at + 2] == bytes([dissect.BATMAN_VERSION]) else 0
+    )
+    return at + header if header and len(octets) >= at + header + 14 else 0
+
+
+def _dsr(octets: bytes, whole: int) -> tuple[int, int]:
+    """Of a DSR header, and how much there was of it and behind it: which protocol comes next (DSR: nothing that can be
+    told), and how long the header is."""
+    if len(octets) >= dissect.DSR_FIXED and octets[0] != dissect.NOTHING:
+        header = dissect.DSR_FIXED + (0 if octets[1] & dissect.DSR_FLOW else int.from_bytes(octets[2:4], "big"))
+        if header <= min(whole, len(octets)):
+            return octets[0], header
+    return dissect.DSR, 0
+
+
+def _ip(packet: "Packet") -> tuple[Any, int, int]:
+    """A packet's IP layer, which protocol is in it, and how many bytes of that, also of a cut packet; None, 0, 0 if it
+    has no such layer."""
+    from scapy.layers.inet import IP
     from scapy.layers.inet6 import IPv6
+
+    ip: Any = packet.getlayer(IP) or packet.getlayer(IPv6)
+    if ip is None:
+        return None, 0, 0
+    return (ip, ip.proto, ip.len - 4 * ip.ihl) if isinstance(ip, IP) else (ip, ip.nh, ip.plen)
+
+
+def kind(packet: "Packet") -> Kind:
+    """What a packet, uncovered, is to the counters."""
+    from scapy.layers.dot11 import Dot11
+    from scapy.layers.inet import TCP, UDP
     from scapy.layers.l2 import SNAP
 
     frame, snap, tcp, udp = (packet.getlayer(layer) for layer in (Dot11, SNAP, TCP, UDP))
@@ -151,14 +198,16 @@ def kind(packet: "Packet") -> Kind:
         return Kind.OTHER if frame is None else CONTROL.get(frame.subtype, Kind.OTHER)
     if frame.type == 0:
         return Kind.MANAGEMENT
-    ip: Any = packet.getlayer(IP) or packet.getlayer(IPv6)
-    protocol = getattr(ip, "proto", None) or getattr(ip, "nh", None)
-    ports = udp is not None and udp.dport in ROUTING_PORTS
-    if ports or protocol in ROUTING_PROTOCOLS or (snap is not None and snap.code == BATMAN):
+    ip, protocol, whole = _ip(packet)
+    if protocol == dissect.DSR:
+        protocol, header = _dsr(ip.payload.original or bytes(ip.payload), whole)
+        whole -= header
+    ports = udp is not None and udp.dport in dissect.ROUTING_PORTS
+    of_batman = snap is not None and snap.code == dissect.BATMAN and not packet.haslayer("Ethernet")
+    if ports or protocol in dissect.ROUTING_PROTOCOLS or of_batman:
         return Kind.ROUTING
     if tcp is None:
         return Kind.OTHER
-    whole = ip.len - 4 * ip.ihl if IP in packet else ip.plen  # of a cut packet, too
     if whole > 4 * tcp.dataofs:
         return Kind.TCP_DATA
     return Kind.TCP_ACK if tcp.flags.A and not (tcp.flags.S or tcp.flags.F or tcp.flags.R) else Kind.OTHER
@@ -188,7 +237,7 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
                     raise CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
             name = seen.ifname.decode()
             if interface in (name, "") and (seen.comments or not remarked):
-                packet = past_mesh_control(RadioTap(octets))
+                packet = uncovered(RadioTap(octets))
                 packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
                 packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
                 yield packet
@@ -217,6 +266,6 @@ def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:
                 for packet in sniff(opened_socket=socket, count=1, timeout=left):
                     if RadioTap in packet:
                         packet.sniffed_on = interface
-                        yield past_mesh_control(packet)
+                        yield uncovered(packet)
     except (OSError, ValueError) as error:
         raise OSError(f"cannot capture on {interface}: {error}") from error

@@ -30,6 +30,24 @@ def ipv6(next_header: int, payload: bytes) -> bytes:
     return SNAP + b"\x86\xdd" + struct.pack("!IHBB", 6 << 28, len(payload), next_header, 64) + bytes(32) + payload
 
 
+def dsr(next_header: int, options: bytes, payload: bytes = b"", flow: int = 0) -> bytes:
+    """RFC 4728, 6.1."""
+    return struct.pack("!BBH", next_header, flow, len(options)) + options + payload
+
+
+def batman(kind: int, inner: bytes, header: int = 10, version: int = 15, to: bytes = B) -> bytes:
+    """A packet of batman-adv with an Ethernet frame of IP in it."""
+    return (bytes([kind, version, 50, 1]) + to).ljust(header, b"\0") + B + A + inner.removeprefix(SNAP)
+
+
+def batadv(packet: bytes) -> bytes:
+    return header() + SNAP + b"\x43\x05" + packet
+
+
+FRAGMENT = (b"\x41\x0f\x32\x10" + B + A).ljust(20, b"\0")
+ROUTE = bytes([96, 10, 0, 2]) + bytes([10, 0, 0, 2, 10, 0, 0, 3])  # a source route of two
+DATA_SEGMENT, ACK_SEGMENT = tcp(1, 2, 3, 4, ACK, b"x"), tcp(1, 2, 3, 4)
+
 CASES = {
     "RTS": (b"\xb4\0\0\0" + B + A, Kind.RTS),
     "CTS": (b"\xc4\0\0\0" + B, Kind.CTS),
@@ -51,9 +69,37 @@ CASES = {
     "Babel over IPv6": (header() + ipv6(17, udp(6696, 6696)), Kind.ROUTING),
     "manet protocols": (header() + ipv4(*IPS, 17, udp(5000, 269)), Kind.ROUTING),
     "UDP from a routing port to another": (header() + ipv4(*IPS, 17, udp(698, 5000)), Kind.OTHER),
-    "DSR": (header() + ipv4(*IPS, 48, bytes(8)), Kind.ROUTING),
+    "DSR request": (header() + ipv4(*IPS, 48, dsr(59, bytes([1, 6]) + bytes(6))), Kind.ROUTING),
+    "TCP in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, DATA_SEGMENT)), Kind.TCP_DATA),
+    "pure ACK in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, ACK_SEGMENT)), Kind.TCP_ACK),
+    "pure ACK in a DSR flow": (
+        header() + ipv4(*IPS, 48, b"\x06\x80\0\x20" + ACK_SEGMENT), Kind.TCP_ACK),
+    "SYN in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, tcp(1, 2, 3, 0, SYN))), Kind.OTHER),
+    "ICMP in DSR": (header() + ipv4(*IPS, 48, dsr(1, ROUTE, bytes(8))), Kind.OTHER),
+    "OLSR in DSR": (header() + ipv4(*IPS, 48, dsr(17, ROUTE, udp(698, 698))), Kind.ROUTING),
+    "DSR in DSR": (header() + ipv4(*IPS, 48, dsr(48, ROUTE, dsr(6, ROUTE, ACK_SEGMENT))), Kind.ROUTING),
+    "DSR options longer than the packet": (
+        header() + ipv4(*IPS, 48, b"\x06\0\0\x40" + ACK_SEGMENT) + bytes(80), Kind.ROUTING),
+    "DSR cut off": ((header() + ipv4(*IPS, 48, dsr(6, ROUTE, ACK_SEGMENT)))[: 24 + 8 + 20 + 12], Kind.ROUTING),
+    "DSR header cut off": ((header() + ipv4(*IPS, 48, dsr(6, b"", ACK_SEGMENT)))[: 24 + 8 + 20 + 3], Kind.ROUTING),
     "IP protocol manet": (header() + ipv4(*IPS, 138, bytes(8)), Kind.ROUTING),
-    "batman-adv": (header() + SNAP + b"\x43\x05" + bytes(30), Kind.ROUTING),
+    "batman-adv, nothing": (batadv(b""), Kind.ROUTING),
+    "batman-adv OGM": (batadv(b"\0\x0f" + bytes(30)), Kind.ROUTING),
+    "batman-adv broadcast": (batadv(batman(1, ipv4(*IPS, 6, DATA_SEGMENT), 14)), Kind.ROUTING),
+    "TCP in batman-adv": (batadv(batman(0x40, ipv4(*IPS, 6, DATA_SEGMENT))), Kind.TCP_DATA),
+    "pure ACK in batman-adv": (batadv(batman(0x40, PURE_ACK)), Kind.TCP_ACK),
+    "pure ACK in batman-adv, four addresses": (batadv(batman(0x42, PURE_ACK, 18)), Kind.TCP_ACK),
+    "TCP over IPv6 in batman-adv": (batadv(batman(0x40, ipv6(6, DATA_SEGMENT))), Kind.TCP_DATA),
+    "ARP in batman-adv": (batadv(batman(0x42, SNAP + b"\x08\x06" + bytes(28), 18)), Kind.OTHER),
+    "batman-adv in batman-adv": (batadv(batman(0x40, SNAP + b"\x43\x05" + batman(0x40, PURE_ACK))), Kind.ROUTING),
+    "another batman-adv": (batadv(batman(0x40, PURE_ACK, version=14)), Kind.ROUTING),
+    "batman-adv's Ethernet header cut off": (batadv(batman(0x40, PURE_ACK)[:23]), Kind.OTHER),
+    "the first fragment of batman-adv": (
+        batadv(FRAGMENT + batman(0x40, ipv4(*IPS, 6, tcp(1, 2, 3, 4, ACK, bytes(1460))))[:700]), Kind.TCP_DATA),
+    "a later fragment of batman-adv": (batadv(FRAGMENT + bytes(700)), Kind.OTHER),
+    "a fragment to elsewhere than what is in it": (batadv(FRAGMENT + batman(0x40, PURE_ACK, to=A)), Kind.OTHER),
+    "a fragment of batman-adv cut off": (batadv((FRAGMENT + batman(0x40, PURE_ACK))[:25]), Kind.OTHER),
+    "a fragment of what is no unicast": (batadv(FRAGMENT + batman(0x44, PURE_ACK)), Kind.ROUTING),
     "ARP": (header() + SNAP + b"\x08\x06" + bytes(28), Kind.OTHER),
     "ICMP": (header() + ipv4(*IPS, 1, bytes(8)), Kind.OTHER),
     "Null data": (header(0x48), Kind.OTHER),
@@ -132,7 +178,7 @@ def test_as_scapy_dissects(sample: Sample) -> None:
 
 
 @given(st.data())
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=3000, deadline=None)
 def test_as_the_air_does(data: st.DataObject) -> None:
     """Whatever the bytes, the taps and the air's core call a frame the same."""
     from dcf import library

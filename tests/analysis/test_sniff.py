@@ -14,6 +14,7 @@ import pytest
 from sample import Sample
 from scapy.layers.dot11 import RadioTap
 from scapy.layers.inet import TCP
+from test_dissect import CASES
 from tiny_air import ip, ipv4, tcp
 
 from analysis import sniff
@@ -153,8 +154,20 @@ def test_a_mesh_frame_shows_its_segment(addresses: int) -> None:
     header = b"\x88\x03" + bytes(2) + b"\x02" * 18 + bytes(2) + b"\x02" * 6 + b"\0\1"  # QoS data, four addresses
     for flags, fcs in ((b"\0", b""), (b"\x10", b"1234")):
         radiotap = b"\0\0\x09\0\x02\0\0\0" + flags
-        packet = sniff.past_mesh_control(RadioTap(radiotap + header + mesh + ipv4(ip(0), ip(1), 6, inside) + fcs))
+        packet = sniff.uncovered(RadioTap(radiotap + header + mesh + ipv4(ip(0), ip(1), 6, inside) + fcs))
         assert sniff.kind(packet) == Kind.TCP_DATA and packet[TCP].dport == 2
+
+
+INSIDE = re.compile("(TCP|ACK|SYN|ARP|ICMP|OLSR|IPv6) .*in (a )?(DSR|batman-adv)|DSR request|OGM|the first fragment")
+
+
+@pytest.mark.parametrize("name", sorted(filter(INSIDE.search, CASES)))
+def test_a_segment_inside_of_routing(name: str) -> None:
+    """Behind the headers of DSR and batman-adv, packets are what they are to the taps."""
+    octets, kind = CASES[name]
+    packet = sniff.uncovered(RadioTap(b"\0\0\x09\0\x02\0\0\0\0" + octets))
+    assert sniff.kind(packet) == kind
+    assert (TCP in packet and packet[TCP].dport == 2) == ("TCP" in name or "ACK" in name or "SYN" in name or kind == 3)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

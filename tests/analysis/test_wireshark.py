@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sample import Sample
+from test_dissect import CASES
 
 from analysis.trace import Kind, Outcome
 
@@ -32,6 +33,25 @@ def tshark(file: Path, *options: str) -> list[str]:
     )  # fmt: skip
     assert [line for line in done.stderr.splitlines() if "Running as user" not in line] == []
     return done.stdout.splitlines()
+
+
+NOT_TOLD_APART = {  # what tshark looks for farther in, or not as far
+    "DSR in DSR", "batman-adv in batman-adv", "batman-adv broadcast", "the first fragment of batman-adv",
+}  # fmt: skip
+
+
+def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
+    """Also inside of DSR and batman-adv: the two buttons show what the counters count."""
+    from scapy.utils import PcapWriter
+
+    cases = {name: case for name, case in CASES.items() if len(case[0]) >= 24 and name not in NOT_TOLD_APART}
+    with PcapWriter(str(tmp_path / "cases.pcap"), linktype=105) as file:
+        for octets, _ in cases.values():
+            file.write(octets)
+    for label, kind in (("TCP DATA", Kind.TCP_DATA), ("TCP ACK", Kind.TCP_ACK)):
+        seen = tshark(tmp_path / "cases.pcap", "-Y", BUTTONS[label], "-T", "fields", "-e", "frame.number")
+        wanted = [str(number) for number, (_, each) in enumerate(cases.values(), 1) if each == kind]
+        assert seen == wanted and len(seen) > 5
 
 
 def test_columns(sample: Sample) -> None:

@@ -11,7 +11,17 @@
 #define FC1_PROTECTED 0x40
 #define FC1_ORDER 0x80
 
-enum { IPPROTO_IS_TCP = 6, IPPROTO_IS_UDP = 17, IPPROTO_IS_DSR = 48, IPPROTO_IS_MANET = 138 };
+enum { IPPROTO_IS_TCP = 6, IPPROTO_IS_UDP = 17, IPPROTO_IS_DSR = 48, IPPROTO_IS_NONE = 59, IPPROTO_IS_MANET = 138 };
+
+#define DSR_FIXED 4 /* of the DSR Options header (RFC 4728, 6.1), and all of a flow's (RFC 4728, 7.1) */
+#define DSR_FLOW 0x80
+
+/* batman-adv's packets: include/uapi/linux/batadv_packet.h */
+#define ETHER_BATMAN 0x4305
+#define BATADV_VERSION 15
+#define BATADV_FRAG_LEN 20
+#define BATADV_DEST 4
+enum { BATADV_UNICAST = 0x40, BATADV_FRAG = 0x41, BATADV_UNICAST_4ADDR = 0x42 };
 
 static u16 be16(const u8 *p)
 {
@@ -41,8 +51,22 @@ static bool is_routing_port(u16 port)
 	return port == 269 || port == 654 || port == 698 || port == 6696;
 }
 
+/*
+ * Of a packet's payload: @len bytes are there, @payload there were. What comes after a DSR header is what the packet is;
+ * with nothing after it, or a second one, it is routing.
+ */
 static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 payload)
 {
+	if (protocol == IPPROTO_IS_DSR && len >= DSR_FIXED && p[0] != IPPROTO_IS_NONE) {
+		u32 header = DSR_FIXED + (p[1] & DSR_FLOW ? 0 : be16(p + 2));
+
+		if (header <= len && header <= payload) {
+			protocol = p[0];
+			p += header;
+			len -= header;
+			payload -= header;
+		}
+	}
 	switch (protocol) {
 	case IPPROTO_IS_TCP:
 		return classify_tcp(p, len, payload);
@@ -79,6 +103,46 @@ static enum dcf_kind classify_ipv6(const u8 *p, u32 len)
 	return classify_transport(p[6], p + 40, len - 40, be16(p + 4));
 }
 
+static enum dcf_kind classify_ether(u16 type, const u8 *p, u32 len)
+{
+	switch (type) {
+	case 0x0800:
+		return classify_ipv4(p, len);
+	case 0x86dd:
+		return classify_ipv6(p, len);
+	case ETHER_BATMAN: /* within another */
+		return DCF_ROUTING;
+	default:
+		return DCF_OTHER;
+	}
+}
+
+/*
+ * A unicast packet is what the Ethernet frame in it is. So is the fragment with which one begins: nothing in it says so
+ * but that a header to the same destination follows, as of a fragment's number only the last in line knows that it is.
+ */
+static enum dcf_kind classify_batman(const u8 *p, u32 len)
+{
+	u32 header;
+
+	if (len >= BATADV_FRAG_LEN && p[0] == BATADV_FRAG && p[1] == BATADV_VERSION) {
+		const u8 *dest = p + BATADV_DEST;
+
+		p += BATADV_FRAG_LEN;
+		len -= BATADV_FRAG_LEN;
+		if (len < BATADV_DEST + DCF_ALEN || p[1] != BATADV_VERSION || !dcf_same_addr(p + BATADV_DEST, dest))
+			return DCF_OTHER;
+	}
+	if (len < 2 || p[1] != BATADV_VERSION)
+		return DCF_ROUTING;
+	if (p[0] != BATADV_UNICAST && p[0] != BATADV_UNICAST_4ADDR)
+		return DCF_ROUTING;
+	header = p[0] == BATADV_UNICAST ? 10 : 18;
+	if (len < header + 14)
+		return DCF_OTHER;
+	return classify_ether(be16(p + header + 12), p + header + 14, len - header - 14);
+}
+
 enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 {
 	static const u8 snap[6] = { 0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 };
@@ -103,16 +167,9 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 	}
 	if (at + 8 > len || memcmp(frame + at, snap, sizeof(snap)))
 		return DCF_OTHER;
-	switch (be16(frame + at + 6)) {
-	case 0x0800:
-		return classify_ipv4(frame + at + 8, len - at - 8);
-	case 0x86dd:
-		return classify_ipv6(frame + at + 8, len - at - 8);
-	case 0x4305: /* batman-adv */
-		return DCF_ROUTING;
-	default:
-		return DCF_OTHER;
-	}
+	if (be16(frame + at + 6) == ETHER_BATMAN)
+		return classify_batman(frame + at + 8, len - at - 8);
+	return classify_ether(be16(frame + at + 6), frame + at + 8, len - at - 8);
 }
 
 static u32 make_control(u8 *out, u8 subtype, const u8 *ra, u16 duration_us)

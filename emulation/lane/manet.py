@@ -135,9 +135,7 @@ class Interface:
         """From now on it is a node of the network, which acknowledges each segment of these at once."""
         self.node.route.set_link(self.index, up=True)
         self.node.route.add_address(self.index, ip)
-        for source in quickack:
-            self.node.route.add_route(self.index, source, None, {"quickack": 1})
-            self.node.note(f"route {source} quickack", self.node.route.route_metrics(source)["quickack"], 0)
+        routing.acknowledge_at_once(self.node, self.index, quickack)
 
     def close(self) -> None:
         self.control.close()
@@ -166,8 +164,8 @@ def plan(
         if not str(value).isdecimal():
             raise ValueError(f"{protocol}: {name} must be a whole number, not {value!r}")
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
-    prompt = [[ips[one.source] for one in demands if one.prompt and one.destination == at] for at in range(len(reach))]
-    return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompt, reach, strict=True)]
+    prompted = routing.prompted(ips, demands)
+    return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompted, reach, strict=True)]
 
 
 class Routing(routing.Routing):

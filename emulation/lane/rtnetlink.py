@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RTM_NEWLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 18, 19, 20, 21
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
-IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_LINKINFO = 3, 4, 5, 18
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO = 1, 3, 4, 5, 10, 18
 IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
@@ -69,18 +69,28 @@ class Route(Netlink):
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
         return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
-    def new_link(self, name: str, kind: str, below: int, values: list[tuple[int, Value]]) -> None:
-        """Make a link of a kind over another; `values` are the kind's own (IFLA_INFO_DATA)."""
+    def new_link(self, name: str, kind: str, below: int | None, values: list[tuple[int, Value]]) -> None:
+        """Make a link of a kind, maybe over another; `values` are the kind's own (IFLA_INFO_DATA)."""
         info: list[tuple[int, Value]] = [(IFLA_INFO_KIND, kind), (IFLA_INFO_DATA, values)]
-        payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), (IFLA_LINK, below), (IFLA_LINKINFO, info)])
+        over: list[tuple[int, Value]] = [] if below is None else [(IFLA_LINK, below)]
+        payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), *over, (IFLA_LINKINFO, info)])
         self.request(RTM_NEWLINK, payload, CREATE | EXCLUSIVE, f"link {name}")
 
-    def set_link(self, index: int, *, up: bool | None = None, name: str | None = None, mtu: int | None = None) -> None:
-        """Switch a link up or down, rename it, let its packets be so long."""
+    def set_link(
+        self,
+        index: int,
+        *,
+        up: bool | None = None,
+        name: str | None = None,
+        mtu: int | None = None,
+        address: bytes | None = None,
+        master: int | None = None,
+    ) -> None:
+        """Switch a link up or down, rename it, let its packets be so long, give it a hardware address, make it part of
+        another."""
         change, flags = (0, 0) if up is None else (UP, UP * up)
-        values: list[tuple[int, Value]] = [] if name is None else [(IFLA_IFNAME, name)]
-        if mtu is not None:
-            values.append((IFLA_MTU, mtu))
+        wanted = ((IFLA_IFNAME, name), (IFLA_MTU, mtu), (IFLA_ADDRESS, address), (IFLA_MASTER, master))
+        values: list[tuple[int, Value]] = [(kind, value) for kind, value in wanted if value is not None]
         payload = LINK.pack(0, 0, index, flags, change) + build(values)
         self.request(RTM_SETLINK, payload, what=f"link {name or index}")
 

@@ -19,7 +19,11 @@ from topologies import Network
 
 
 def plan_routing(
-    specification: Specification, network: Network, nodes: list[dict[str, Any]], reached: NDArray[np.bool_]
+    specification: Specification,
+    network: Network,
+    links: list[dict[str, Any]],
+    nodes: list[dict[str, Any]],
+    reached: NDArray[np.bool_],
 ) -> tuple[ModuleType, dict[str, Any]]:
     """Give each node its part, and its interface the neighbours that it must know; returns the routing's file and the
     plan's `routing`.
@@ -31,6 +35,7 @@ def plan_routing(
     index = {name: i for i, name in enumerate(names)}
     prompt = specification.transport.ack == "plain"
     demands = [Demand(index[one.source], index[one.destination], prompt) for one in network.applications]
+    kinds = {link["name"]: link["kind"] for link in links}
     link = np.array([node["interfaces"][0]["link"] for node in nodes])
     reached = reached & (link[:, None] == link[None, :])
     reach = [np.flatnonzero(row).tolist() for row in reached]
@@ -38,6 +43,10 @@ def plan_routing(
     options = dict(chosen.routing)
     kind = options.pop("kind")
     found = known(routing.find, kind)
+    if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
+        raise PlanError(
+            f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}"
+        )
     try:
         planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:

@@ -13,9 +13,15 @@ import topologies
 from emulation.specification.words import Section, word_and_pairs
 from topologies import Motion, Network, mobility
 
+ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # of routings
+
 
 def _routing(value: object) -> object:
-    return word_and_pairs("kind", value)
+    """A kind is a file's name, in which a hyphen cannot be."""
+    chosen = word_and_pairs("kind", value)
+    if isinstance(chosen, dict) and isinstance(kind := chosen.get("kind"), str):
+        return {**chosen, "kind": ALSO_KNOWN_AS.get(kind, kind).replace("-", "_")}
+    return chosen
 
 
 def _motion(value: object) -> object:
@@ -31,7 +37,8 @@ class Chosen(Section):
     link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh")
     routing: Annotated[dict[str, Any], BeforeValidator(_routing)] = Field(
         {"kind": "static"},
-        description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|..., with options: KIND,NAME=VALUE",
+        description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|batman-adv|babel|hwmp|etx-frozen|..., "
+        "with options: KIND,NAME=VALUE",
     )
     unreachable: bool = Field(False, description="allow flows whose ends no path connects")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(

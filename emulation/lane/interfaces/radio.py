@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from emulation.lane.netlink import Value
+    from emulation.lane.netlink import Attributes, Value
 
 NEW_RADIO = 4  # enum hwsim_commands
 CUSTOM_REGULATORY, DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 12, 16, 17, 22  # enum hwsim_attrs
@@ -107,9 +107,9 @@ class Interface(node.Interface):
             self.events.join("nl80211", "mlme")
             yield
 
-    def tune(self, command: int, *values: tuple[int, Value], what: str) -> None:
-        """A command of nl80211 about the interface."""
-        self.nl80211.command("nl80211", command, [(IFINDEX, self.index), *values], what=f"{self.name}: {what}")
+    def tune(self, command: int, *values: tuple[int, Value], what: str) -> list[Attributes]:
+        """A command of nl80211 about the interface; returns what answers it."""
+        return self.nl80211.command("nl80211", command, [(IFINDEX, self.index), *values], what=f"{self.name}: {what}")
 
     def set_type(self, kind: str) -> None:
         """Make the interface one of IFTYPES; it must be down."""

@@ -8,6 +8,8 @@ docs/plugins/routing.md shows how to write one.
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 
 A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
+`LINK` is the kind of link
+that it needs, if not any will do.
 `PUNCTUAL`: it learns from the link layer what is given up, and must at its time. `OVERHEARS`: it listens to frames for
 others, too.
 
@@ -70,6 +72,65 @@ class Routing:
 
     def stop(self) -> None:
         """Leave nothing behind that does not go with the nodes, however far it came."""
+
+
+def prompted(ips: list[str], demands: list[Demand]) -> list[list[str]]:
+    """For each node, the addresses of those whose segments it acknowledges at once."""
+    return [[ips[one.source] for one in demands if one.prompt and one.destination == at] for at in range(len(ips))]
+
+
+def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[int]]:
+    """For each node, whom it must have found a way to before a run: the other ends of its flows, as far as a path leads
+    there. Raises Unreachable where none does."""
+    wanted: list[list[int]] = [[] for _ in reach]
+    for source, destination, _ in demands:
+        if destination in within(reach, source):
+            wanted[source].append(destination)
+            wanted[destination].append(source)
+        elif not unreachable:
+            raise Unreachable(source, destination)
+    return [sorted(set(each)) for each in wanted]
+
+
+def within(reach: Reach, at: int) -> set[int]:
+    """Whom a node reaches, over however many hops; itself too."""
+    found, front = {at}, [at]
+    while front:
+        front = list({near for node in front for near in reach[node]} - found)
+        found.update(front)
+    return found
+
+
+def replace_radio(node: Node, index: int, mtu: int) -> None:
+    """Another interface of a node stands for its radio from now on: it has its address and its qdisc. `mtu` is what the
+    radio needs for that."""
+    radio = node.radio
+    node.route.set_link(radio.index, mtu=mtu)
+    node.route.delete_address(radio.index, radio.plan["ip"])
+    if radio.plan["qdisc"]:
+        node.route.delete_qdisc(radio.index)
+        radio.set_qdisc(radio.plan["qdisc"], index)
+
+
+def acknowledge_at_once(node: Node, index: int, sources: list[str]) -> None:
+    """Let a node do so, where all are to be reached on this interface, as far as the kernel's routes know."""
+    for source in sources:
+        node.route.add_route(index, source, None, {"quickack": 1})
+        node.note(f"route {source} quickack", node.route.route_metrics(source)["quickack"], 0)
+
+
+def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, int, int]]) -> dict[str, int]:
+    """A routing's options, which are whole numbers: `known` has of each its default, least and most. Raises ValueError
+    for another, or one that is none of these."""
+    chosen = {name: default for name, (default, _, _) in known.items()}
+    for name, value in options.items():
+        if name not in known:
+            raise ValueError(f"{routing}: there is no option {name!r}; there are: {', '.join(known)}")
+        _, least, most = known[name]
+        if not str(value).isdecimal() or not least <= int(value) <= most:
+            raise ValueError(f"{routing}: {name} must be a whole number from {least} to {most}, not {value!r}")
+        chosen[name] = int(value)
+    return chosen
 
 
 def find(kind: str) -> ModuleType:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from emulation.lane.node import Interface, Node
 
+Routes = dict[tuple[int, int], tuple[int, int]]  # (at, to) -> (next hop, hops to go)
+
 ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
 
 
@@ -31,9 +33,14 @@ def plan(
     """The routes and the next hops of all nodes (see `emulation.lane.routing`). Raises Unreachable."""
     if options:
         raise ValueError(f"static routing has no option {', '.join(options)}")
-    planned: list[Planned] = [Planned({"routes": []}, []) for _ in reach]
+    return entered(routes_of(reach, demands, unreachable), ips, demands)
+
+
+def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:
+    """For each node, what is to be entered that these routes hold."""
+    planned: list[Planned] = [Planned({"routes": []}, []) for _ in ips]
     prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
-    for (at, to), (via, hops) in sorted(routes_of(reach, demands, unreachable).items()):
+    for (at, to), (via, hops) in sorted(routes.items()):
         if via not in planned[at].neighbours:
             planned[at].neighbours.append(via)
         if via != to or (at, to) in prompt:  # a neighbour needs no route but for its metrics
@@ -43,10 +50,10 @@ def plan(
     return planned
 
 
-def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> dict[tuple[int, int], tuple[int, int]]:
+def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> Routes:
     """(at, to) -> (next hop, hops to go), along the paths of all that shall reach each other. Raises Unreachable."""
     needed = {(demand.source, demand.destination) for demand in demands}
-    routes: dict[tuple[int, int], tuple[int, int]] = {}
+    routes: Routes = {}
     for to, sources in sorted(destinations(len(reach), needed).items()):
         hops = hops_to(to, reach)
         for at in sorted(sources):

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""batman-adv, the kernel's own routing of Ethernet frames over several hops (net/batman-adv).
+
+A node's radio gives its address to an interface bat0 above it, as to a switch that all nodes are plugged into; so
+packets are as far apart as neighbours are, and TTL does not fall. What is for others goes in packets of batman-adv's
+own, ethertype 0x4305, which need 32 bytes more of the radio's MTU. docs/routing.md has the options.
+
+Its timers count ticks, and a tick is the same for all nodes of one kernel; farther than 640 ms ahead they keep to every
+eighth. So all nodes would send their OGMs at once, time after time, and hear none. Here these wait for some
+milliseconds more, at random, in a netem at the radio.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+import struct
+import time
+
+from emulation.lane import routing
+from emulation.lane.netlink import DUMP, Generic, NetlinkError
+from emulation.lane.routing import Demand, Planned, Reach
+from emulation.lane.rtnetlink import hardware_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.network import Network
+    from emulation.lane.node import Node
+
+NAME, KIND, OVERHEAD, MTU = "bat0", "batadv", 32, 1500
+ALGORITHMS = ("BATMAN_IV", "BATMAN_V")
+FAMILY, TRANSLATIONS, SET_MESH = "batadv", 7, 15  # include/uapi/linux/batman_adv.h
+ALGO_NAME, MESH_IFINDEX, TT_ADDRESS, HOP_PENALTY, ORIG_INTERVAL = 1, 3, 16, 53, 57
+OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # the kernel's defaults and limits
+SPREAD_NS, NETEM_LIMIT = 20_000_000, 1000  # batman-adv's own jitter (BATADV_JITTER, ms); packets
+TICK_NS = 64  # of the kernel's packet schedulers
+CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL, by which batman-adv marks its own packets
+LEARNING_S, LOOK_S = 60.0, 0.01  # for all to know all, in the lane's time; how often it is looked whether they do
+
+
+def plan(
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+) -> list[Planned]:
+    """For each node its options, and whom it must know before anything else begins. Raises ValueError, Unreachable."""
+    algorithm = options.pop("algorithm", ALGORITHMS[0])
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"batman-adv: there is no algorithm {algorithm!r}; there are: {', '.join(ALGORITHMS)}")
+    chosen = {"algorithm": algorithm, **routing.numbers("batman-adv", options, OPTIONS)}
+    wanted = routing.ends(reach, demands, unreachable)
+    return [
+        Planned({**chosen, "quickack": quickack, "wanted": [ips[to] for to in wanted[at]]}, [])
+        for at, quickack in enumerate(routing.prompted(ips, demands))
+    ]
+
+
+def address(radio: str) -> bytes:
+    """Of a node's bat0, by that of its radio, which is another station of the same number."""
+    return b"\x06" + hardware_address(radio)[1:]
+
+
+class Routing(routing.Routing):
+    """bat0 on each node that has a radio."""
+
+    def start(self, net: Network) -> None:
+        self.asked: list[Generic] = []
+        for node in net.nodes.values():
+            self.join(node)
+        macs = {node.IP(): address(node.MAC()) for node in net.nodes.values()}
+        for node in net.nodes.values():
+            index = node.route.index(NAME)
+            for ip in node.plan["routing"]["wanted"]:
+                node.route.add_neighbour(index, ip, macs[ip])
+            routing.acknowledge_at_once(node, index, node.plan["routing"]["quickack"])
+        deadline = time.monotonic() + LEARNING_S
+        for node, asked in zip(net.nodes.values(), self.asked, strict=True):
+            while missing := [ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known(asked, node)]:
+                if time.monotonic() > deadline:
+                    said = f"{node.name}: batman-adv knows no way to {', '.join(missing)} after {LEARNING_S:g} s"
+                    raise NetlinkError(errno.ENETUNREACH, said)
+                select.select([], [], [], LOOK_S)
+
+    def join(self, node: Node) -> None:
+        """Put a node's bat0 in its radio's place."""
+        radio, chosen, route = node.radio, node.plan["routing"], node.route
+        try:
+            route.new_link(NAME, KIND, None, [(ALGO_NAME, chosen["algorithm"])])
+        except NetlinkError as error:
+            if error.errno == errno.EOPNOTSUPP:
+                said = "this kernel has no batman-adv (CONFIG_BATMAN_ADV)"
+                raise NetlinkError(error.errno, f"{node.name}: {said}") from None
+            raise
+        index = route.index(NAME)
+        with node:
+            asked = Generic()
+        self.asked.append(asked)
+        for attribute, value in ((ORIG_INTERVAL, chosen["interval_ms"]), (HOP_PENALTY, bytes([chosen["hop_penalty"]]))):
+            asked.command(FAMILY, SET_MESH, [(MESH_IFINDEX, index), (attribute, value)], what=f"{node.name}: {NAME}")
+        for name in ("algorithm", *OPTIONS):
+            node.note(f"batman-adv {name}", chosen[name], None)
+        routing.replace_radio(node, index, MTU + OVERHEAD)
+        route.set_link(index, address=address(node.MAC()))
+        route.set_link(radio.index, master=index)
+        route.set_link(index, up=True)
+        route.add_address(index, radio.plan["ip"])
+        spread(node)
+
+    def stop(self) -> None:
+        for asked in getattr(self, "asked", []):
+            asked.close()
+
+
+def spread(node: Node) -> None:
+    """Let what batman-adv sends of its own wait for up to SPREAD_NS; the rest goes straight on."""
+    bands = struct.pack("=i16B", BANDS, *(priority == CONTROL for priority in range(16)))
+    node.route.replace_qdisc(node.radio.index, "prio", bands, handle=HANDLE)
+    mean = SPREAD_NS // 2 // TICK_NS  # and as much more or less; struct tc_netem_qopt
+    waits = struct.pack("=6I", mean, NETEM_LIMIT, 0, 0, 0, mean)
+    node.route.replace_qdisc(node.radio.index, "netem", waits, parent=HANDLE | 2)
+
+
+def known(asked: Generic, node: Node) -> set[bytes]:
+    """The hardware addresses that batman-adv knows a way to."""
+    mesh = [(MESH_IFINDEX, node.route.index(NAME))]
+    return {each[TT_ADDRESS] for each in asked.command(FAMILY, TRANSLATIONS, mesh, DUMP) if TT_ADDRESS in each}

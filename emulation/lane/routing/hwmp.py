@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HWMP, the path selection of 802.11s (IEEE 802.11-2016, 14.10): what the kernel does in a link of kind `mesh`.
+
+To IP the whole mesh is one link: a station finds another by ARP, and a path to it when it first has a frame for it. So
+there is nothing to enter but the protocol's parameters, and docs/routing.md has those.
+"""
+
+from __future__ import annotations
+
+from emulation.lane import routing
+from emulation.lane.netlink import number, parse
+from emulation.lane.routing import Demand, Planned, Reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.network import Network
+    from emulation.lane.node import Node
+
+LINK = "mesh"
+# The kernel's defaults, in time units of 1,024 us (net/wireless/mesh.c); and what its attributes allow.
+OPTIONS = {
+    "active_path_timeout_tu": (5000, 1, 65_535),
+    "preq_min_interval_tu": (10, 1, 65_535),
+    "preq_retries": (4, 0, 255),
+    "root_mode": (0, 0, 4),
+}
+GET_MESH_CONFIG, SET_MESH_CONFIG, MESH_CONFIG = 28, 29, 35  # include/uapi/linux/nl80211.h
+ATTRIBUTES = {  # NL80211_MESHCONF_HWMP_*, and how many bytes they have
+    "active_path_timeout_tu": (11, 4),
+    "preq_min_interval_tu": (12, 2),
+    "preq_retries": (8, 1),
+    "root_mode": (14, 1),
+}
+
+
+def plan(
+    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+) -> list[Planned]:
+    """For each node its options; it peers with all that it hears before anything else begins. Raises ValueError,
+    Unreachable."""
+    chosen = routing.numbers("hwmp", options, OPTIONS)
+    routing.ends(reach, demands, unreachable)
+    prompted = routing.prompted(ips, demands)
+    return [Planned({**chosen, "quickack": each}, list(near)) for each, near in zip(prompted, reach, strict=True)]
+
+
+class Routing(routing.Routing):
+    """The kernel's, with its parameters."""
+
+    def start(self, net: Network) -> None:
+        for node in net.nodes.values():
+            radio, chosen = node.radio, node.plan["routing"]
+            values = [(kind, chosen[name].to_bytes(size, "little")) for name, (kind, size) in ATTRIBUTES.items()]
+            radio.tune(SET_MESH_CONFIG, (MESH_CONFIG, values), what="HWMP")
+            kept = parse(radio.tune(GET_MESH_CONFIG, what="HWMP")[0][MESH_CONFIG])
+            for name, (kind, _) in ATTRIBUTES.items():
+                node.note(f"hwmp {name}", number(kept[kind]), OPTIONS[name][0])
+            self.restore(node)
+
+    def restore(self, node: Node) -> None:
+        routing.acknowledge_at_once(node, node.radio.index, node.plan["routing"]["quickack"])

@@ -281,6 +281,21 @@ def test_an_unknown_kind_is_answered_with_those_there_are():
         made(routing="ospf")
 
 
+def test_a_routing_has_the_names_that_people_give_it():
+    assert made(routing="batman-adv,interval_ms=500")["routing"] == {"kind": "batman_adv"}
+    assert made(routing="802.11s", link="mesh")["routing"] == {"kind": "hwmp"}
+
+
+def test_a_routing_of_one_kind_of_link_says_so():
+    with pytest.raises(PlanError, match="routing hwmp is for links of kind mesh, not adhoc: --link mesh"):
+        made(routing="hwmp")
+
+
+def test_the_trace_keeps_enough_to_show_tcp_behind_a_source_route():
+    assert [made(routing=routing)["air"]["snap"] for routing in ("static", "dsr")] == [128, 224]
+    assert made(routing="dsr", snap=500)["air"]["snap"] == 500
+
+
 def test_who_is_on_another_link_is_no_neighbour():
     nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("abcd")}
     link, flow = Link(nodes=("a", "b"), settings={"freq": 2437}), Application(source="a", destination="d")

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routing's pure halves: static routes against their definition in matrices, and what `none` leaves to others."""
+"""Routing's pure halves: static routes and those of least ETX against their definition in matrices, what others plan,
+and what they refuse."""
 
 from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from emulation.lane import routing
-from emulation.lane.routing import Demand, Reach, Unreachable, static
+from emulation.lane.routing import Demand, Reach, Unreachable, babel, batman_adv, etx_frozen, hwmp, static
 
 Links = NDArray[np.bool_]
 
@@ -87,3 +89,83 @@ def test_a_flow_without_a_path_is_refused_by_its_ends() -> None:
 def test_none_plans_nothing_and_everybody_knows_all_they_hear() -> None:
     planned = routing.find("none").plan([[1], [0, 2], [1], []], ["a", "b", "c", "d"], [Demand(0, 2, True)])
     assert [(each.node, each.neighbours) for each in planned] == [({}, [1]), ({}, [0, 2]), ({}, [1]), ({}, [])]
+
+
+ONE = [Demand(0, 2, True)]
+STRING: Reach = [[1], [0, 2], [1]]
+IPS = ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+
+
+def test_who_must_be_known_before_a_run_are_the_ends_of_flows() -> None:
+    assert routing.ends(STRING, [*ONE, Demand(2, 0, False), Demand(1, 0, False)], False) == [[1, 2], [0], [0]]
+    assert routing.ends([[1], [0], []], [*ONE, Demand(0, 1, True)], True) == [[1], [0], []]
+    assert routing.prompted(IPS, [*ONE, Demand(1, 2, False)]) == [[], [], ["10.0.0.1"]]
+
+
+@pytest.mark.parametrize("kind", [batman_adv, hwmp, etx_frozen, babel])
+def test_others_say_at_once_who_can_never_be_reached(kind: Any) -> None:
+    with pytest.raises(Unreachable) as caught:
+        kind.plan([[1], [0], []], IPS, [Demand(0, 2, False)])
+    assert (caught.value.at, caught.value.to) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        (batman_adv, {"algorithm": "V"}, "no algorithm 'V'; there are: BATMAN_IV, BATMAN_V"),
+        (batman_adv, {"hop_penalty": "256"}, "hop_penalty must be a whole number from 0 to 255, not '256'"),
+        (hwmp, {"retries": "1"}, "hwmp: there is no option 'retries'; there are: active_path_timeout_tu, "),
+        (hwmp, {"preq_retries": "-1"}, "preq_retries must be a whole number from 0 to 255, not '-1'"),
+        (etx_frozen, {"probes": "0"}, "probes must be a whole number from 1 to 10000, not '0'"),
+        (babel, {"rxcost": "x"}, "rxcost must be a whole number from 1 to 65534, not 'x'"),
+        (babel, {}, "babel: a receiver's ACK for each segment is .*: add --ack delayed"),
+    ],
+)
+def test_what_is_wrong_is_said(kind: Any, options: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        kind.plan(STRING, IPS, ONE, **options)
+
+
+def test_options_are_numbers_in_the_plan() -> None:
+    assert hwmp.plan(STRING, IPS, ONE, preq_retries="3")[0].node["preq_retries"] == 3
+    assert etx_frozen.plan(STRING, IPS, ONE)[0].node["probes"] == 100
+
+
+def test_without_babeld_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(babel, "SBIN", "")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(OSError, match="there is no babeld on this machine: install the package babeld"):
+        babel.Routing({"kind": "babel"}).start(None)  # type: ignore[arg-type]
+
+
+def test_etx_is_how_often_a_frame_is_sent_until_it_is_answered() -> None:
+    links = etx_frozen.etx([[0, 50, 10], [100, 0, 0], [0, 5, 0]], 100)
+    assert links == [{1: 2.0}, {0: 2.0}, {}]  # what comes in one direction only is no link
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_frozen_routes_are_of_least_etx_then_of_fewest_hops(seed: int) -> None:
+    """Against Floyd and Warshall, on costs that are exact, with many ties."""
+    draw = random.Random(seed)
+    count = draw.choice([2, 5, 12, 25])
+    links: list[dict[int, float]] = [{} for _ in range(count)]
+    for a in range(count):
+        for b in range(a):
+            if draw.random() < 3 / count:
+                links[a][b] = links[b][a] = draw.choice([1.0, 1.5, 2.0, 4.0])
+    best = [[(0.0, 0) if a == b else (links[a].get(b, np.inf), 1) for b in range(count)] for a in range(count)]
+    for via, a, b in itertools.product(range(count), repeat=3):
+        there, on = best[a][via], best[via][b]
+        best[a][b] = min(best[a][b], (there[0] + on[0], there[1] + on[1]))
+    routes = etx_frozen.frozen(links, [])
+    for a, b in itertools.product(range(count), repeat=2):
+        if a == b or best[a][b][0] == np.inf:
+            assert (a, b) not in routes
+            continue
+        way, cost = [a], 0.0
+        while way[-1] != b:
+            via, hops = routes[way[-1], b]
+            assert hops == best[way[-1]][b][1]
+            cost += links[way[-1]][via]
+            way.append(via)
+        assert (cost, len(way) - 1) == best[a][b]

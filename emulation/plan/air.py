@@ -170,5 +170,5 @@ def plan_air(
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
         "trace": specification.measurement.trace,
-        "snap": specification.measurement.snap,
+        "snap": max(specification.measurement.snap, getattr(routing, "SNAP", 0)),
     }

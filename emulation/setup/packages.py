@@ -58,8 +58,14 @@ def files(pattern: str, package: str) -> Need:
     return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
 
 
-# What users may like in a network, and no run needs, save one whose applications call it.
-BY_HAND = (program("iperf3"), program("iw"), program("ip", "iproute2"), program("ping", "iputils-ping"))
+# What users may like in a network, and no run needs, save one whose applications or routing call it.
+BY_HAND = (
+    program("iperf3"),
+    program("babeld"),
+    program("iw"),
+    program("ip", "iproute2"),
+    program("ping", "iputils-ping"),
+)
 
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),

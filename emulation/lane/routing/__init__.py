@@ -8,10 +8,9 @@ docs/plugins/routing.md shows how to write one.
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 
 A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
-`LINK` is the kind of link
-that it needs, if not any will do.
 `PUNCTUAL`: it learns from the link layer what is given up, and must at its time. `OVERHEARS`: it listens to frames for
-others, too.
+others, too. `LINK` is the kind of link that it needs, if not any will do; `SNAP` how many bytes of a frame the trace is
+to keep at least, for what the routing puts before TCP.
 
 `plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
 `unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.

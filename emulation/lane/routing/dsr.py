@@ -9,5 +9,6 @@ from emulation.lane import manet
 
 MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
 OVERHEARS = True
+SNAP = 128 + manet.OVERHEAD  # TCP comes after a route of up to 16 hops
 plan = partial(manet.plan, "dsr")
 Routing = manet.Routing

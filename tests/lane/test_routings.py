@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each routing that Linux brings, and DSR, carries TCP from end to end of a string; and the air, the taps, Scapy and
+tshark count the same segments, whatever they are inside of."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import capture, medium, observe, pcapng, sniff, taps, trace
+
+FILTERS = (
+    "tcp.len > 0",
+    "tcp.len == 0 && tcp.flags.ack == 1 && tcp.flags.syn == 0 && tcp.flags.fin == 0 && tcp.flags.reset == 0",
+    "_ws.malformed && !_ws.malformed.dissector_bug",  # of its own, that Wireshark 4.0 finds at OGM2s
+)
+ROUTINGS: list[dict[str, Any]] = [
+    {"routing": "batman-adv"},
+    {"routing": "batman-adv,algorithm=BATMAN_V,interval_ms=500", "rts": "full"},
+    {"routing": "babel,hello_interval_ms=1000", "ack": "delayed", "rts": "partial"},
+    {"routing": "hwmp,preq_retries=3", "link": "mesh", "rts": "full"},
+    {"routing": "etx-frozen,probes=20", "rts": "none"},
+    {"routing": "dsr"},
+    {"routing": "dsr", "rts": "full"},
+]
+
+
+def play(bench: Any, **options: Any) -> Path:
+    """Run a string, and write what was on the air; returns that file."""
+    plan = bench.plan(**options)
+    assert bench.run("plan").status == 0
+    path: Path = bench.folder / pcapng.AIR
+    pcapng.write(trace.read(bench.folder / "air.trace"), medium.radios(plan), bench.folder)
+    return path
+
+
+def filtered(file: Path) -> list[int]:
+    """How many frames each of the filters shows to tshark."""
+    command = ["tshark", "-q", "-r", str(file), "-z", f"io,stat,0,{','.join(FILTERS)}"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (counts,) = (line.split("<>")[1].split("|") for line in said.splitlines() if "<>" in line)
+    return [int(count) for count in counts[1::2][: len(FILTERS)]]  # the others are bytes
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+@pytest.mark.parametrize("options", ROUTINGS, ids=str)
+def test_tcp_goes_from_end_to_end_and_is_counted_alike(bench: Any, options: dict[str, Any]) -> None:
+    air = play(bench, stations=4, seconds=6, **options)
+    plan, lane = json.loads((bench.folder / "plan.json").read_text()), bench.result()
+    assert lane["applications"][0]["delivered_bytes"] > 20_000
+    module = [station["counters"] for station in lane["air"]["stations"]]
+    assert all(counters["tx"]["tcp_data"] > 30 for counters in module[:3])
+    assert all(counters["tx"]["tcp_ack"] > 15 for counters in module[1:])
+    seen = observe.observe(capture.read(air), medium.Medium.of_plan(plan))
+    assert taps.differences(seen.counters(), module) == []
+    known = taps.totals(module)
+    assert filtered(air) == [known["sent, tcp_data"], known["sent, tcp_ack"], 0]
+    if "rts" not in options:  # one of each way to carry TCP, as Scapy takes its time
+        by_scapy = sniff.counters(bench.folder)
+        assert by_scapy == {name: known[name] for name in by_scapy}
+
+
+def test_what_was_probed_is_frozen(bench: Any) -> None:
+    """Links without loss: all that was sent has come, and who is two hops away hears nothing."""
+    bench.plan(stations=3, seconds=1, routing="etx-frozen,probes=20")
+    assert bench.run("plan").status == 0
+    found = json.loads((bench.folder / "etx.json").read_text())
+    assert found["received"] == [[0, 20, 0], [20, 0, 20], [0, 20, 0]]
+    ways = {(way["from"], way["to"]): (way["via"], way["hops"]) for way in found["routes"]}
+    assert ways["sta1", "sta3"] == ("sta2", 2) and len(ways) == 6
+
+
+def test_babeld_ends_with_its_network(bench: Any) -> None:
+    lines = bench.script("""
+        import glob
+        from emulation.net import Net
+        def running():
+            names = [open(each).read().strip() for each in glob.glob("/proc/[0-9]*/comm")]
+            return names.count("babeld")
+        with Net(routing="babel", ack="delayed") as net:
+            for i in range(3):
+                net.addStation(f"sta{i}", position=(200.0 * i, 0, 0))
+            net.start()
+            print(running())
+        print(running())
+    """)
+    assert lines == ["3", "0"]
+
+
+def test_who_cannot_be_reached_is_said(bench: Any) -> None:
+    """A flow that no probe found a way for: the plan allows it, and the run goes on."""
+    bench.plan(stations=3, spacing=400, seconds=1, routing="etx-frozen,probes=2", unreachable=True)
+    assert bench.run("plan").status == 0
+    assert bench.result()["applications"][0]["delivered_bytes"] == 0

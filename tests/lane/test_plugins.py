@@ -120,6 +120,6 @@ def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:
     plan = bench.plan(stations=2)
     plan["recorders"] = [{"kind": "warp"}]
     (bench.folder / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(Exception, match="there is no recorder 'warp'; there are: air_trace, .*tcp_tap"):
+    with pytest.raises(Exception, match=r"there is no recorder 'warp'; there are: air_trace, .*tcp_tap"):
         bench.run("plan")
     assert bench.result()["error"].startswith("there is no recorder 'warp'; there are: air_trace, ")

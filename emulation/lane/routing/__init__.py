@@ -82,12 +82,12 @@ def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[in
     """For each node, whom it must have found a way to before a run: the other ends of its flows, as far as a path leads
     there. Raises Unreachable where none does."""
     wanted: list[list[int]] = [[] for _ in reach]
-    for source, destination, _ in demands:
-        if destination in within(reach, source):
-            wanted[source].append(destination)
-            wanted[destination].append(source)
+    for one in demands:
+        if one.destination in within(reach, one.source):
+            wanted[one.source].append(one.destination)
+            wanted[one.destination].append(one.source)
         elif not unreachable:
-            raise Unreachable(source, destination)
+            raise Unreachable(one.source, one.destination)
     return [sorted(set(each)) for each in wanted]
 
 

@@ -44,7 +44,7 @@ def plan(
     """For each node the options, and its flows; routes come later. Raises ValueError, Unreachable."""
     chosen = routing.numbers("etx-frozen", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
-    flows = [[list(one[1:]) for one in demands if one.source == at] for at in range(len(reach))]
+    flows = [[[one.destination, one.prompt] for one in demands if one.source == at] for at in range(len(reach))]
     return [Planned({**chosen, "flows": each, "unreachable": unreachable, "routes": []}, []) for each in flows]
 
 
@@ -60,9 +60,10 @@ class Routing(static.Routing):
         demands = [Demand(at, *flow) for at, node in enumerate(nodes) for flow in node.plan["routing"]["flows"]]
         routes = frozen(etx(received, chosen["probes"]), demands)
         self.report(net.folder, nodes, chosen["probes"], received, routes)
-        for source, destination, _ in demands:
-            if (source, destination) not in routes and not chosen["unreachable"]:
-                said = f"no path from {nodes[source].name} to {nodes[destination].name} on which probes went both ways"
+        for one in demands:
+            if (one.source, one.destination) not in routes and not chosen["unreachable"]:
+                ends = f"{nodes[one.source].name} to {nodes[one.destination].name}"
+                said = f"no path from {ends} on which probes went both ways"
                 raise NetlinkError(errno.ENETUNREACH, said)
         ips = [node.IP() for node in nodes]
         neighbours: list[list[int]] = [[] for _ in nodes]

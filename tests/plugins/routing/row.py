@@ -16,7 +16,7 @@ def plan(
 ) -> list[Planned]:
     """For each node the way to all that are farther than the next."""
     for demand in demands:
-        first, last = sorted(demand[:2])
+        first, last = sorted((demand.source, demand.destination))
         if not unreachable and any(at + 1 not in reach[at] for at in range(first, last)):
             raise Unreachable(demand.source, demand.destination)
     planned = []

@@ -3,7 +3,7 @@
  * Motion: where stations are, and what arrives over the distance between two of
  * them. A station goes straight on from waypoint to waypoint; what counts is the
  * squared distance at the instant at which a transmission begins, and a table
- * says the rest. No root is drawn, and nothing divided, but where a leg begins.
+ * says the rest. A leg is divided once, where it begins, and no root is drawn.
  *
  * Positions are counted in eighths of a millimetre, so that rounding them takes
  * nothing of the millimetres that waypoints have: within 100 km of the origin,
@@ -16,7 +16,7 @@
 #define PARTS 8 /* of a millimetre */
 #define SQUARE_BITS 6 /* PARTS squared */
 #define VELOCITY_BITS 32
-#define SLACK (5 * PARTS) /* more than two distances, at two times, are off by: 14 for rounding, 16 for a microsecond */
+#define SLACK (5 * PARTS) /* more than a distance may be off by, then and now: 14 for rounding, 16 for a microsecond */
 #define MOST_MDBM 1000000
 
 /* From the waypoint passed last to the next. */

@@ -54,11 +54,13 @@ def test_the_airs_powers_are_the_formulas(bench):
         FROM_PLAN
         + """
 said = []
-def look(done, air_s):
+def look():
     said.append([[node.position for node in net.nodes.values()], [net.air.heard(i) for i in range(len(net.nodes))]])
 with net:
     net.start()
-    net.run(20, lambda done, air_s: look(done, air_s) if len(said) < air_s else None)
+    for second in range(20):
+        net.at(second + 0.123, look)
+    net.run(20)
 print(json.dumps(said))
 """
     )
@@ -95,12 +97,14 @@ def test_what_no_table_says_goes_in_steps(bench):
 with net:
     net.start()
     heard = []
-    net.run(6, lambda done, air_s: heard.append((round(air_s, 2), len(net.heard_by(net["sta1"])))))
-    print([air_s for (air_s, before), (_, after) in zip(heard[1:], heard) if before != after])
+    for at in (0, 1.999, 2.001, 3.999, 4.001):
+        net.at(at, lambda: heard.append(len(net.heard_by(net["sta1"]))))
+    net.run(6)
+    print(heard)
     print(net["sta2"].position, net.heard_by(net["sta1"])[0][0])
 """
     )
-    assert lines == ["[2.04, 4.02]", "(800.0, 0.0, 0.0) sta2"]
+    assert lines == ["[1, 1, 0, 0, 1]", "(800.0, 0.0, 0.0) sta2"]
     ok = arrived_s(bench)
     assert not ((ok > 2.01) & (ok < 4)).any()
     assert (ok > 4).sum() > 50 and (ok < 2).sum() > 50

@@ -4,7 +4,8 @@
 The strings of `sca-strings`, but over DSR, as the seed ran them, and over AODV; and over static routes beside them,
 where the gain is not. To a routing protocol with link-layer feedback a frame that the MAC gives up is a broken link:
 the queue for it is purged and a search begins, so what avoids losses avoids searches. The seed's DSR was DSR-UU, ns-2's
-own is CMU's; both are here, and so with AODV. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC (docs/routing/dsr.md).
+own is CMU's; both are here, and so with AODV. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC
+(docs/routing/dsr.md).
 """
 
 from functools import partial

@@ -97,3 +97,38 @@ def test_who_cannot_be_reached_is_said(bench: Any) -> None:
     bench.plan(stations=3, spacing=400, seconds=1, routing="etx-frozen,probes=2", unreachable=True)
     assert bench.run("plan").status == 0
     assert bench.result()["applications"][0]["delivered_bytes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("routing", "link", "ack"),
+    [
+        ("batman-adv", "adhoc", "plain"),
+        ("babel", "adhoc", "delayed"),
+        ("hwmp", "mesh", "plain"),
+        ("etx-frozen,probes=20", "adhoc", "plain"),
+    ],
+)
+def test_a_node_that_was_gone_is_found_again(bench: Any, routing: str, link: str, ack: str) -> None:
+    lines = bench.script(f"""
+        import time
+        from emulation.net import Net
+        from traffic.ping import ping
+        with Net(routing="{routing}", link="{link}", ack="{ack}") as net:
+            a, b, c = (net.addStation(f"sta{{i}}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
+            net.addFlow(a, c)
+            net.start()
+            def heard():
+                try:
+                    return next(ping(a, c.IP()))[2] is not None
+                except OSError:
+                    return False
+            def soon():
+                return any(heard() or time.sleep(1) for _ in range(60))
+            print(heard())
+            net.link_of(b.radio).leave(b.radio)
+            print(heard())
+            net.link_of(b.radio).rejoin(b.radio)
+            net.routing.restore(b)
+            print(soon())
+    """)
+    assert lines == ["True", "False", "True"]

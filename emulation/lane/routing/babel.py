@@ -103,7 +103,8 @@ def begin(program: str, node: Node) -> subprocess.Popen[bytes]:
     )
     # Forwarding is set already, and a state of the past would make a run depend on another.
     files = ["-S", f"/run/{PROGRAM}-{node.name}.state", "-I", "", "-L", log(node)]
-    settings = ["-C", "skip-kernel-setup true", "-M", str(chosen["half_time_s"]), "-C", interface]
+    own = ["-C", f"router-id {node.MAC()}", "-C", "skip-kernel-setup true"]
+    settings = [*own, "-M", str(chosen["half_time_s"]), "-C", interface]
     command = [program, *files, *settings, radio.name]
     return node.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
 

@@ -156,7 +156,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("run string --vary rate=2,11 --rate 2", "leave out --rate"),
         ("run string --vary rate=2,11 --vary rate=1", "rate is there twice"),
         ("run string --vary seed=1,2", "--seeds"),
-        ("shell ring", "there is no topology 'ring'; there are: mesh, random, string"),
+        ("shell ring", "there is no topology 'ring'; there are: mesh, mobile, random, route-break, string"),
         ("shell string --stations 0", "stations"),
         ("shell string --colour red", "--colour"),
         ("replay nowhere", "nowhere"),

@@ -18,10 +18,10 @@
 #include "olsr.h"
 
 static const char *const states[] = {
-	"asymmetric", "symmetric", "mpr", "selector", "mpr and selector", "lost", "two hops", "topology", NULL
+	"", "asymmetric", "symmetric", "mpr", "selector", "mpr and selector", "lost", "two hops", "topology", NULL
 };
 
-enum { ASYMMETRIC, SYMMETRIC, MPR, SELECTOR, MPR_AND_SELECTOR, LOST, TWO_HOPS, TOPOLOGY };
+enum { NO_STATE, ASYMMETRIC, SYMMETRIC, MPR, SELECTOR, MPR_AND_SELECTOR, LOST, TWO_HOPS, TOPOLOGY };
 
 /* Routes are found again after all that came at once. */
 static void settle(struct manet *m)

@@ -4,6 +4,7 @@ taken away, or its radio, under traffic, and be told anything."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -182,3 +183,26 @@ def test_no_packet_harms_the_kernel(bench, protocol):
     """
     )
     assert lines == ["True", ""]
+
+
+def test_the_prompt_shows_what_a_protocol_knows(bench):
+    bench.answers = iter(["wait 12", "manet sta2", "manet sta1 tc_interval_ms=3000", "manet sta1 tc_interval_ms=soon",
+                          "manet sta9", "manet sta1 --json", "exit"])  # fmt: skip
+    bench.prompt(
+        """
+    from emulation.net import CLI, Net
+    net = Net(routing="olsr")
+    a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
+    with net:
+        net.start()
+        CLI(net)
+    """
+    )
+    said = "\n".join(bench.lines)
+    assert "route        sta3, 1 hop\n" in said
+    assert "manet: tc_interval_ms must be a whole number, not 'soon'" in said
+    assert "there is no node sta9" in said
+    told = next(json.loads(line) for line in bench.lines if line.startswith("{"))["sta1"]
+    assert told["parameters"]["tc_interval_ms"] == 3000
+    ways = {entry["to"]: (entry["via"], entry["hops"]) for entry in told["entries"] if entry["kind"] == "route"}
+    assert ways == {"10.0.0.2": ("10.0.0.2", 1), "10.0.0.3": ("10.0.0.2", 2)}

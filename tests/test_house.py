@@ -182,3 +182,9 @@ def test_contributing_draws_the_tree_that_there_is() -> None:
     there = {folder for folder in folders if not folder.startswith((".", "LICENSES", "tests/"))}
     alike = {folder for folder in there if folder.startswith("emulation/check/template/")}
     assert drawn() == (there - alike) | {"tests/plugins"}
+
+
+def test_what_tests_import_by_name_is_named_once() -> None:
+    """Each folder of tests puts itself on the path, and of two modules with one name the first would be both."""
+    helpers = [file.stem for file in (ROOT / "tests").glob("*/*.py") if not file.stem.startswith(("test_", "conftest"))]
+    assert len(helpers) == len(set(helpers)), [name for name in helpers if helpers.count(name) > 1]

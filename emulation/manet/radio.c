@@ -251,6 +251,8 @@ netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		return NETDEV_TX_OK;
 	}
 	skb_tx_timestamp(skb);
+	if (d->value[P_ORPHAN])
+		skb_orphan(skb);
 	spin_lock_bh(&d->lock);
 	if (!d->running) {
 		dev->stats.tx_dropped++;

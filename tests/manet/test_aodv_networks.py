@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aodv_wire import ACK, RERR, RREP, RREQ, messages, read, rreq
 from graphs import disc, distances, scatter, stroll
-from wire import complaints, tshark
+from tshark import complaints, tshark
 from world import Event, Kind, Reason, World
 
 LONG = bool(os.environ.get("MANET_LONG"))

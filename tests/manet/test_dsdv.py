@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from graphs import disc, distances, scatter, stroll
-from wire import complaints, tshark
+from tshark import complaints, tshark
 from world import SECOND, EntryKind, Event, Kind, Reason, Sent, World, address, parameters
 
 FAR = 250

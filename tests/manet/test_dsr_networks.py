@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from dsr_frames import options
 from graphs import Pairs, disc, distances, scatter, stroll
-from wire import complaints, tshark
+from tshark import complaints, tshark
 from world import FIRST_ADDRESS, PRESETS, EntryKind, Event, Kind, Reason, Sent, World, parameters
 
 LONG = bool(os.environ.get("MANET_LONG"))

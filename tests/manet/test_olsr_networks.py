@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from graphs import Pairs, disc, distances, scatter, stroll
-from wire import complaints, tshark
+from tshark import complaints, tshark
 from world import SECOND, EntryKind, Event, Kind, Reason, World, address
 
 LONG = bool(os.environ.get("MANET_LONG"))

@@ -28,7 +28,7 @@
 #define MANET_NOBODY 0U
 /* Free bytes before data[0] of any packet that comes in, for what a protocol puts between IP header and payload. */
 #define MANET_HEADROOM 96
-#define MANET_MAX_PARAMETERS 64
+#define MANET_MAX_PARAMETERS 96
 #define MANET_MTU 1500
 
 /* What a packet is, in whatever protocol. */
@@ -146,6 +146,9 @@ struct manet_parameter {
 	u32 preset[3]; /* by enum manet_preset */
 	const char *what; /* and where it is from */
 };
+
+/* The parameters that every protocol has come first; P_ORPHAN is the edge's. */
+enum manet_shared { P_QUEUE, P_ROUTING_FIRST, P_JITTER_MS, P_ORPHAN, P_OWN };
 
 enum manet_preset { MANET_RFC, MANET_THESIS, MANET_CMU, MANET_PRESETS };
 

@@ -84,12 +84,12 @@ struct manet_protocol {
 	bool (*dump)(const struct manet *m, u32 *cursor, struct manet_entry *entry);
 };
 
-/* The parameters that every protocol has, in this order. */
-enum { P_QUEUE, P_ROUTING_FIRST, P_JITTER_MS, P_OWN };
+/* Those of every protocol, in the order of enum manet_shared. */
 #define SHARED_PARAMETERS(first, jitter_rfc, jitter_thesis, jitter_cmu)                                           \
 	{ "queue", 1, 1000, { 50, 50, 50 }, "packets that wait for the radio; more are dropped" },                \
 	{ "routing_first", 0, 1, { first, first, first }, "control packets before data; 0: one FIFO" },           \
-	{ "jitter_ms", 0, 1000, { jitter_rfc, jitter_thesis, jitter_cmu }, "uniform from 0, where the protocol has one" }
+	{ "jitter_ms", 0, 1000, { jitter_rfc, jitter_thesis, jitter_cmu }, "uniform from 0, where the protocol has one" }, \
+	{ "orphan", 0, 1, { 0, 0, 0 }, "packets leave their socket, so TCP sends its whole window here, as ns-2's does" }
 
 static inline u32 param(const struct manet *m, u32 parameter)
 {

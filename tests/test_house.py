@@ -186,5 +186,7 @@ def test_contributing_draws_the_tree_that_there_is() -> None:
 
 def test_what_tests_import_by_name_is_named_once() -> None:
     """Each folder of tests puts itself on the path, and of two modules with one name the first would be both."""
-    helpers = [file.stem for file in (ROOT / "tests").glob("*/*.py") if not file.stem.startswith(("test_", "conftest"))]
+    helpers = [
+        file.stem for file in Path(__file__).parent.glob("*/*.py") if not file.stem.startswith(("test_", "conftest"))
+    ]
     assert len(helpers) == len(set(helpers)), [name for name in helpers if helpers.count(name) > 1]

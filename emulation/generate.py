@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Says in C and in Python what a module's YNL specification says: `protocol.h` for its control.c, and a file of names
-for the lane, which has no time to read YAML. Run it after a change of dcf80211.yaml or manet.yaml:
+for the lane, which has no time to read YAML; and in Python what parameters the routing cores have, by asking these.
+Run it after a change of dcf80211.yaml, manet.yaml or of a core's parameters:
 
     python -m emulation.generate
 
@@ -10,6 +11,9 @@ request may carry, and a table for each command says which ones it must.
 
 from __future__ import annotations
 
+import ctypes as c
+import subprocess
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,7 +181,46 @@ def module(family: Family, spec: dict[str, Any]) -> str:
     )
 
 
+class Parameter(c.Structure):
+    """struct manet_parameter"""
+
+    _fields_ = (
+        ("name", c.c_char_p), ("least", c.c_uint32), ("most", c.c_uint32), ("preset", c.c_uint32 * 3),
+        ("what", c.c_char_p),
+    )  # fmt: skip
+
+
+def parameters() -> str:
+    """manet_parameters.py: the cores are built, and tell."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = f"{folder}/manet.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, *(MANET.folder / "core").glob("*.c")], check=True)
+        cores = c.CDLL(library)
+    cores.manet_protocol_name.restype, cores.manet_parameters.restype = c.c_char_p, c.POINTER(Parameter)
+    lines, protocol = [], 0
+    while name := cores.manet_protocol_name(protocol):
+        count = c.c_uint32()
+        table = cores.manet_parameters(protocol, c.byref(count))
+        rows = [f'        "{p.name.decode()}": ({p.least}, {p.most}, {tuple(p.preset)}),' for p in table[: count.value]]
+        lines += [f'    "{name.decode()}": {{', *rows, "    },"]
+        protocol += 1
+    return PARAMETERS.format(tables="\n".join(lines))
+
+
+PARAMETERS_FILE = HERE / "lane" / "manet_parameters.py"
+PARAMETERS = '''\
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be set of the routing cores: least, most, and the presets rfc, thesis and cmu. Made from them by
+generate.py: change the core, and run that."""
+
+PARAMETERS = {{
+{tables}
+}}
+'''
+
+
 if __name__ == "__main__":
+    PARAMETERS_FILE.write_text(parameters())
     for made in FAMILIES:
         for file, text in made.files().items():
             file.write_text(text)

@@ -24,6 +24,11 @@ def test_what_is_made_is_up_to_date(family: generate.Family) -> None:
         assert file.read_text() == text
 
 
+def test_the_routing_cores_parameters_are_up_to_date() -> None:
+    """After a change of a core's: python -m emulation.generate"""
+    assert generate.PARAMETERS_FILE.read_text() == generate.parameters()
+
+
 @pytest.mark.parametrize(("family", "name", "entries"), ENUMS, ids=[name for _, name, _ in ENUMS])
 def test_the_core_numbers_what_it_tells_alike(family: generate.Family, name: str, entries: list[str]) -> None:
     """The core has enums of its own; where a name would be another's, it says more: DCF_STAGES_USED."""

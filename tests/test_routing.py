@@ -86,6 +86,17 @@ def test_a_flow_without_a_path_is_refused_by_its_ends() -> None:
     assert (caught.value.at, caught.value.to) == (1, 2)
 
 
+@pytest.mark.parametrize(("options", "said"), [
+    ({"preset": "tesis"}, r"there is no preset 'tesis'; there are: rfc, thesis, cmu"),
+    ({"local_repairs": "0"}, r"aodv: there is no parameter 'local_repairs'; there are: preset, queue, .*local_repair,"),
+    ({"local_repair": "2"}, r"aodv: local_repair must be a whole number from 0 to 1, not '2'"),
+    ({"queue": "many"}, r"aodv: queue must be a whole number from 1 to 1000, not 'many'"),
+])  # fmt: skip
+def test_what_a_protocol_cannot_be_told_is_refused_before_it_starts(options: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        routing.find("aodv").plan([[1], [0]], ["10.0.0.1", "10.0.0.2"], [], **options)
+
+
 def test_none_plans_nothing_and_everybody_knows_all_they_hear() -> None:
     planned = routing.find("none").plan([[1], [0, 2], [1], []], ["a", "b", "c", "d"], [Demand(0, 2, True)])
     assert [(each.node, each.neighbours) for each in planned] == [({}, [1]), ({}, [0, 2]), ({}, [1]), ({}, [])]

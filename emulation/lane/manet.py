@@ -14,6 +14,7 @@ import struct
 import time
 
 from emulation.lane import routing
+from emulation.lane.manet_parameters import PARAMETERS
 from emulation.lane.manet_protocol import ENTRY_KINDS, EVENTS, FAMILY, KINDS, REASONS, Command
 from emulation.lane.manet_protocol import Attribute as A
 from emulation.lane.netlink import DUMP, Generic, number, text
@@ -152,7 +153,7 @@ def plan(
     reach: Reach,
     ips: list[str],
     demands: list[Demand],
-    unreachable: bool,
+    unreachable: bool = False,
     preset: str = "rfc",
     **parameters: Any,
 ) -> list[Planned]:
@@ -161,8 +162,12 @@ def plan(
     if preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
     for name, value in parameters.items():
-        if not str(value).isdecimal():
-            raise ValueError(f"{protocol}: {name} must be a whole number, not {value!r}")
+        if name not in PARAMETERS[protocol]:
+            there = ", ".join(["preset", *PARAMETERS[protocol]])
+            raise ValueError(f"{protocol}: there is no parameter {name!r}; there are: {there}")
+        least, most, _ = PARAMETERS[protocol][name]
+        if not (str(value).isdecimal() and least <= int(value) <= most):
+            raise ValueError(f"{protocol}: {name} must be a whole number from {least} to {most}, not {value!r}")
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
     prompted = routing.prompted(ips, demands)
     return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompted, reach, strict=True)]

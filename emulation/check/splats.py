@@ -242,7 +242,7 @@ def leaks(stage: Stage, report: Iterable[str], module: str, seed: int | None = N
 def allocator(trace: Sequence[str], module: str) -> str:
     """Who allocated an object: the module's function, or that without a name, or else the kernel's."""
     callers = [line for line in trace if not ALLOCATORS.match(line)]
-    for line, caller in zip(callers, [*callers[1:], ""], strict=True):
+    for line, caller in zip(callers, [*callers, ""][1:], strict=True):
         if (match := IN_MODULE.search(line)) and match[2] == module:
             return f"{match[1]} [{module}]"
         if NAMELESS.match(line):

@@ -18,7 +18,7 @@ from emulation.lanes.virtual import Listener
 
 WIRE = Path(__file__).parents[1] / "modules"
 MS = 1_000_000
-CAPACITY = 16 * 4096  # records
+CAPACITY = 4 * 4096  # records: SUBBUFS and RECORDS of tcp_tap.c
 
 
 def play(bench: Any, *command: str, tap: bool = True, seed: int = 1) -> list[str]:

@@ -16,7 +16,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = [
-    ROOT / folder for folder in ("emulation/dcf80211", "emulation/tcp_tap", "emulation/check/template", "tc_modules")
+    ROOT / folder
+    for folder in (
+        "emulation/dcf80211",
+        "emulation/manet",
+        "emulation/tcp_tap",
+        "emulation/check/template",
+        "tc_modules",
+    )
 ]
 SOURCES = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"))
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")

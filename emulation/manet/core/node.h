@@ -65,7 +65,7 @@ struct manet_protocol {
 	const char *name;
 	size_t size; /* of its state */
 	u16 overhead; /* bytes that it may put into a packet; MANET_HEADROOM at most */
-	const struct manet_parameter *parameters; /* those of every protocol first: SHARED_PARAMETERS */
+	const struct manet_parameter *parameters; /* those of every protocol first: PARAMETER_QUEUE and so on */
 	u32 n_parameters;
 	const char *const *states; /* names of manet_entry.state, NULL at the end */
 	void (*start)(struct manet *m);
@@ -84,11 +84,13 @@ struct manet_protocol {
 	bool (*dump)(const struct manet *m, u32 *cursor, struct manet_entry *entry);
 };
 
-/* Those of every protocol, in the order of enum manet_shared. */
-#define SHARED_PARAMETERS(first, jitter_rfc, jitter_thesis, jitter_cmu)                                           \
-	{ "queue", 1, 1000, { 50, 50, 50 }, "packets that wait for the radio; more are dropped" },                \
-	{ "routing_first", 0, 1, { first, first, first }, "control packets before data; 0: one FIFO" },           \
-	{ "jitter_ms", 0, 1000, { jitter_rfc, jitter_thesis, jitter_cmu }, "uniform from 0, where the protocol has one" }, \
+/* Those of every protocol, which come first in its table, in the order of enum manet_shared. */
+#define PARAMETER_QUEUE { "queue", 1, 1000, { 50, 50, 50 }, "packets that wait for the radio; more are dropped" }
+#define PARAMETER_ROUTING_FIRST(first) \
+	{ "routing_first", 0, 1, { first, first, first }, "control packets before data; 0: one FIFO" }
+#define PARAMETER_JITTER(rfc, thesis, cmu) \
+	{ "jitter_ms", 0, 1000, { rfc, thesis, cmu }, "uniform from 0, where the protocol has one" }
+#define PARAMETER_ORPHAN \
 	{ "orphan", 0, 1, { 0, 0, 0 }, "packets leave their socket, so TCP sends its whole window here, as ns-2's does" }
 
 static inline u32 param(const struct manet *m, u32 parameter)

@@ -109,7 +109,9 @@ static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 	return false;
 }
 
-static const struct manet_parameter parameters[] = { SHARED_PARAMETERS(0, 0, 0, 0) };
+static const struct manet_parameter parameters[] = {
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(0), PARAMETER_JITTER(0, 0, 0), PARAMETER_ORPHAN
+};
 
 const struct manet_protocol static_protocol = {
 	.name = "static",

@@ -5,6 +5,7 @@ A frame that a station received badly is a collision if any other transmission t
 own, was on the air there in that time, however briefly; otherwise it is noise.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from analysis.trace import Array, Outcome
 from analysis.transmissions import Sent
 
 LONGEST_NS = 20_000_000  # no frame lasts longer: 2400 bytes at 1 Mb/s
+PART = 1 << 18  # pairs at a time: enough for numpy, little enough for the CPU's cache
 
 
 @dataclass(frozen=True)
@@ -53,19 +55,27 @@ def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
 
 
 def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: Medium) -> Array:
-    """Which of some arrivals met another transmission at their station.
-
-    Others within [a, e) are those that began before e, less those that were over by a."""
+    """Which of some arrivals met another transmission at their station."""
+    longest = medium.links.longest_ns
+    over = np.maximum.accumulate(sent.end + longest)  # by then all are, to this one
+    first = np.searchsorted(over, arrival, "right")  # transmissions from here on may still be there,
+    last = np.searchsorted(sent.time, arrival + sent.airtime[tx], "left")  # and up to here have begun
     met = np.zeros(tx.size, bool)
-    for at, freq in sorted(set(zip(station.tolist(), sent.freq[tx].tolist(), strict=True))):
-        heard = medium.senses[at].copy()
-        heard[at] = True
-        there = np.flatnonzero((sent.station >= 0) & heard[sent.station] & (sent.freq == freq))
-        begin = sent.time[there] + medium.delay_ns[sent.station[there], at]
-        begins, ends = np.sort(begin), np.sort(begin + sent.airtime[there])
-        mine = np.flatnonzero((station == at) & (sent.freq[tx] == freq))
-        t = tx[mine]
-        a, e = arrival[mine], arrival[mine] + sent.airtime[t]
-        itself = (sent.station[t] >= 0) & heard[sent.station[t]]
-        met[mine] = np.searchsorted(begins, e, "left") - np.searchsorted(ends, a, "right") > itself
+    for rows in _parts((last - first).clip(min=0)):
+        count = (last - first)[rows].clip(min=0)
+        mine = np.repeat(rows, count)
+        other = np.repeat(first[rows] - np.cumsum(count) + count, count) + np.arange(mine.size)
+        apart = (other != tx[mine]) & (sent.station[other] >= 0) & (sent.freq[other] == sent.freq[tx[mine]])
+        mine, other = mine[apart], other[apart]
+        power, delay = medium.links.between(sent.station[other], station[mine], sent.time[other])
+        heard = (power >= medium.sense_aw) | (sent.station[other] == station[mine])
+        begin = sent.time[other] + delay
+        there = (begin < arrival[mine] + sent.airtime[tx[mine]]) & (begin + sent.airtime[other] > arrival[mine])
+        met[mine[heard & there]] = True
     return met
+
+
+def _parts(counts: Array) -> Iterator[Array]:
+    """The rows of `counts`, in parts that come to about PART each."""
+    upto = np.cumsum(counts) // PART
+    return iter(np.split(np.arange(counts.size), np.flatnonzero(np.diff(upto)) + 1))

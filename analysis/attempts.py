@@ -72,10 +72,12 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
     deadline = end + medium.timeout_ns(int(sent.rate[tx]), bool(sent.short_preamble[tx]))
     if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
         return True  # something else came in its place
-    begin = sent.time + np.where(sent.station >= 0, medium.delay_ns[sent.station, at], 0)
-    heard = (sent.station >= 0) & medium.receives[at][sent.station]
-    started = begin + plcp_ns(sent.rate, sent.short_preamble)
-    hearing = heard & (begin >= end) & (started <= deadline) & (begin + sent.airtime > stop)
+    late = np.flatnonzero((sent.station >= 0) & (sent.end + medium.links.longest_ns > stop))
+    power, delay = medium.links.between(sent.station[late], np.array(at), sent.time[late])
+    begin = sent.time[late] + delay
+    started = begin + plcp_ns(sent.rate[late], sent.short_preamble[late])
+    hearing = (begin >= end) & (started <= deadline) & (begin + sent.airtime[late] > stop)
+    hearing &= power >= medium.receive_aw
     return deadline <= stop and not bool(hearing.any())
 
 

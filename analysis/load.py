@@ -52,7 +52,8 @@ class Recorded:
         from analysis.medium import Medium
         from analysis.observe import observe
 
-        return observe(read(self.folder / "air.pcapng"), Medium.of_plan(self.plan))
+        medium = Medium.of_plan(self.plan, self.lane["started_ns"], self.lane.get("changes", ()))
+        return observe(read(self.folder / "air.pcapng"), medium)
 
     @cached_property
     def flight(self) -> "Flight":

@@ -5,12 +5,13 @@ This is deliberately a second, independent reading of the standard: the air modu
 compare the two. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from analysis.links import Links, attowatts
 from analysis.trace import Array
 
 DSSS_RATES = (10, 20, 55, 110)  # 100 kb/s
@@ -39,13 +40,13 @@ def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extensi
 class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
-    `senses[r, t]`: station r senses what station t sends; `receives[r, t]`: it can receive it. `delay_ns[t, r]`.
-    `noise`: frames may fail without anybody else's. Limits of None: the kernel's rate stages.
+    A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
+    frames may fail without anybody else's. Limits of None: the kernel's rate stages.
     """
 
-    senses: Array
-    receives: Array
-    delay_ns: Array
+    links: Links
+    sense_aw: float = 1
+    receive_aw: float = 1
     basic_rates: tuple[int, ...] = (10,)
     sifs_ns: int = 10_000
     slot_ns: int = 20_000
@@ -55,18 +56,16 @@ class Medium:
     long_limit: int | None = 4
 
     @classmethod
-    def of_plan(cls, plan: Mapping[str, Any]) -> "Medium":
-        """From the plan of a run (docs/interfaces.md, section 1). With `sinr` reception every signal that arrives
-        at all interferes; with `capture`, every one at or above the carrier-sense threshold."""
+    def of_plan(cls, plan: Mapping[str, Any], start_ns: int = 0, changes: Sequence[Mapping[str, Any]] = ()) -> "Medium":
+        """From the plan of a run that started then, and the `changes` of its lane.json (docs/interfaces.md, sections 1
+        and 2). With `sinr` reception every signal that arrives at all interferes; with `capture`, every one at or above
+        the carrier-sense threshold."""
         air = plan["air"]
-        power = np.array([[-np.inf if p is None else p for p in row] for row in air["power_mdbm"]])
-        least = air["cs_threshold_mdbm"] if air["reception"] == "capture" else np.finfo(float).min
-        others = ~np.eye(len(power), dtype=bool)
         limited = air["retry_by"] == "limits"
         return cls(
-            senses=(power >= least).T & others,
-            receives=(power >= air["rx_threshold_mdbm"]).T & others,
-            delay_ns=np.array([[d or 0 for d in row] for row in air["delay_ns"]], np.int64),
+            links=Links.of_run(plan, [radio["name"] for radio in radios(plan)], start_ns, changes),
+            sense_aw=float(attowatts(air["cs_threshold_mdbm"])) if air["reception"] == "capture" else 1,
+            receive_aw=float(attowatts(air["rx_threshold_mdbm"])),
             basic_rates=tuple(air["basic_rates"]),
             sifs_ns=air["sifs_ns"],
             slot_ns=air["slot_ns"],
@@ -79,8 +78,7 @@ class Medium:
     @classmethod
     def of_all(cls, stations: int) -> "Medium":
         """Without a plan: everybody senses everybody, at once, and the limits are the standard's."""
-        others = ~np.eye(stations, dtype=bool)
-        return cls(others, others, np.zeros((stations, stations), np.int64))
+        return cls(Links(1 - np.eye(stations), np.zeros((stations, stations))))
 
     def timeout_ns(self, rate: int, short_preamble: bool) -> int:
         """CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.7, 10.3.2.9),

@@ -85,8 +85,8 @@ def observe(capture: Capture, medium: Medium | None = None) -> Observation:
     on `air`, or if the medium is of other stations than the capture."""
     stations = len(capture.interfaces) - 1
     medium = medium or Medium.of_all(stations)
-    if medium.senses.shape != (stations, stations):
-        raise CaptureError(f"the capture has {stations} stations, the plan {medium.senses.shape[0]}")
+    if medium.links.stations != stations:
+        raise CaptureError(f"the capture has {stations} stations, the plan {medium.links.stations}")
     sent = transmissions(capture, medium)
     received = arrivals(capture, medium, sent)
     tried = attempts(capture, medium, sent, received)

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 Counters = Mapping[str, Any]
 
 
-def counters(path: Path, plan: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """The counters of each station, derived from the pcapng at `path`. Raises CaptureError, OSError."""
-    return observe(capture.read(path), Medium.of_plan(plan) if plan else None).counters()
+def counters(
+    path: Path, plan: Mapping[str, Any] | None = None, changes: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """The counters of each station, derived from the pcapng at `path`, of a run of this plan, with the `changes` that
+    its lane.json tells of. Raises CaptureError, OSError."""
+    seen = capture.read(path)
+    return observe(seen, Medium.of_plan(plan, seen.start_ns, changes) if plan else None).counters()
 
 
 def totals(stations: Sequence[Counters]) -> dict[str, int]:
@@ -86,7 +90,7 @@ def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
 def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
     plan, lane = (_json(path.with_name(name)) for name in ("plan.json", "lane.json"))
-    taps = counters(path, plan)
+    taps = counters(path, plan, (lane or {}).get("changes", ()))
     module = [station["counters"] for station in lane["air"]["stations"]] if lane else None
     columns = {"taps": totals(taps)}
     if scapy:

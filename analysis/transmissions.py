@@ -90,7 +90,7 @@ def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Ar
 
 def _is_answer(sent: Sent, response: Array, attempt: Array, medium: Medium) -> Array:
     """Whether each response answers its receiver's latest attempt (-1: none): one that ended just before."""
-    window = medium.sifs_ns + medium.slot_ns + int(medium.delay_ns.max(initial=0))
+    window = medium.sifs_ns + medium.slot_ns + medium.links.longest_ns
     answers: Array = (attempt >= 0) & (sent.time[response] - sent.end[attempt] <= window)
     return answers
 
@@ -110,6 +110,9 @@ def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
     near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # of each, at most a packet on every interface
     copy = row + np.flatnonzero((capture.packet_id[near] == capture.packet_id[row]) & (capture.interface[near] > 0))
     heard, delay = capture.interface[copy] - 1, capture.time_ns[copy] - capture.time_ns[row]
-    fits = medium.receives[heard].all(axis=0) & (medium.delay_ns[:, heard] == delay).all(axis=1)
-    fits &= medium.receives.sum(axis=0) == heard.size
+    anyone = np.arange(medium.links.stations)
+    power, away = medium.links.between(anyone[:, None], anyone, capture.time_ns[row])
+    receives = power >= medium.receive_aw  # by sender and receiver
+    fits = receives[:, heard].all(axis=1) & (away[:, heard] == delay).all(axis=1)
+    fits &= receives.sum(axis=1) == heard.size
     return int(np.flatnonzero(fits)[0]) if fits.sum() == 1 else -1

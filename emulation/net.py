@@ -230,7 +230,7 @@ class Net(lane.Net):
         there = {name: one.position for name, one in self.nodes.items()} | ({node.name: position} if position else {})
         now = heard(self.asked, network, list(there.values()))
         if self.air and self.started:
-            self.air.set_powers(dict(enumerate(now.power_mdbm.tolist())), dict(enumerate(now.delay_ns.tolist())))
+            self.motion.powers(node, now.power_mdbm.tolist(), now.delay_ns.tolist())
             if self.motion.known:
                 self.motion.by_distance(self.table(network).planned)
         node.asked = asked

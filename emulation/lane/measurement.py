@@ -71,6 +71,7 @@ class Measurement:
             "recorders": {recorder.plan["kind"]: recorder.report() for recorder in self.recorders},
             "air": net.air.report() if net.air else None,
             "moves": net.motion.report(self.started_ns),
+            "changes": net.motion.changes,
         }
 
 

@@ -82,6 +82,7 @@ class Motion:
         self.known = False  # to the air: what arrives over a distance, and where all are
         self.moves: list[dict[str, Any]] = []  # by a script
         self.last: dict[str, dict[str, Any]] = {}  # of these, by node
+        self.changes: list[dict[str, Any]] = []  # what the air was told of all that
 
     def start(self, plan: dict[str, Any] | None, loop: Loop, began_ns: int) -> None:
         """What is measured has begun: let all be on their ways. Raises NetlinkError where the air refuses."""
@@ -93,17 +94,35 @@ class Motion:
         for name, stops in plan["waypoints"].items():
             self.net.nodes[name].way = Way([(at, x, y, z) for at, x, y, z in stops], began_ns)
         if plan["table"]:
-            self.by_distance(plan["table"])
+            self._tell(plan["table"])
         for step in plan["steps"]:
             loop.at(began_ns + round(step["at_s"] * 1e9), partial(self.step, step))
 
     def by_distance(self, table: dict[str, Any]) -> None:
-        """Let the air know what arrives over a distance, and where all are."""
+        """Let the air know, of a script, what arrives over a distance, and where all are."""
+        self._change(table=table)
+        for node in self.net.nodes.values():
+            self._change(node=node.name, since_ns=node.way.since_ns, stops=node.way.stops)
+        self._tell(table)
+
+    def _tell(self, table: dict[str, Any]) -> None:
         if air := self.net.air:
             air.set_table(table)
             for node in self.net.nodes.values():
                 air.set_way(node.name, node.way)
             self.known = True
+
+    def _change(self, **what: Any) -> None:
+        self.changes.append({"at_ns": time.monotonic_ns(), **what})
+
+    def powers(self, node: Node, power_mdbm: Sequence[list[Any]], delay_ns: Sequence[list[Any]]) -> None:
+        """A script has it that this node is heard otherwise, and hears: powers and delays are [sender][receiver]."""
+        if not self.net.air:
+            return
+        for at in (at for at, name in enumerate(self.net.air.names) if name == node.name):
+            both = [[all_[at], [row[at] for row in all_]] for all_ in (power_mdbm, delay_ns)]
+            self._change(node=node.name, power_mdbm=both[0], delay_ns=both[1])
+        self.net.air.set_powers(dict(enumerate(power_mdbm)), dict(enumerate(delay_ns)))
 
     def step(self, step: dict[str, Any]) -> None:
         if self.net.air:
@@ -117,6 +136,7 @@ class Motion:
         self.moves.append(self.last[node.name])
         node.way = way
         if self.known and self.net.air:
+            self._change(node=node.name, since_ns=way.since_ns, stops=way.stops)
             self.net.air.set_way(node.name, way)
 
     def report(self, started_ns: int) -> list[dict[str, Any]]:

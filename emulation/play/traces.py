@@ -104,7 +104,8 @@ def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
     from analysis.medium import Medium
     from analysis.observe import observe
 
-    return in_flight(of_observation(observe(read(where / TRACE), Medium.of_plan(plan))))
+    shown = read(where / TRACE)
+    return in_flight(of_observation(observe(shown, Medium.of_plan(plan, shown.start_ns))))
 
 
 def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:

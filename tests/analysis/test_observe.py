@@ -17,6 +17,7 @@ from tiny_air import tcp as tcp_header
 
 from analysis import pcapng, trace
 from analysis.capture import CaptureError, read
+from analysis.links import Links
 from analysis.medium import Medium, airtime_ns
 from analysis.observe import Observation, observe
 from analysis.taps import differences, totals
@@ -149,9 +150,8 @@ def test_agrees_with_the_core(
     if not begun:
         return
     core.run(stop_ms * 1000 * US)
-    heard = np.array(power) >= 10
     medium = Medium(
-        heard, np.array(power) >= 100, np.array(delay), (10, 60), signal_extension_ns=6000, noise=sinr,
+        Links(np.array(power), np.array(delay)), 10, 100, (10, 60), signal_extension_ns=6000, noise=sinr,
         short_limit=None if stages else 7, long_limit=None if stages else 4,
     )  # fmt: skip
     found, wanted = observed(core, medium, tmp_path).counters(), own_counters(core)
@@ -177,13 +177,13 @@ class Relay(Core):
     def __init__(self, seed: int, rts_above: int, window: int) -> None:
         power = [[{1: 1000, 2: 40}.get(abs(i - j), 0) for j in range(5)] for i in range(5)]
         delay = [[667 * abs(i - j) for j in range(5)] for i in range(5)]
+        self.powers, self.delays = power, delay
         super().__init__(power, delay, seed=seed)
         self.rts_above, self.window, self.segments, self.out = rts_above, window, 0, 0
 
     @property
     def medium(self) -> Medium:
-        hops = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-        return Medium((hops > 0) & (hops <= 2), hops == 1, 667 * hops)
+        return Medium(Links(np.array(self.powers), np.array(self.delays)), 10, 100)
 
     def pass_on(self, station: int, packet: bytes) -> None:
         step = 1 if packet[8 + 19] - 1 > station else -1

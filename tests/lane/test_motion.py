@@ -8,7 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from analysis import trace
+from analysis import pcapng, taps, trace
+from analysis.medium import radios
 from emulation.plan import PlanError, plan
 from emulation.specification import specify
 from emulation.specification.propagation import TwoRayGround
@@ -148,6 +149,55 @@ with net:
     assert (before["node"], before["to"], before["speed"]) == ("sta1", [100.0, 0.0, 0.0], None) and before["at_s"] < 0
     assert out == {"at_s": 5.0, "node": "sta0", "from": [0.0, 0.0, 0.0], "to": [0.0, 300.0, 0.0], "speed": 100.0}
     assert (back["at_s"], back["from"], back["to"], back["speed"]) == (7.5, [0.0, 250.0, 0.0], [0.0, 0.0, 0.0], None)
+
+
+def differing(folder, **otherwise):
+    """What the taps of a run count otherwise than the module, by a plan with these parts in place of its own."""
+    plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
+    pcapng.write(trace.read(folder / "air.trace"), radios(plan), folder)
+    told = {"changes": lane["changes"], **otherwise}
+    seen = taps.counters(folder / pcapng.AIR, plan | told, told["changes"])
+    return taps.differences(seen, [station["counters"] for station in lane["air"]["stations"]])
+
+
+@pytest.mark.parametrize("reception", ["capture", "sinr"])
+@pytest.mark.parametrize("topology", ["string", "random"])
+def test_the_taps_know_who_heard_whom(bench, topology, reception):
+    """Of stations that move, the taps count what the module does, to the unit: what was a collision and what noise."""
+    usual = {"seconds": 20, "reception": reception, "unreachable": True, "routing": "aodv", "ranges": {"transmission_m": 250, "carrier_sense_m": 350}}
+    network = {
+        "string": {"stations": 8, "motion": "line,node=sta8,speed=60,heading=178", "flows": 3},
+        "random": {"stations": 20, "area": "2500x300", "motion": "random_waypoint,vmin=1,vmax=30", "flows": 6},
+    }
+    bench.plan(topology, **network[topology], **usual)
+    assert bench.run("plan").status == 0
+    assert differing(bench.folder) == []
+    assert reception == "sinr" or differing(bench.folder, motion=None)
+
+
+def test_the_taps_know_what_a_script_changed(bench):
+    """Jumps, moves and powers, before a run and while it lasts, of two whose flow spoils that of two others."""
+    bench.script("""
+from emulation.net import Net
+net = Net(reception="capture", ranges={"transmission_m": 250, "carrier_sense_m": 350})
+a, b, c, d = (net.addStation(name, position=(at, 0, 0)) for name, at in zip("abcd", (0, 200, 5000, 5200)))
+net.addFlow(a, b)
+net.addFlow(c, d)
+with net:
+    net.start()
+    c.position, d.position = (530, 0, 0), (700, 0, 0)
+    net.run(3, name="jumped")
+    net.at(1, lambda: c.move((900, 0, 0), 200))
+    net.at(3, lambda: setattr(c, "tx_power_dbm", 35))
+    net.at(4, lambda: c.setPosition((500, 0, 0)))
+    net.at(5, lambda: setattr(b, "tx_power_dbm", 10))
+    net.at(6, lambda: c.move((900, 0, 0), 100))
+    net.at(7, lambda: c.move((600, 100, 0), 100))
+    net.run(10, name="went")
+""")
+    for name in ("jumped-1", "went-1"):
+        assert differing(bench.folder / name) == []
+        assert differing(bench.folder / name, changes=[])
 
 
 def test_stations_come_and_go(bench):

@@ -110,7 +110,7 @@ IPS = ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
 def test_who_must_be_known_before_a_run_are_the_ends_of_flows() -> None:
     assert routing.ends(STRING, [*ONE, Demand(2, 0, False), Demand(1, 0, False)], False) == [[1, 2], [0], [0]]
     assert routing.ends([[1], [0], []], [*ONE, Demand(0, 1, True)], True) == [[1], [0], []]
-    assert routing.prompted(IPS, [*ONE, Demand(1, 2, False)]) == [[], [], ["10.0.0.1"]]
+    assert routing.prompted(IPS, [*ONE, *ONE, Demand(1, 2, False)]) == [[], [], ["10.0.0.1"]]
 
 
 @pytest.mark.parametrize("kind", [batman_adv, hwmp, etx_frozen, babel])

@@ -74,8 +74,9 @@ class Routing:
 
 
 def prompted(ips: list[str], demands: list[Demand]) -> list[list[str]]:
-    """For each node, the addresses of those whose segments it acknowledges at once."""
-    return [[ips[one.source] for one in demands if one.prompt and one.destination == at] for at in range(len(ips))]
+    """For each node, the addresses of those whose segments it acknowledges at once, each once."""
+    found = [(one.destination, ips[one.source]) for one in demands if one.prompt]
+    return [list(dict.fromkeys(source for at, source in found if at == node)) for node in range(len(ips))]
 
 
 def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[int]]:

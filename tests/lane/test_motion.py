@@ -164,7 +164,8 @@ def differing(folder, **otherwise):
 @pytest.mark.parametrize("topology", ["string", "random"])
 def test_the_taps_know_who_heard_whom(bench, topology, reception):
     """Of stations that move, the taps count what the module does, to the unit: what was a collision and what noise."""
-    usual = {"seconds": 20, "reception": reception, "unreachable": True, "routing": "aodv", "ranges": {"transmission_m": 250, "carrier_sense_m": 350}}
+    ranges = {"transmission_m": 250, "carrier_sense_m": 350}
+    usual = {"seconds": 20, "reception": reception, "ranges": ranges, "unreachable": True, "routing": "aodv"}
     network = {
         "string": {"stations": 8, "motion": "line,node=sta8,speed=60,heading=178", "flows": 3},
         "random": {"stations": 20, "area": "2500x300", "motion": "random_waypoint,vmin=1,vmax=30", "flows": 6},

@@ -37,7 +37,7 @@ class Config(c.Structure):
     _fields_ = [
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
         ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool),
-        ("punctual", c.c_bool), ("snap", c.c_uint16),
+        ("edca", c.c_bool), ("punctual", c.c_bool), ("snap", c.c_uint16),
         ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64),
         ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip
@@ -80,7 +80,7 @@ class Frame(c.Structure):
 Frame._fields_ = [
     ("next", c.POINTER(Frame)), ("bytes", c.POINTER(c.c_uint8)), ("queued_ns", c.c_uint64), ("last_tx", c.c_uint64),
     ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
-    ("kind", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
+    ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
     ("holders", c.c_uint8), ("why", c.c_uint8),
 ]  # fmt: skip
@@ -102,11 +102,21 @@ class Message(c.Structure):
     ]  # fmt: skip
 
 
+class Share(c.Structure):
+    _fields_ = [(name, c.c_uint64) for name in ("tx", "airtime_ns", "acked", "group", "given_up", "dropped",
+                                                "collisions")]  # fmt: skip
+
+
+class Edca(c.Structure):
+    _fields_ = [("cw_min", c.c_uint16), ("cw_max", c.c_uint16), ("txop_32us", c.c_uint16), ("aifsn", c.c_uint8)]
+
+
 class Counters(c.Structure):
     _fields_ = [
         ("tx", c.c_uint64 * 8), ("airtime_ns", c.c_uint64 * 8), ("rx", c.c_uint64 * 5 * 8),
         ("addressed", c.c_uint64 * 5 * 8), ("end", c.c_uint64 * 8 * 8), ("short_retries", c.c_uint64),
         ("long_retries", c.c_uint64), ("busy_ns", c.c_uint64), ("nav_ns", c.c_uint64), ("tx_ns", c.c_uint64),
+        ("share", Share * 4),
     ]  # fmt: skip
 
 
@@ -129,6 +139,7 @@ def library() -> c.CDLL:
         ("dcf_check", c.c_int, [c.POINTER(Config)]),
         ("dcf_init", None, [p, c.POINTER(Config), c.POINTER(Ops), p]),
         ("dcf_set_station", c.c_bool, [p, u16, u16, c.c_uint8, c.c_uint8, u16, c.c_bool]),
+        ("dcf_set_edca", c.c_bool, [p, u16, c.c_int, c.POINTER(Edca)]),
         ("dcf_set_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_add_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
@@ -229,8 +240,8 @@ class Core:
     def __init__(self, power: list[list[int]], delay: list[list[int]] | None = None, *, phy: Phy | None = None,
                  reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
                  rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
-                 short: int = 7, long: int = 4, queue: int = 50, punctual: bool = False,
-                 rules: Collection[str] = ()) -> None:  # fmt: skip
+                 short: int = 7, long: int = 4, queue: int | None = None, punctual: bool = False,
+                 edca: bool = False, rules: Collection[str] = ()) -> None:  # fmt: skip
         self.lib, n = library(), len(power)
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
@@ -247,7 +258,7 @@ class Core:
         self.on_done: Callable[[int, str], None] = lambda station, reason: None
         self.now = 0
         self.ways: dict[int, c.Array[Waypoint]] = {}
-        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, punctual, snap,
+        self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, edca, punctual, snap,
                              sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000),
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
@@ -255,7 +266,7 @@ class Core:
             raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
         self.lib.dcf_init(self.memory, self.config, self.ops, None)
         for i in range(n):
-            assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue, False)
+            assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue or (37 if edca else 50), False)
             assert self.lib.dcf_set_address(self.memory, i, address(i))
             for j in range(n):
                 if i != j and power[i][j]:

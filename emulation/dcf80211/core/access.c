@@ -1,51 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Access to the medium: DIFS, EIFS, NAV and backoff (10.3.2, 10.3.4).
+ * Access to the medium: DIFS or AIFS, EIFS, NAV and backoff (10.3.2, 10.3.4, 10.22.2).
  *
- * A station's slots begin at a base: when the medium has been idle for DIFS (or
- * EIFS), the NAV has been over for DIFS, and the backoff has been drawn. As all
- * three are known ahead, access is one event, moved when any of them changes;
- * no slot and no end of a NAV costs an event of its own.
+ * Slots begin at a base: when the medium has been idle for DIFS (or EIFS), the
+ * NAV has been over for DIFS, and the backoff has been drawn. As all three are
+ * known ahead, access is one event, moved when any of them changes; no slot and
+ * no end of a NAV costs an event of its own. A station has one such base, or
+ * with EDCA four, and the event is the first of them.
+ *
+ * EDCA does all at slot boundaries, the first of which is the end of AIFS
+ * (10.22.2.4), and counts a slot at each: so one more than the DCF for each time
+ * that the medium was idle, which counts it when it is over.
  */
 #include "state.h"
 
-/* From here on slots count. */
-static u64 base_of(const struct dcf *dcf, const struct dcf_station *s)
+u64 access_aifs_ns(const struct dcf *dcf, const struct access *a)
 {
-	u64 difs = dcf_difs_ns(&dcf->config.phy);
-	u64 base = s->idle_since + (s->eifs ? dcf_eifs_ns(&dcf->config.phy, s->freq) : difs);
+	return dcf->config.phy.sifs_ns + (u64)a->edca.aifsn * dcf->config.phy.slot_ns;
+}
 
-	base = dcf_max(base, dcf_max(s->nav_end, s->awaits_data) + difs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
-	return s->backoff ? dcf_max(base, s->invoked) : base;
+/* From here on slots count. */
+static u64 base_of(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
+{
+	const struct dcf_phy *phy = &dcf->config.phy;
+	u64 aifs = access_aifs_ns(dcf, a), late;
+	u64 base = s->idle_since + aifs + (s->eifs ? dcf_eifs_ns(phy, s->freq) - dcf_difs_ns(phy) : 0);
+
+	base = dcf_max(base, dcf_max(s->nav_end, s->awaits_data) + aifs); /* EIFS runs regardless of the NAV (10.3.2.3.7) */
+	if (!dcf->config.edca)
+		return a->backoff ? dcf_max(base, a->invoked) : base;
+	base = dcf_max(base, a->not_before);
+	late = a->invoked > base ? a->invoked - base : 0;
+	return base + (late + phy->slot_ns - 1) / phy->slot_ns * phy->slot_ns;
+}
+
+static u64 access_time(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
+{
+	return base_of(dcf, s, a) + (a->backoff ? (u64)a->slots * dcf->config.phy.slot_ns : 0);
 }
 
 void access_update(struct dcf *dcf, struct dcf_station *s)
 {
-	u64 base;
+	bool waits = s->busy || s->phase != CONTENDING || s->owes;
+	const struct access *first = NULL;
+	struct access *a;
 
-	if (!s->head || s->busy || s->phase != CONTENDING || s->owes) {
-		timeline_cancel(dcf, s->index, EV_ACCESS);
-		return;
+	for_each_access(dcf, s, a) {
+		a->at = !a->head || waits ? DCF_NEVER : dcf_max(access_time(dcf, s, a), dcf->now);
+		if (a->at != DCF_NEVER && (!first || a->at < first->at))
+			first = a;
 	}
-	base = base_of(dcf, s);
-	if (s->backoff)
-		base += (u64)s->slots * dcf->config.phy.slot_ns;
-	timeline_set(dcf, s->index, EV_ACCESS, dcf_max(base, dcf->now));
-	s->exchange_ns = exchange_lookahead(dcf, s);
+	if (!first)
+		return timeline_cancel(dcf, s->index, EV_ACCESS);
+	timeline_set(dcf, s->index, EV_ACCESS, first->at);
+	s->exchange_ns = edca_gives_up(dcf, s, first->at) ? 0 : exchange_lookahead(dcf, s, first->head);
 }
 
-void access_backoff(struct dcf *dcf, struct dcf_station *s)
+void access_backoff(struct dcf *dcf, struct dcf_station *s, struct access *a)
 {
-	s->backoff = true;
-	s->slots = dcf_draw_backoff(&s->random, s->cw - (s->cw && dcf_rule(dcf, DCF_BELOW_CW)));
-	s->invoked = dcf->now + (dcf_rule(dcf, DCF_ALWAYS_BACKOFF) ? dcf_difs_ns(&dcf->config.phy) : 0);
+	a->backoff = true;
+	a->slots = dcf_draw_backoff(&s->random, a->cw - (a->cw && dcf_rule(dcf, DCF_BELOW_CW)));
+	a->invoked = dcf->now + (dcf_rule(dcf, DCF_ALWAYS_BACKOFF) ? dcf_difs_ns(&dcf->config.phy) : 0);
+}
+
+void access_widen(struct dcf *dcf, struct dcf_station *s, struct access *a)
+{
+	a->cw = dcf_min(2 * a->cw + 1, a->edca.cw_max);
+	access_backoff(dcf, s, a);
+}
+
+void access_reset(const struct dcf *dcf, struct access *a)
+{
+	a->backoff = dcf->config.edca;
+	a->slots = 0;
+	a->invoked = dcf->now;
+	a->not_before = 0;
+	a->cw = a->edca.cw_min;
+	a->at = DCF_NEVER;
 }
 
 /* A backoff runs out also with nothing to send (10.3.4.3): then the next frame needs none. */
-static void end_backoff(const struct dcf *dcf, struct dcf_station *s, u64 by)
+static void end_backoff(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 by)
 {
-	if (by >= base_of(dcf, s) + (u64)s->slots * dcf->config.phy.slot_ns)
-		s->backoff = false;
+	if (by < access_time(dcf, s, a))
+		return;
+	a->backoff = dcf->config.edca;
+	a->slots = 0;
+	a->invoked = by;
+}
+
+void access_freeze(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 known)
+{
+	u64 base = base_of(dcf, s, a);
+
+	if (a->backoff && known >= base) /* less the whole slots that have passed, or the boundaries */
+		a->slots -= dcf_min((known - base) / dcf->config.phy.slot_ns + dcf->config.edca, a->slots);
+	a->at = DCF_NEVER;
 }
 
 /*
@@ -56,22 +106,27 @@ static void end_backoff(const struct dcf *dcf, struct dcf_station *s, u64 by)
  */
 void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 {
-	u64 base = base_of(dcf, s);
 	u64 known = dcf->now + (s->sending ? 0 : dcf->config.phy.sensing_ns);
+	bool goes_on = false;
+	struct access *a;
 
-	if (timeline_has(dcf, s->index, EV_ACCESS) && timeline_time(dcf, s->index, EV_ACCESS) <= known) {
-		s->eifs = false;
-		return;
+	for_each_access(dcf, s, a) {
+		if (s->phase != CONTENDING) /* who began the exchange has made them stand */
+			break;
+		if (a->at <= known) {
+			goes_on = true;
+			continue;
+		}
+		if (a->backoff && !a->head && !dcf->config.edca)
+			end_backoff(dcf, s, a, known);
+		access_freeze(dcf, s, a, known);
+		/* It was waiting for the end of DIFS, with no backoff: now it needs one. */
+		if (!a->backoff && a->head)
+			access_backoff(dcf, s, a);
 	}
-	if (s->backoff && !s->head)
-		end_backoff(dcf, s, known);
-	if (s->backoff && known > base) /* frozen, less the whole slots that have passed */
-		s->slots -= dcf_min((known - base) / dcf->config.phy.slot_ns, s->slots);
 	s->eifs = false; /* it belongs to the busy period before */
-	/* It was waiting for the end of DIFS, with no backoff: now it needs one. */
-	if (!s->backoff && s->head && s->phase == CONTENDING)
-		access_backoff(dcf, s);
-	timeline_cancel(dcf, s->index, EV_ACCESS);
+	if (!goes_on)
+		timeline_cancel(dcf, s->index, EV_ACCESS);
 }
 
 void access_medium_idle(struct dcf *dcf, struct dcf_station *s)
@@ -79,15 +134,17 @@ void access_medium_idle(struct dcf *dcf, struct dcf_station *s)
 	access_update(dcf, s);
 }
 
-void access_request(struct dcf *dcf, struct dcf_station *s)
+void access_request(struct dcf *dcf, struct dcf_station *s, struct access *a)
 {
-	if (s->backoff && !s->busy)
-		end_backoff(dcf, s, dcf->now);
-	/* Busy, by either carrier sense: back off (10.3.4.2). Idle, or not yet for DIFS: do not. */
-	if (!s->backoff && (s->busy || dcf_max(s->nav_end, s->awaits_data) > dcf->now || s->owes ||
-			    dcf_rule(dcf, DCF_ALWAYS_BACKOFF)))
-		access_backoff(dcf, s);
-	access_update(dcf, s);
+	bool waits = s->busy || dcf_max(s->nav_end, s->awaits_data) > dcf->now || s->owes || s->phase != CONTENDING;
+
+	if (a->backoff && !s->busy && s->phase == CONTENDING)
+		end_backoff(dcf, s, a, dcf->now);
+	/* Busy, by either carrier sense: back off (10.3.4.2, 10.22.2.2 a). Idle, or not yet for DIFS: do not. */
+	if ((!a->backoff || (dcf->config.edca && !a->slots)) && (waits || dcf_rule(dcf, DCF_ALWAYS_BACKOFF)))
+		access_backoff(dcf, s, a);
+	if (!s->busy) /* else one that goes on would not */
+		access_update(dcf, s);
 }
 
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end)
@@ -109,4 +166,25 @@ void access_reset_nav(struct dcf *dcf, struct dcf_station *s)
 		s->counters.nav_ns -= s->nav_end - dcf->now;
 	s->nav_end = dcf->now;
 	access_update(dcf, s);
+}
+
+/* 10.3.2.4: forget the NAV of an RTS if nothing follows it. */
+static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	const struct dcf_phy *phy = &dcf->config.phy;
+	u64 cts = dcf_airtime_ns(phy, dcf_response_rate(phy, tx->rate), CTS_LEN, tx->short_preamble);
+
+	timeline_set(dcf, s->index, EV_NAV_RESET,
+		     dcf->now + 2 * phy->sifs_ns + cts + dcf_plcp_ns(tx->rate, tx->short_preamble) + 2 * phy->slot_ns);
+}
+
+void access_hear_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
+{
+	u64 end = dcf->now + dcf_get_duration(tx->bytes) * US;
+
+	if (end <= s->nav_end || end == dcf->now)
+		return;
+	access_set_nav(dcf, s, end);
+	if (tx->kind == DCF_RTS && dcf->config.nav_reset)
+		watch_rts(dcf, s, tx);
 }

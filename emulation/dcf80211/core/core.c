@@ -69,6 +69,8 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 		return DCF_BAD_BASIC_RATES;
 	if (c->reception >= DCF_RECEPTIONS || c->eifs >= DCF_EIFS_RULES || c->rules >> DCF_RULES)
 		return DCF_BAD_RULE;
+	if (c->edca && c->rules)
+		return DCF_BAD_EDCA;
 	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
 		return DCF_BAD_CARRIER_SENSE;
 	if (c->reception == DCF_CAPTURE && c->capture_ratio_milli < 1000)
@@ -99,7 +101,7 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 		s->short_limit = 7;
 		s->long_limit = 4;
 		s->queue_limit = 50;
-		s->cw = config->phy.cw_min;
+		edca_init(dcf, s);
 		s->latest_other = DCF_NOBODY;
 		s->random = config->seed ^ (i + 1ULL) << 48;
 		dcf_random(&s->random); /* seeds that differ in few bits part here */
@@ -112,7 +114,8 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	struct dcf_station *s;
 
 	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
-	if (station >= dcf->config.stations || !short_limit || !long_limit || !queue || queue > 150)
+	if (station >= dcf->config.stations || !short_limit || !long_limit || !queue ||
+	    queue > (dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE))
 		return false;
 	s = &dcf->station[station];
 	s->short_limit = short_limit;
@@ -147,54 +150,6 @@ bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors)
 			return false;
 	dcf->errors[i] = *errors;
 	return true;
-}
-
-static bool acceptable(const struct dcf_frame *f)
-{
-	int i;
-
-	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate)
-		return false;
-	for (i = 0; i < DCF_STAGES; i++)
-		if (f->stage[i].rate && (dcf_rate_index(f->stage[i].rate) < 0 || !f->stage[i].count))
-			return false;
-	return true;
-}
-
-void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
-{
-	struct dcf_station *s = &dcf->station[station];
-	enum dcf_reason why;
-
-	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
-	dcf->now = now;
-	frame->next = NULL;
-	frame->queued_ns = now;
-	frame->last_tx = 0;
-	frame->msdu = ++s->msdus;
-	frame->kind = dcf_classify(frame->bytes, frame->len);
-	frame->src = frame->lrc = frame->rts_tries = frame->tries = 0;
-	frame->at_stage = frame->stage_tries = 0;
-	memset(frame->used, 0, sizeof(frame->used));
-	if (!acceptable(frame) || s->queued > s->queue_limit) {
-		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
-		trace_end(dcf, s, frame, why);
-		dcf->ops->done(dcf->edge, station, frame, why);
-		return;
-	}
-	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
-								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
-	medium_retune(dcf, s, frame->freq);
-	address_sends(dcf, s);
-	frame->holders = 1;
-	s->queued++;
-	if (s->tail)
-		s->tail->next = frame;
-	else
-		s->head = frame;
-	s->tail = frame;
-	if (s->head == frame)
-		access_request(dcf, s);
 }
 
 void dcf_run(struct dcf *dcf, u64 until)
@@ -328,23 +283,14 @@ void dcf_flush(struct dcf *dcf)
 			close_counters(dcf, s);
 		for (slot = 0; slot < 2; slot++)
 			if (s->tx[slot].frame)
-				exchange_release(dcf, i, s->tx[slot].frame);
-		while (s->head) {
-			struct dcf_frame *f = s->head;
-
-			s->head = f->next;
-			f->why = DCF_REFUSED;
-			exchange_release(dcf, i, f);
-		}
-		s->tail = NULL;
-		s->queued = 0;
+				queue_release(dcf, i, s->tx[slot].frame);
+		queue_empty(dcf, s, true);
 		s->phase = CONTENDING;
-		s->sending = s->busy = s->eifs = s->backoff = s->owes = false;
+		s->sending = s->busy = s->eifs = s->owes = false;
 		s->sensed = 0;
 		s->energy_aw = 0;
 		s->nav_end = s->awaits_data = 0;
 		s->rx.tx = NULL;
-		s->cw = dcf->config.phy.cw_min;
 		memset(s->tx, 0, sizeof(s->tx));
 	}
 	neighbours_forget(dcf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * dcf80211's core: the distributed coordination function of IEEE 802.11-2016,
- * clause 10.3, for all stations of one air.
+ * clause 10.3, for all stations of one air, or EDCA, clause 10.22.2.
  *
  * It is a pure state machine. Frames, times, powers and seeds come in by calls;
  * receptions, ends of frames and trace records go out by struct dcf_ops. It
@@ -16,8 +16,9 @@
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
  * sense and reception), neighbours (who hears a transmission), motion (where
- * stations are, and what arrives over a distance), bits (their errors), access
- * (IFS, backoff), exchange (who sends what next, retries), address (whose it is),
+ * stations are, and what arrives over a distance), bits (their errors), queue
+ * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
+ * how long), exchange (who sends what next, retries), address (whose it is),
  * draw (randomness), trace (what is told of all this). Bytes are wire/'s, which knows nothing of this folder: rate
  * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
  * trace is written).
@@ -38,6 +39,8 @@
 _Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a station has room for two transmissions");
 /* Shorter than any frame, so that nothing is heard in between: a station waits for one SIFS at a time. */
 #define DCF_MAX_SIFS_NS (DCF_MIN_AIRTIME_NS - 1)
+/* Frames that wait at a station. */
+#define DCF_MAX_QUEUE 150
 /* 10 W: one signal. All of them together are counted in more than 64 bits. */
 #define DCF_MAX_POWER_AW 10000000000000000000ULL
 /* 100 km from the origin along each axis, and what lies between the farthest two: motion.c says why. */
@@ -96,6 +99,7 @@ struct dcf_config {
 	bool nav_reset; /* 10.3.2.4: forget the NAV of an RTS that nothing followed */
 	bool retry_by_stages; /* the kernel's rate stages instead of the two limits */
 	bool trace;
+	bool edca; /* four access functions a station, one a category; else one, of the DCF */
 	bool punctual; /* what is given up is told at its time, whatever timers that takes */
 	u16 snap; /* bytes of a frame that go into the trace */
 	u32 rules; /* bits, by enum dcf_rule */
@@ -115,10 +119,18 @@ enum dcf_refusal {
 	DCF_BAD_CW,
 	DCF_BAD_BASIC_RATES,
 	DCF_BAD_RULE,
+	DCF_BAD_EDCA,
 	DCF_BAD_CARRIER_SENSE,
 	DCF_BAD_CAPTURE_RATIO,
 	DCF_NO_NOISE,
 	DCF_BAD_SNAP
+};
+
+/* How an access function contends (9.4.2.29). */
+struct dcf_edca {
+	u16 cw_min, cw_max;
+	u16 txop_32us; /* the TXOP limit; 0: one frame */
+	u8 aifsn; /* from 1 on */
 };
 
 /* How one pair of stations hears: attowatts, thousandths of a dBm, nanoseconds. 0 aw: not at all. */
@@ -182,6 +194,7 @@ struct dcf_frame {
 	struct dcf_stage stage[DCF_STAGES];
 	/* The core's. */
 	u8 kind; /* enum dcf_kind */
+	u8 category; /* enum dcf_category; 0 without EDCA */
 	u16 receiver; /* station, or DCF_NOBODY */
 	u8 src, lrc; /* short and long retry count (10.3.4.4) */
 	u8 rts_tries; /* since the last CTS */
@@ -210,6 +223,11 @@ struct dcf_counters {
 	u64 end[DCF_KINDS][DCF_REASONS];
 	u64 short_retries, long_retries;
 	u64 busy_ns, nav_ns, tx_ns;
+	struct dcf_share {
+		u64 tx, airtime_ns; /* of the exchanges that it began; what others answer is not in it */
+		u64 acked, group, given_up, dropped; /* frames */
+		u64 collisions; /* with a category above it, inside its station */
+	} share[DCF_CATEGORIES]; /* with EDCA only */
 };
 
 /* Before anything else is asked about a configuration. */
@@ -221,6 +239,8 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 
 /* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
+/* Of one category; until then, and without EDCA, it is the DCF's. false: also if there is no EDCA. */
+bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca);
 /* The address of the station's own, in place of the one that it had. */
 bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
 /* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */

@@ -33,8 +33,7 @@ static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 	return airtime(dcf, dcf_response_rate(&dcf->config.phy, stage_of(f)->rate), ACK_LEN, stage_of(f)->short_preamble);
 }
 
-/* Would one more failure be the last? */
-static bool last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
+bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
 {
 	if (dcf->config.retry_by_stages)
 		return f->stage_tries + 1 >= stage_of(f)->count &&
@@ -45,10 +44,27 @@ static bool last_try(const struct dcf *dcf, const struct dcf_station *s, const s
 	return f->src + 1 >= s->short_limit;
 }
 
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f)
+{
+	const struct dcf_stage *stage = stage_of(f);
+	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
+	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
+	u64 all = data_airtime(dcf, f);
+
+	if (!wants_ack(f))
+		return all;
+	if (stage->rts)
+		all += airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs;
+	if (stage->rts || stage->cts_to_self)
+		all += response + sifs;
+	return all + sifs + response;
+}
+
 /* How long after EV_SIFS the kernel can learn of anything, at the soonest. */
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
-	return s->phase == CLEARED ? data_airtime(dcf, s->head) :
+	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
+	       s->phase == BURST   ? exchange_lookahead(dcf, s, held_frame(s)) :
 				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
 }
 
@@ -58,9 +74,8 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
  * is among them, the kernel is told late, by less than that time, unless it
  * wants to know punctually: who hands over one frame at a time does.
  */
-u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
+u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f)
 {
-	const struct dcf_frame *f = s->head;
 	const struct dcf_phy *phy = &dcf->config.phy;
 	u64 response = response_airtime(dcf, f), data = data_airtime(dcf, f);
 
@@ -68,7 +83,7 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 		return data;
 	if (stage_of(f)->rts)
 		/* to the end of the CTS timeout, or of DATA */
-		return dcf->config.punctual || last_try(dcf, s, f, true) ? response + phy->sifs_ns :
+		return dcf->config.punctual || exchange_last_try(dcf, s, f, true) ? response + phy->sifs_ns :
 									   2 * response + 2 * phy->sifs_ns + data;
 	return data;
 }
@@ -76,9 +91,12 @@ u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 static void send_data(struct dcf *dcf, struct dcf_station *s)
 {
 	struct transmission *tx = medium_next_tx(s);
-	struct dcf_frame *f = s->head;
+	struct dcf_frame *f = held_frame(s);
+	u64 after = wants_ack(f) ? dcf->config.phy.sifs_ns + response_airtime(dcf, f) : 0;
+	u64 more = edca_more_ns(dcf, s, data_airtime(dcf, f) + after);
 
-	dcf_set_duration(f->bytes, wants_ack(f) ? dcf_duration_us(dcf->config.phy.sifs_ns + response_airtime(dcf, f)) : 0);
+	s->more = more;
+	dcf_set_duration(f->bytes, dcf_duration_us(after + more));
 	if (f->tries)
 		dcf_set_retry(f->bytes);
 	if (f->tries < 255)
@@ -114,15 +132,15 @@ static void send_control(struct dcf *dcf, struct dcf_station *s, enum dcf_kind k
 		f->last_tx = tx->id;
 }
 
-void exchange_begin(struct dcf *dcf, struct dcf_station *s)
+/* The holder's frame, or what precedes it. */
+static void send_first(struct dcf *dcf, struct dcf_station *s)
 {
-	struct dcf_frame *f = s->head;
+	struct dcf_frame *f = held_frame(s);
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f), after;
 	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
 	const u8 *ta = f->bytes + 10;
 
-	s->backoff = false;
 	if (f->used[f->at_stage] < 255)
 		f->used[f->at_stage]++;
 	if (!wants_ack(f) || (!stage->rts && !stage->cts_to_self))
@@ -139,65 +157,53 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 	}
 }
 
-void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f)
+void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 {
-	if (!--f->holders)
-		dcf->ops->done(dcf->edge, station, f, f->why);
+	edca_win(dcf, s);
+	send_first(dcf, s);
+	edca_collide(dcf, s);
 }
 
 static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)
 {
-	struct dcf_frame *f = s->head;
+	struct access *a = s->holder;
+	bool sent = why == DCF_ACKED || why == DCF_GROUP;
 
-	s->head = f->next;
-	if (!s->head)
-		s->tail = NULL;
-	f->next = NULL;
-	s->queued--;
-	s->phase = CONTENDING;
-	s->cw = dcf->config.phy.cw_min;
-	if (s->head || why == DCF_ACKED || why == DCF_GROUP || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
-		access_backoff(dcf, s); /* post-backoff (10.3.4.3); ns-2: not after a failure */
-	trace_end(dcf, s, f, why);
-	f->why = why;
-	exchange_release(dcf, s->index, f);
+	a->cw = a->edca.cw_min;
+	if (sent && s->more) {
+		s->phase = BURST;
+		timeline_set(dcf, s->index, EV_SIFS, dcf->now + dcf->config.phy.sifs_ns);
+	} else {
+		s->phase = CONTENDING;
+		if (a->head->next || sent || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
+			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); ns-2: not after a failure */
+	}
+	queue_end(dcf, s, a, why);
 	access_update(dcf, s);
 }
 
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s)
 {
-	struct dcf_frame *f;
-
 	s->phase = CONTENDING;
-	s->owes = s->backoff = false;
-	s->cw = dcf->config.phy.cw_min;
+	s->owes = false;
 	timeline_cancel(dcf, s->index, EV_TIMEOUT);
 	timeline_cancel(dcf, s->index, EV_SIFS);
-	while ((f = s->head)) {
-		s->head = f->next;
-		f->next = NULL;
-		trace_end(dcf, s, f, DCF_REFUSED);
-		f->why = DCF_REFUSED;
-		exchange_release(dcf, s->index, f);
-	}
-	s->tail = NULL;
-	s->queued = 0;
+	queue_empty(dcf, s, false);
 	access_update(dcf, s);
 }
 
 static void try_again(struct dcf *dcf, struct dcf_station *s)
 {
 	s->phase = CONTENDING;
-	s->cw = dcf_min(2 * s->cw + 1, dcf->config.phy.cw_max);
-	access_backoff(dcf, s);
+	access_widen(dcf, s, s->holder);
 	access_update(dcf, s);
 }
 
 /* No CTS (@rts), or no ACK. */
 static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
-	struct dcf_frame *f = s->head;
-	bool is_long = !rts && stage_of(f)->rts, last = last_try(dcf, s, f, rts);
+	struct dcf_frame *f = held_frame(s);
+	bool is_long = !rts && stage_of(f)->rts, last = exchange_last_try(dcf, s, f, rts);
 
 	if (is_long)
 		f->lrc++;
@@ -207,6 +213,7 @@ static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 		s->counters.long_retries += is_long;
 		s->counters.short_retries += !is_long;
 	}
+	edca_hold_back(dcf, s);
 	if (last)
 		return next_frame(dcf, s, dcf->config.retry_by_stages ? DCF_STAGES_USED :
 					  rts ? DCF_RTS_LIMIT : is_long ? DCF_LONG_LIMIT : DCF_SHORT_LIMIT);
@@ -220,7 +227,7 @@ static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	const struct dcf_phy *phy = &dcf->config.phy;
-	const struct dcf_frame *f = s->head;
+	const struct dcf_frame *f = held_frame(s);
 	u16 rate;
 
 	if (s->phase != SENDING_RTS && s->phase != SENDING_DATA)
@@ -256,6 +263,8 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 {
 	bool idle = !s->busy && s->nav_end <= dcf->now;
 
+	if (s->phase == BURST)
+		return send_first(dcf, s);
 	if (s->phase == CLEARED)
 		return idle || !dcf_rule(dcf, DCF_DATA_IF_IDLE) ? send_data(dcf, s) : try_again(dcf, s);
 	s->owes = false;
@@ -282,44 +291,29 @@ static void owe(struct dcf *dcf, struct dcf_station *s, const struct transmissio
 	access_update(dcf, s);
 }
 
+/* What remains of the Duration of @tx when its answer is over (9.3.1.3, 9.3.1.4). */
+static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 answer_len)
+{
+	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate), duration = dcf_get_duration(tx->bytes);
+	u64 answer = airtime(dcf, rate, answer_len, tx->short_preamble);
+	u16 gone = dcf_duration_us(dcf->config.phy.sifs_ns + answer);
+
+	return duration > gone ? duration - gone : 0;
+}
+
 static void hear_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
-	u64 sifs = dcf->config.phy.sifs_ns, duration = dcf_get_duration(tx->bytes);
-	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate);
-	u64 cts = dcf_duration_us(sifs + airtime(dcf, rate, CTS_LEN, tx->short_preamble));
-
 	if (s->phase != CONTENDING || s->awaits_data > dcf->now)
 		return; /* as ns-2 */
 	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* else silent (10.3.2.7) */
-		owe(dcf, s, tx, DCF_CTS, duration > cts ? duration - cts : 0);
-}
-
-/* 10.3.2.4: forget the NAV of an RTS if nothing follows it. */
-static void watch_rts(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
-{
-	const struct dcf_phy *phy = &dcf->config.phy;
-	u64 cts = airtime(dcf, dcf_response_rate(phy, tx->rate), CTS_LEN, tx->short_preamble);
-
-	timeline_set(dcf, s->index, EV_NAV_RESET,
-		     dcf->now + 2 * phy->sifs_ns + cts + dcf_plcp_ns(tx->rate, tx->short_preamble) + 2 * phy->slot_ns);
-}
-
-static void update_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
-{
-	u64 end = dcf->now + dcf_get_duration(tx->bytes) * US;
-
-	if (end <= s->nav_end || end == dcf->now)
-		return;
-	access_set_nav(dcf, s, end);
-	if (tx->kind == DCF_RTS && dcf->config.nav_reset)
-		watch_rts(dcf, s, tx);
+		owe(dcf, s, tx, DCF_CTS, left_after(dcf, tx, CTS_LEN));
 }
 
 /* The answer to what this station sent, or anything else in its place, a failure. lock() has cancelled the timeout. */
 static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx)
 {
 	bool cts = s->phase == AWAITING_CTS;
-	struct dcf_frame *f = s->head;
+	struct dcf_frame *f = held_frame(s);
 
 	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index) {
 		if (!dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
@@ -359,7 +353,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	if (waiting && take_answer(dcf, s, tx))
 		return access_update(dcf, s);
 	if (!mine)
-		update_nav(dcf, s, tx);
+		access_hear_nav(dcf, s, tx);
 	if (tx->kind == DCF_RTS && mine)
 		hear_rts(dcf, s, tx);
 	if (tx->kind > DCF_ACK && mine && s->awaits_data > dcf->now) {
@@ -370,7 +364,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	if (tx->kind > DCF_ACK && (mine || s->promiscuous || dcf_is_group(dcf_addr1(tx->bytes)))) {
 		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
 		if (mine && wants_ack(tx->frame))
-			owe(dcf, s, tx, DCF_ACK, 0);
+			owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
 	}
 	access_update(dcf, s);
 }

@@ -277,7 +277,7 @@ static void let_go(struct dcf *dcf, struct dcf_station *from, struct transmissio
 
 	tx->frame = NULL;
 	if (f)
-		exchange_release(dcf, from->index, f);
+		queue_release(dcf, from->index, f);
 }
 
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
@@ -333,6 +333,10 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 	s->counters.tx[tx->kind]++;
 	s->counters.airtime_ns[tx->kind] += duration;
 	s->counters.tx_ns += duration;
+	if (dcf->config.edca && tx->frame) {
+		s->counters.share[tx->frame->category].tx++;
+		s->counters.share[tx->frame->category].airtime_ns += duration;
+	}
 	trace_tx(dcf, tx, duration);
 }
 

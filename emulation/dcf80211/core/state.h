@@ -91,7 +91,20 @@ struct reception {
 	u64 worst_aw; /* of the interferers */
 };
 
-enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, AWAITING_ACK };
+/* An access function, and what waits for it. */
+struct access {
+	struct dcf_frame *head, *tail;
+	u16 queued;
+	bool backoff; /* one is drawn and not over; with EDCA there always is one, of no slots when it is over */
+	u32 slots, cw;
+	u64 invoked; /* when it was drawn */
+	u64 not_before; /* counts no slot: another function's answer was due */
+	u64 at; /* when it sends, if nothing changes; DCF_NEVER */
+	struct dcf_edca edca;
+};
+
+/* BURST: after a SIFS the next frame of the TXOP is sent. */
+enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, AWAITING_ACK, BURST };
 
 struct dcf_station {
 	u16 index, freq;
@@ -127,20 +140,20 @@ struct dcf_station {
 	u64 nav_end;
 	u64 awaits_data; /* until then, after a CTS of its own */
 	bool eifs;
-	bool backoff; /* one is drawn and not over */
-	u32 slots, cw;
-	u64 invoked; /* when it was drawn */
+	struct access access[DCF_CATEGORIES]; /* without EDCA the first only */
 	u64 exchange_ns; /* from access until the kernel can learn of anything */
 
 	/* The exchange that this station began, and what it owes others. */
 	u8 phase; /* enum dcf_phase */
+	struct access *holder; /* whose exchange it is */
+	u64 txop_end;
+	bool more; /* the frame's Duration covers the next one, too */
 	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	u8 owed_kind;
 	u8 owed_ra[DCF_ALEN];
 	u16 owed_duration, owed_rate, owed_to;
 	bool owed_short_preamble;
-	struct dcf_frame *head, *tail;
-	u16 queued, queue_limit;
+	u16 queue_limit; /* of each access function's */
 	u32 msdus;
 
 	struct dcf_counters counters;
@@ -177,6 +190,14 @@ struct dcf {
 static inline bool dcf_rule(const struct dcf *dcf, enum dcf_rule rule)
 {
 	return dcf->config.rules >> rule & 1;
+}
+
+/* A station's access functions, in their order. */
+#define for_each_access(dcf, s, a) for ((a) = (s)->access; (a) < (s)->access + ((dcf)->config.edca ? DCF_CATEGORIES : 1); (a)++)
+
+static inline struct dcf_frame *held_frame(const struct dcf_station *s)
+{
+	return s->holder->head;
 }
 
 /* timeline.c */
@@ -238,27 +259,60 @@ u64 dcf_lambda_q40(const struct dcf_errors *errors, s32 sinr_mdb);
 void access_medium_busy(struct dcf *dcf, struct dcf_station *s);
 void access_medium_idle(struct dcf *dcf, struct dcf_station *s);
 /* Draw a backoff that begins now. */
-void access_backoff(struct dcf *dcf, struct dcf_station *s);
-/* There is a new frame at the head of an empty queue. */
-void access_request(struct dcf *dcf, struct dcf_station *s);
+void access_backoff(struct dcf *dcf, struct dcf_station *s, struct access *a);
+/* The same with the next CW: it has failed. */
+void access_widen(struct dcf *dcf, struct dcf_station *s, struct access *a);
+/* As at first: nothing waits. */
+void access_reset(const struct dcf *dcf, struct access *a);
+/* There is a new frame at the head of its empty queue. */
+void access_request(struct dcf *dcf, struct dcf_station *s, struct access *a);
+/* Up to @known slots have passed for @a, which counts no more. */
+void access_freeze(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 known);
+/* AIFS, which for AIFSN = 2 is DIFS (10.3.2.3.6). */
+u64 access_aifs_ns(const struct dcf *dcf, const struct access *a);
 /* Anything that access depends on has changed: compute its time again. */
 void access_update(struct dcf *dcf, struct dcf_station *s);
 /* @end is after the NAV's. */
 void access_set_nav(struct dcf *dcf, struct dcf_station *s, u64 end);
 void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
+/* @s received a frame for others. */
+void access_hear_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
+
+/* queue.c */
+/* One of those that hold @f lets go of it: the last gives it back. */
+void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
+/* @a is done with the frame at its head. */
+void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why);
+/* Give all frames back, as REFUSED; @quietly: no trace of it. */
+void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly);
+
+/* edca.c */
+void edca_init(struct dcf *dcf, struct dcf_station *s);
+/* EV_ACCESS: the function that sends, as the holder; the others have counted their slots, or collided with it. */
+void edca_win(struct dcf *dcf, struct dcf_station *s);
+/* Those whose slot was the holder's too: once it has begun to send. */
+void edca_collide(struct dcf *dcf, struct dcf_station *s);
+/* Will a frame be given up in a collision inside the station at this time? */
+bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at);
+/* How much longer the holder's TXOP becomes by the frame after the one that it sends now, which takes @exchange_ns; 0: it ends. */
+u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchange_ns);
+/* The holder's exchange has failed: the others wait AIFS from here on. */
+void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
 
 /* exchange.c */
-/* One of those that hold @f lets go of it: the last gives it back. */
-void exchange_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 /* The station is off: it gives all frames back, and owes nothing. */
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
+/* From the start of @f's exchange to the end of its answer, if there is one. */
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f);
+/* Would one more failure of @f be the last? */
+bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts);
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);
 void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s);
 /* What @s locked on to is over; never DCF_OWN_TX, as who sends lets go, and locks on to nothing meanwhile. */
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome);
-u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s);
+u64 exchange_lookahead(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f);
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s);
 
 /* trace.c */

@@ -28,6 +28,7 @@ void trace_tx(struct dcf *dcf, const struct transmission *tx, u32 duration_ns)
 		.kept = dcf_min(tx->len, dcf->config.snap),
 		.kind = tx->kind,
 		.attempt = !f || tx->kind == DCF_CTS ? 1 : tx->kind == DCF_RTS ? f->rts_tries : f->tries,
+		.category = f && dcf->config.edca ? 1 + f->category : 0,
 		.short_preamble = tx->short_preamble,
 	};
 	dcf->ops->record(dcf->edge, head, record_write_tx(head, &r), tx->bytes, r.kept);
@@ -54,6 +55,24 @@ void trace_rx(struct dcf *dcf, const struct dcf_station *s, const struct transmi
 	dcf->ops->record(dcf->edge, head, record_write_rx(head, &r), NULL, 0);
 }
 
+static void count_end(struct dcf_share *share, enum dcf_reason why)
+{
+	switch (why) {
+	case DCF_ACKED:
+		share->acked++;
+		break;
+	case DCF_GROUP:
+		share->group++;
+		break;
+	case DCF_QUEUE_FULL:
+	case DCF_REFUSED:
+		share->dropped++;
+		break;
+	default:
+		share->given_up++;
+	}
+}
+
 void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f, enum dcf_reason why)
 {
 	u8 head[RECORD_HEAD];
@@ -62,6 +81,8 @@ void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f
 	if (!dcf->measuring || f->queued_ns < dcf->started)
 		return;
 	s->counters.end[f->kind][why]++;
+	if (dcf->config.edca)
+		count_end(&s->counters.share[f->category], why);
 	if (!dcf->config.trace)
 		return;
 	r = (struct record_end){
@@ -73,6 +94,7 @@ void trace_end(struct dcf *dcf, struct dcf_station *s, const struct dcf_frame *f
 		.reason = why,
 		.short_retries = f->src,
 		.long_retries = f->lrc,
+		.category = dcf->config.edca ? 1 + f->category : 0,
 	};
 	dcf->ops->record(dcf->edge, head, record_write_end(head, &r), NULL, 0);
 }

@@ -172,6 +172,19 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 	return classify_ether(be16(frame + at + 6), frame + at + 8, len - at - 8);
 }
 
+enum dcf_category dcf_categorise(const u8 *frame, u32 len)
+{
+	/* By user priority (10.2.4.2, table 10-1). */
+	static const u8 of_priority[8] = { DCF_BE, DCF_BK, DCF_BK, DCF_BE, DCF_VI, DCF_VI, DCF_VO, DCF_VO };
+	u32 at = DCF_HDR_LEN;
+
+	if (len < DCF_HDR_LEN || (frame[0] & FC_TYPE) != FC_DATA)
+		return DCF_VO;
+	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
+		at += DCF_ALEN;
+	return frame[0] & FC_QOS && at < len ? of_priority[frame[at] & 0x07] : DCF_BE;
+}
+
 static u32 make_control(u8 *out, u8 subtype, const u8 *ra, u16 duration_us)
 {
 	out[0] = subtype;

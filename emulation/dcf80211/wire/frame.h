@@ -29,6 +29,12 @@ enum dcf_kind {
 
 enum dcf_kind dcf_classify(const u8 *frame, u32 len);
 
+/* Access categories, the first before the others; numbered as the kernel does (enum ieee80211_ac_numbers). */
+enum dcf_category { DCF_VO, DCF_VI, DCF_BE, DCF_BK, DCF_CATEGORIES };
+
+/* Of a frame that the kernel hands over: by its user priority, as mac80211 sorts them (ieee80211_select_queue_80211()). */
+enum dcf_category dcf_categorise(const u8 *frame, u32 len);
+
 static inline const u8 *dcf_addr1(const u8 *frame)
 {
 	return frame + 4;

@@ -45,6 +45,7 @@ u32 record_write_tx(u8 *out, const struct record_tx *r)
 	out[42] = r->attempt;
 	out[43] = r->short_preamble;
 	put32(out + 44, r->msdu);
+	out[48] = r->category;
 	put16(out + 52, r->kept);
 	return TX_HEAD;
 }
@@ -65,6 +66,7 @@ u32 record_write_end(u8 *out, const struct record_end *r)
 {
 	begin(out, END_SIZE, 0, RECORD_END, r->reason, r->station);
 	out[6] = r->kind;
+	out[7] = r->category;
 	put64(out + 8, r->last_tx);
 	put64(out + 16, r->time_ns);
 	put32(out + 24, r->msdu);

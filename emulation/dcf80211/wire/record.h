@@ -23,6 +23,7 @@ struct record_tx {
 	u16 len; /* with FCS */
 	u16 kept; /* bytes that follow the head */
 	u8 kind, attempt;
+	u8 category; /* 1 + enum dcf_category; 0: none */
 	bool short_preamble;
 };
 
@@ -43,6 +44,7 @@ struct record_end {
 	u16 station;
 	u8 kind, reason;
 	u8 short_retries, long_retries;
+	u8 category; /* as above */
 };
 
 /* What is counted begins, or ends. */

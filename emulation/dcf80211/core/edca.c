@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * EDCA (10.22.2): a station has four access functions, one a category, each with
+ * a queue, AIFS, contention window and backoff of its own. Carrier sense and NAV
+ * are the station's. Where several of them may send in one slot, the first
+ * category does, and the others behave as after a collision on the air
+ * (10.22.2.4). Who sends has the medium for a TXOP: the frames of its category
+ * that fit follow each other by a SIFS (10.22.2.7).
+ */
+#include "state.h"
+
+#define TXOP_UNIT_NS (32 * US)
+
+void edca_init(struct dcf *dcf, struct dcf_station *s)
+{
+	const struct dcf_phy *phy = &dcf->config.phy;
+	struct access *a;
+
+	s->holder = s->access;
+	for_each_access(dcf, s, a) {
+		a->edca = (struct dcf_edca){ .cw_min = phy->cw_min, .cw_max = phy->cw_max, .aifsn = 2 }; /* DIFS */
+		access_reset(dcf, a);
+	}
+}
+
+bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca)
+{
+	struct dcf_station *s;
+	struct access *a;
+
+	if (!dcf->config.edca || station >= dcf->config.stations || category >= DCF_CATEGORIES || !edca->aifsn ||
+	    edca->cw_min > edca->cw_max)
+		return false;
+	s = &dcf->station[station];
+	a = &s->access[category];
+	if (!s->busy && s->phase == CONTENDING) { /* slots count anew, from the next boundary on */
+		access_freeze(dcf, s, a, dcf->now);
+		a->invoked = dcf->now;
+	}
+	a->cw = a->cw == a->edca.cw_min ? edca->cw_min : dcf_max(edca->cw_min, dcf_min(a->cw, edca->cw_max));
+	a->edca = *edca;
+	if (!s->busy)
+		access_update(dcf, s);
+	return true;
+}
+
+void edca_win(struct dcf *dcf, struct dcf_station *s)
+{
+	struct access *a;
+
+	s->holder = NULL;
+	for_each_access(dcf, s, a) {
+		if (a->at <= dcf->now)
+			s->holder = s->holder ?: a;
+		else if (!s->busy || a->at != DCF_NEVER) /* else it stands already */
+			access_freeze(dcf, s, a, dcf->now);
+	}
+	a = s->holder;
+	a->at = DCF_NEVER;
+	a->backoff = dcf->config.edca;
+	a->slots = 0;
+	s->txop_end = dcf->now + a->edca.txop_32us * TXOP_UNIT_NS;
+}
+
+/* Is @a's frame one of which failures count? Nobody knows of a group's whether it arrived. */
+static bool counts(const struct access *a)
+{
+	return !dcf_is_group(dcf_addr1(a->head->bytes));
+}
+
+/* Would one more collision be the last? The kernel's rate stages count what was sent. */
+static bool is_last(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
+{
+	return counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= s->short_limit;
+}
+
+bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
+{
+	const struct access *a, *first = NULL;
+
+	for_each_access(dcf, s, a) {
+		if (a->at != at)
+			continue;
+		if (first && is_last(dcf, s, a))
+			return true;
+		first = a;
+	}
+	return false;
+}
+
+/* It was not sent: neither the Retry bit nor the kernel's rate stages know of it. */
+static void collide(struct dcf *dcf, struct dcf_station *s, struct access *a)
+{
+	struct dcf_frame *f = a->head;
+	bool last;
+
+	a->at = DCF_NEVER;
+	if (dcf->measuring)
+		s->counters.share[a - s->access].collisions++;
+	last = is_last(dcf, s, a);
+	if (counts(a)) {
+		f->src += f->src < 255;
+		if (dcf->measuring && f->queued_ns >= dcf->started)
+			s->counters.short_retries++;
+	}
+	if (!last)
+		return access_widen(dcf, s, a);
+	a->cw = a->edca.cw_min;
+	access_backoff(dcf, s, a);
+	queue_end(dcf, s, a, f->stage[f->at_stage].rts ? DCF_RTS_LIMIT : DCF_SHORT_LIMIT);
+}
+
+void edca_collide(struct dcf *dcf, struct dcf_station *s)
+{
+	struct access *a;
+
+	for_each_access(dcf, s, a)
+		if (a->at <= dcf->now)
+			collide(dcf, s, a);
+}
+
+u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchange_ns)
+{
+	const struct dcf_frame *next = held_frame(s)->next;
+	u64 more;
+
+	if (!next || !s->holder->edca.txop_32us)
+		return 0;
+	more = dcf->config.phy.sifs_ns + exchange_duration(dcf, next);
+	return dcf->now + exchange_ns + more <= s->txop_end ? more : 0;
+}
+
+void edca_hold_back(struct dcf *dcf, struct dcf_station *s)
+{
+	struct access *a;
+
+	for_each_access(dcf, s, a)
+		if (a != s->holder)
+			a->not_before = dcf->now + access_aifs_ns(dcf, a);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What waits: a queue at each access function, and what becomes of the frames in it.
+ */
+#include "state.h"
+
+static bool acceptable(const struct dcf_frame *f)
+{
+	int i;
+
+	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate)
+		return false;
+	for (i = 0; i < DCF_STAGES; i++)
+		if (f->stage[i].rate && (dcf_rate_index(f->stage[i].rate) < 0 || !f->stage[i].count))
+			return false;
+	return true;
+}
+
+void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
+{
+	struct dcf_station *s = &dcf->station[station];
+	enum dcf_reason why;
+	struct access *a;
+
+	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
+	dcf->now = now;
+	frame->next = NULL;
+	frame->queued_ns = now;
+	frame->last_tx = 0;
+	frame->msdu = ++s->msdus;
+	frame->kind = dcf_classify(frame->bytes, frame->len);
+	frame->category = dcf->config.edca ? dcf_categorise(frame->bytes, frame->len) : 0;
+	frame->src = frame->lrc = frame->rts_tries = frame->tries = 0;
+	frame->at_stage = frame->stage_tries = 0;
+	memset(frame->used, 0, sizeof(frame->used));
+	a = &s->access[frame->category];
+	if (!acceptable(frame) || a->queued > s->queue_limit) {
+		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
+		trace_end(dcf, s, frame, why);
+		dcf->ops->done(dcf->edge, station, frame, why);
+		return;
+	}
+	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
+								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
+	medium_retune(dcf, s, frame->freq);
+	address_sends(dcf, s);
+	frame->holders = 1;
+	a->queued++;
+	if (a->tail)
+		a->tail->next = frame;
+	else
+		a->head = frame;
+	a->tail = frame;
+	if (a->head == frame)
+		access_request(dcf, s, a);
+}
+
+void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f)
+{
+	if (!--f->holders)
+		dcf->ops->done(dcf->edge, station, f, f->why);
+}
+
+void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why)
+{
+	struct dcf_frame *f = a->head;
+
+	a->head = f->next;
+	if (!a->head)
+		a->tail = NULL;
+	f->next = NULL;
+	a->queued--;
+	trace_end(dcf, s, f, why);
+	f->why = why;
+	queue_release(dcf, s->index, f);
+}
+
+void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly)
+{
+	struct dcf_frame *f;
+	struct access *a;
+
+	for_each_access(dcf, s, a) {
+		while ((f = a->head)) {
+			a->head = f->next;
+			f->next = NULL;
+			if (!quietly)
+				trace_end(dcf, s, f, DCF_REFUSED);
+			f->why = DCF_REFUSED;
+			queue_release(dcf, s->index, f);
+		}
+		a->tail = NULL;
+		a->queued = 0;
+		access_reset(dcf, a);
+	}
+}

@@ -162,6 +162,7 @@ def library() -> c.CDLL:
         ("dcf_airtime_ns", c.c_uint32, [c.POINTER(Phy), u16, c.c_uint32, c.c_bool]),
         ("dcf_response_rate", u16, [c.POINTER(Phy), u16]),
         ("dcf_classify", c.c_int, [c.c_char_p, c.c_uint32]),
+        ("dcf_categorise", c.c_int, [c.c_char_p, c.c_uint32]),
         ("dcf_ratio_mdb", c.c_int32, [u64, u64]),
         ("dcf_draw_budget_q40", u64, [c.POINTER(u64)]),
         ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
@@ -205,6 +206,7 @@ class Tx:
     length: int
     attempt: int
     msdu: int
+    category: int
     bytes: bytes
 
 
@@ -232,6 +234,7 @@ class End:
     msdu: int
     short: int
     long: int
+    category: int
 
 
 class Core:
@@ -300,10 +303,11 @@ class Core:
 
     def send(self, station: int, to: int | bytes, body: bytes, at: int, *, rate: int = 20, rts: bool = False,
              stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
-             no_ack: bool = False, cts_to_self: bool = False) -> None:  # fmt: skip
-        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns."""
+             no_ack: bool = False, cts_to_self: bool = False, priority: int | None = None) -> None:  # fmt: skip
+        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns; with a user priority, of two more."""
         ra = to if isinstance(to, bytes) else address(to)
-        content = b"\x08\x00\x00\x00" + ra + address(station) + b"\x02" * 6 + bytes(2) + body
+        kind, qos = (8, b"") if priority is None else (0x88, bytes((priority, 0)))
+        content = bytes((kind, 0, 0, 0)) + ra + address(station) + b"\x02" * 6 + bytes(2) + qos + body
         buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
         frame = Frame(bytes=buffer, len=len(content), freq=freq, no_ack=no_ack)
         for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):
@@ -360,12 +364,12 @@ class Core:
         assert u(0, 2) == len(r)
         if r[2] == 1:
             self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(40, 2),
-                              r[42], u(44, 4), r[56 : 56 + u(52, 2)]))  # fmt: skip
+                              r[42], u(44, 4), r[48], r[56 : 56 + u(52, 2)]))  # fmt: skip
         elif r[2] == 2:
             self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29]),
                               int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip
         elif r[2] == 3:
-            self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29]))
+            self.end.append(End(u(4, 2), KINDS[r[6]], REASONS[r[3]], u(16, 8), u(24, 4), r[28], r[29], r[7]))
         else:
             self.marks.append((r[3], u(8, 8)))
 

@@ -72,7 +72,8 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 
 	f->len = DCF_HDR_LEN + draw(draw(4) ? 40 : 1500);
 	f->bytes = calloc(1, f->len);
-	f->bytes[0] = 8;
+	f->bytes[0] = draw(2) ? 8 : 0x88;
+	f->bytes[DCF_HDR_LEN - 1 + (f->len > DCF_HDR_LEN)] = draw(256);
 	address(f->bytes + 4, draw(stations + 1));
 	if (!draw(4))
 		f->bytes[4] = 0xff;
@@ -170,6 +171,11 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 
 	*now += PICK(u64, 0, 1, 1000, draw(60000), draw(60000), draw(2000000));
 	address(addr, draw(stations + 1));
+	if (!draw(20))
+		dcf_set_edca(dcf, draw(stations + 1), draw(DCF_CATEGORIES + 1), &(struct dcf_edca){
+			.cw_min = PICK(u16, 0, 1, 7, 31), .cw_max = PICK(u16, 0, 7, 1023, 65535),
+			.txop_32us = PICK(u16, 0, 0, 47, 188, 65535), .aifsn = PICK(u8, 0, 1, 2, 3, 7, 255),
+		});
 	switch (draw(28)) {
 	case 0:
 		started = *now;
@@ -216,6 +222,7 @@ static void play(unsigned long operations)
 	u16 stations = 2 + draw(MOST - 1), i, j;
 	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
 	u32 slot = PICK(u32, 1000, 9000, 20000);
+	bool edca = draw(2);
 	const struct dcf_config config = {
 		.phy = {
 			.slot_ns = slot, .sensing_ns = PICK(u32, 0, slot / 4, slot - 1), .sifs_ns = PICK(u32, DCF_MIN_SIFS_NS, 10000, 16000, DCF_MAX_SIFS_NS),
@@ -224,7 +231,7 @@ static void play(unsigned long operations)
 		},
 		.stations = stations, .reception = draw(DCF_RECEPTIONS), .eifs = draw(DCF_EIFS_RULES),
 		.nav_reset = draw(2), .retry_by_stages = draw(2), .trace = draw(2), .punctual = draw(2), .snap = 24 + draw(100),
-		.rules = draw(2) ? 0 : draw(1 << DCF_RULES), .capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100, .cs_threshold_aw = 10,
+		.rules = edca || draw(2) ? 0 : draw(1 << DCF_RULES), .edca = edca, .capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100, .cs_threshold_aw = 10,
 		.noise_aw = 1, .seed = draw(~0ULL),
 	};
 	struct dcf *dcf = calloc(1, dcf_size(stations));

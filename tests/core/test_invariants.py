@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 import pytest
-from dcf import KINDS, REASONS, US, Core, dsss, tcp
+from dcf import KINDS, REASONS, US, Core, Edca, dsss, tcp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,17 +25,31 @@ networks = st.integers(2, 7).flatmap(
 )  # fmt: skip
 
 
-@given(networks, st.integers(0, 2**64 - 1), st.integers(0, 1), st.integers(0, 2), st.booleans())
+def made(powers, delays, edca, **options):  # type: ignore[no-untyped-def]
+    """An air; with EDCA the categories differ, and two of them send bursts."""
+    air = Core(powers, delays, edca=edca, **options)
+    for station in range(len(powers) if edca else 0):
+        for category, one in enumerate((Edca(3, 7, 102, 2), Edca(7, 31, 400, 2), Edca(31, 1023, 0, 3), Edca(15, 63, 0, 7))):  # fmt: skip
+            assert air.lib.dcf_set_edca(air.memory, station, category, one)
+    return air
+
+
+def arranged(traffic, edca):  # type: ignore[no-untyped-def]
+    """What is sent, in order, with a user priority each if there is EDCA."""
+    return [(*each, number % 8 if edca else None) for number, each in enumerate(sorted(traffic, key=lambda t: t[3]))]
+
+
+@given(networks, st.integers(0, 2**64 - 1), st.integers(0, 1), st.integers(0, 2), st.booleans(), st.booleans())
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-untyped-def]
+def test_invariants(network, seed, reception, eifs, stages, edca):  # type: ignore[no-untyped-def]
     powers, delays, traffic = network
     n = len(powers)
-    air = Core(powers, delays, seed=seed, reception=reception, eifs=eifs, stages=stages,
+    air = made(powers, delays, edca, seed=seed, reception=reception, eifs=eifs, stages=stages,
                phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
-    for station, to, payload, at_us, rts, rate in sorted(traffic, key=lambda t: t[3]):
+    for station, to, payload, at_us, rts, rate, priority in arranged(traffic, edca):
         ra = b"\xff" * 6 if to in (n, station) else to
         ladder = [(rate, 2), (10, 2)] if stages else None
-        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, stages=ladder)
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, stages=ladder, priority=priority)
     air.run(60 * 10**9)
     air.stop()
 
@@ -57,7 +71,10 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
         answers = t.kind in ("cts", "ack") and t.receiver != t.station
         cleared = [c for c in air.tx if c.receiver == t.station and c.kind == "cts"
                    and c.end + delays[c.station][t.station] + SIFS == t.start]  # fmt: skip
-        if answers or cleared:
+        burst = [c for c in air.tx if t.category in (1, 2) and c.end + SIFS == t.start - (
+                     delays[c.station][t.station] if c.kind == "ack" and c.receiver == t.station else 0)
+                 and (c.station == t.station or c.receiver == t.station)]  # fmt: skip
+        if answers or cleared or burst:
             continue
         for o in air.tx:
             if o.station == t.station or powers[o.station][t.station] < 10:
@@ -94,21 +111,27 @@ def test_invariants(network, seed, reception, eifs, stages):  # type: ignore[no-
             for w, why in enumerate(REASONS):
                 assert counters.end[k][w] == sum((e.station, e.kind, e.reason) == (i, kind, why) for e in air.end)
         assert counters.tx_ns == sum(t.end - t.start for t in mine[i]) <= counters.busy_ns <= air.now
+        for category, share in enumerate(counters.share, 1):
+            assert share.tx == sum(t.category == category for t in mine[i])
+            assert share.airtime_ns == sum(t.end - t.start for t in mine[i] if t.category == category)
+            ended = [e.reason for e in air.end if (e.station, e.category) == (i, category)]
+            assert (share.acked, share.group) == (ended.count("ACKED"), ended.count("GROUP"))
+            assert share.acked + share.group + share.given_up + share.dropped == len(ended)
 
 
-@given(networks, st.integers(0, 2**32), st.integers(0, 1))
+@given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_same_seed_same_bytes_however_often_it_is_called(network, seed, reception):  # type: ignore[no-untyped-def]
+def test_same_seed_same_bytes_however_often_it_is_called(network, seed, reception, edca):  # type: ignore[no-untyped-def]
     """The trace does not depend on when dcf_run() is called, only on what happened: that is what makes it lazy."""
     powers, delays, traffic = network
     traces = []
     for step in (None, 137 * US):
-        air = Core(powers, delays, seed=seed, reception=reception)
-        for station, to, payload, at_us, rts, rate in sorted(traffic, key=lambda t: t[3]):
+        air = made(powers, delays, edca, seed=seed, reception=reception)
+        for station, to, payload, at_us, rts, rate, priority in arranged(traffic, edca):
             ra = b"\xff" * 6 if to in (len(powers), station) else to
             while step and air.now + step < at_us * US:
                 air.run(air.now + step)
-            air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts)
+            air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=rts, priority=priority)
         while step and air.now < 300_000 * US:
             air.run(air.now + step)
         air.run(60 * 10**9)
@@ -117,16 +140,16 @@ def test_same_seed_same_bytes_however_often_it_is_called(network, seed, receptio
     assert traces[0] == traces[1]
 
 
-@given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
+@given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans(), st.booleans())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_nothing_that_went_well_is_told_late(network, seed, reception, stages):  # type: ignore[no-untyped-def]
+def test_nothing_that_went_well_is_told_late(network, seed, reception, stages, edca):  # type: ignore[no-untyped-def]
     """Without RTS: dcf_next() has the kernel there when a frame has come to whom it is for, and when its ACK has."""
     powers, delays, traffic = network
-    air = Core(powers, delays, seed=seed, reception=reception, stages=stages)
-    for station, to, payload, at_us, _, rate in sorted(traffic, key=lambda t: t[3]):
+    air = made(powers, delays, edca, seed=seed, reception=reception, stages=stages)
+    for station, to, payload, at_us, _, rate, priority in arranged(traffic, edca):
         ra = b"\xff" * 6 if to in (len(powers), station) else to
         ladder = [(rate, 2), (10, 2)] if stages else None
-        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, stages=ladder)
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, stages=ladder, priority=priority)
     air.run(60 * 10**9)
     sent = {t.id: t for t in air.tx if t.kind != "ack"}
     good = [(r.start + sent[r.id].end - sent[r.id].start, r) for r in air.rx if r.outcome == "OK" and r.id in sent]
@@ -136,15 +159,15 @@ def test_nothing_that_went_well_is_told_late(network, seed, reception, stages): 
     assert ended == {(time, station) for time, station, reason, _ in air.finished if reason == "ACKED"}
 
 
-@given(networks, st.integers(0, 2**32), st.integers(0, 1))
+@given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_who_asked_for_it_is_told_punctually_what_was_given_up(network, seed, reception):  # type: ignore[no-untyped-def]
+def test_who_asked_for_it_is_told_punctually_what_was_given_up(network, seed, reception, edca):  # type: ignore[no-untyped-def]
     """With RTS before all: at its time, or when the timeout would have fired if a reception decided it."""
     powers, delays, traffic = network
-    air = Core(powers, delays, seed=seed, reception=reception, punctual=True)
-    for station, to, payload, at_us, _, rate in sorted(traffic, key=lambda t: t[3]):
+    air = made(powers, delays, edca, seed=seed, reception=reception, punctual=True)
+    for station, to, payload, at_us, _, rate, priority in arranged(traffic, edca):
         ra = b"\xff" * 6 if to in (len(powers), station) else to
-        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=True)
+        air.send(station, ra, tcp(payload), at=at_us * US, rate=rate, rts=True, priority=priority)
     air.run(60 * 10**9)
     told = sorted((station, time) for time, station, reason, _ in air.finished if reason == "RTS_LIMIT")
     ended = sorted((end.station, end.time) for end in air.end if end.reason == "RTS_LIMIT")

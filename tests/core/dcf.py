@@ -80,7 +80,8 @@ class Frame(c.Structure):
 Frame._fields_ = [
     ("next", c.POINTER(Frame)), ("bytes", c.POINTER(c.c_uint8)), ("queued_ns", c.c_uint64), ("last_tx", c.c_uint64),
     ("msdu", c.c_uint32), ("len", c.c_uint16), ("freq", c.c_uint16), ("no_ack", c.c_bool), ("stage", Stage * 4),
-    ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16), ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
+    ("kind", c.c_uint8), ("category", c.c_uint8), ("receiver", c.c_uint16),
+    ("src", c.c_uint8), ("lrc", c.c_uint8), ("rts_tries", c.c_uint8),
     ("tries", c.c_uint8), ("at_stage", c.c_uint8), ("stage_tries", c.c_uint8), ("used", c.c_uint8 * 4),
     ("holders", c.c_uint8), ("why", c.c_uint8),
 ]  # fmt: skip

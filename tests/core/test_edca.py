@@ -46,7 +46,9 @@ def airtime(body: bytes) -> int:
     return 192 + 4 * length(body)
 
 
-def send(air: Core, station: int, to: int | bytes, category: int, at: float, body: bytes = bytes(100), **options: object) -> None:  # fmt: skip
+def send(
+    air: Core, station: int, to: int | bytes, category: int, at: float, body: bytes = bytes(100), **options: object
+) -> None:
     air.send(station, to, body, at=round(at * US), priority=USER_PRIORITY[category], **options)  # type: ignore[arg-type]
 
 
@@ -124,7 +126,8 @@ def test_who_may_send_in_one_slot_collide_inside_their_station(draws) -> None:  
     vo, be = (t for t in air.tx if t.station == 0)
     assert starts(air, 0) == [("VO", end + 110), ("BE", vo.end / US + aifs(BE) + 40 * SLOT)]
     assert (be.attempt, be.bytes[1] & 8) == (1, 0)
-    assert [(e.category - 1, e.reason, e.short) for e in air.end if e.station == 0] == [(VO, "GROUP", 0), (BE, "ACKED", 1)]  # fmt: skip
+    ends = [(e.category - 1, e.reason, e.short) for e in air.end if e.station == 0]
+    assert ends == [(VO, "GROUP", 0), (BE, "ACKED", 1)]
     share = air.counters(0).share
     assert [s.collisions for s in share] == [0, 0, 1, 0]
     assert (share[BE].tx, share[BE].acked, share[VO].group) == (1, 1, 1)

@@ -25,11 +25,14 @@ networks = st.integers(2, 7).flatmap(
 )  # fmt: skip
 
 
+SETS = Edca(3, 7, 102, 2), Edca(7, 31, 400, 2), Edca(31, 1023, 0, 3), Edca(15, 63, 0, 7)
+
+
 def made(powers, delays, edca, **options):  # type: ignore[no-untyped-def]
     """An air; with EDCA the categories differ, and two of them send bursts."""
     air = Core(powers, delays, edca=edca, **options)
     for station in range(len(powers) if edca else 0):
-        for category, one in enumerate((Edca(3, 7, 102, 2), Edca(7, 31, 400, 2), Edca(31, 1023, 0, 3), Edca(15, 63, 0, 7))):  # fmt: skip
+        for category, one in enumerate(SETS):
             assert air.lib.dcf_set_edca(air.memory, station, category, one)
     return air
 

@@ -11,6 +11,7 @@ try:
     from emulation.cli.main import main
 
     main()
+    gc.freeze()  # nor at the end
 except (ImportError, SyntaxError):  # a damaged environment: made anew, if that is what it is
     from emulation.setup import mend_environment
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import click
 
-import topologies
 from emulation.cli.command import write_examples
 from emulation.lanes import CHECKOUT, Ended
 from emulation.play.errors import Failure, Misuse
@@ -43,15 +42,23 @@ class What(Group):
     """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
     what, besides = "study, topology or script", ", or the path of a script that ends in .py"
+    draws = True
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from emulation.play.drawing import ahead
+
+        if self.draws and not {"--no-figures", *ctx.help_option_names} & {*ctx.args}:
+            ctx.with_resource(ahead())
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         import experiments
 
-        return [*experiments.names(), *topologies.names()]
+        return [*experiments.names(), *topology_names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         defined = defines(cmd_name) if cmd_name.endswith(".py") else set()
-        if cmd_name in topologies.names() or defined >= TOPOLOGY:
+        if cmd_name in topology_names() or defined >= TOPOLOGY:
             from emulation.cli import topology
 
             return topology.command(cmd_name)
@@ -83,15 +90,16 @@ class What(Group):
 class Topologies(What):
     """`shell`'s subcommands: the topologies, and any Python file."""
 
+    draws = False
     what, besides = "topology", ", or the path of one or of a script that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return topologies.names()
+        return topology_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from emulation.cli import shell
 
-        if cmd_name in topologies.names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
+        if cmd_name in topology_names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
             return shell.of_topology(cmd_name)
         return shell.of_script(cmd_name) if cmd_name.endswith(".py") else None
 
@@ -99,15 +107,16 @@ class Topologies(What):
 class Moving(What):
     """`motion`'s subcommands: the topologies, also in files of the user's own."""
 
+    draws = False
     what, besides = "topology", ", or the path of one that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return topologies.names()
+        return topology_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from emulation.cli import motion
 
-        return motion.command(cmd_name) if cmd_name in topologies.names() or cmd_name.endswith(".py") else None
+        return motion.command(cmd_name) if cmd_name in topology_names() or cmd_name.endswith(".py") else None
 
 
 class Files(Group):
@@ -125,6 +134,12 @@ class Files(Group):
             return super().get_command(ctx, cmd_name)
         command: click.Command = importlib.import_module(f"emulation.cli.{cmd_name}").COMMAND
         return command
+
+
+def topology_names() -> list[str]:
+    import topologies
+
+    return topologies.names()
 
 
 def defines(path: str) -> set[str]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures without waiting: a process loads the drawing library while lanes run, and draws side by side when asked.
 
-Loading takes as long as drawing. All that is started here ends with the `artist` block, however that ends.
+Loading takes as long as drawing, and as all else that a program loads: so it may begin `ahead` of all that. What is
+started here ends with the block that started it, however that ends.
 """
 
 from __future__ import annotations
@@ -16,6 +17,16 @@ from emulation.play.processes import Child, Parent, run_all
 MANY = 1000  # figures at once: none waits for another
 
 Figure = Callable[..., None]
+_ahead: list[Child[None]] = []  # that nobody has taken yet
+
+
+@contextlib.contextmanager
+def ahead() -> Iterator[None]:
+    """Load the drawing library from now on, beside what is done in this block, for the first `artist` in it."""
+    with Child(_studio, daemon=False) as studio:
+        _ahead.append(studio)
+        yield
+    _ahead.clear()
 
 
 @contextlib.contextmanager
@@ -23,7 +34,7 @@ def artist() -> Iterator[Callable[..., None]]:
     """Yields `draw(figure, *arguments)`, which starts drawing one figure: a function of `analysis.figures`. The end of
     the block waits for them all, and raises what one of them raised.
     """
-    with Child(_studio, daemon=False) as studio:
+    with _ahead.pop() if _ahead else Child(_studio, daemon=False) as studio:
 
         def draw(figure: Figure, *arguments: Any) -> None:
             with _named():

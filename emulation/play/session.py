@@ -11,8 +11,8 @@ import errno
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,22 @@ def play_with_progress(
 ) -> list[Outcome]:
     """Run all, with a progress bar on a terminal, or a line now and then; with `resume`, only those that are not
     finished. Raises Misuse, Failure, and OSError."""
+    progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
+    with failures(), ExitStack() as stack:
+        show: Callable[[Progress], None] | None = None
+
+        def heard(index: int, fraction: float, air_s: float) -> None:
+            nonlocal show
+            progress.heard(index, fraction)
+            show = show or stack.enter_context(shown(len(tasks)))  # only now: loading that takes as long as a boot
+            show(progress)
+
+        return play_all(lab, tasks, folder, heard, jobs, resume)
+
+
+@contextmanager
+def shown(runs: int) -> Iterator[Callable[[Progress], None]]:
+    """What shows how far so many runs are: a bar on a terminal, or a line now and then."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -119,19 +135,17 @@ def play_with_progress(
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
                MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))  # fmt: skip
     console = Console(stderr=True)
-    progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
-    with failures(), Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        shown = bar.add_task("running", total=len(tasks), air=0.0, left="")
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("running", total=runs, air=0.0, left="")
 
-        def heard(index: int, fraction: float, air_s: float) -> None:
-            progress.heard(index, fraction)
+        def show(progress: Progress) -> None:
             left = progress.left_s()
             said = f"about {duration(left)} left" if left else ""
-            bar.update(shown, completed=sum(progress.done), air=progress.air_s, left=said)
+            bar.update(task, completed=sum(progress.done), air=progress.air_s, left=said)
             if not console.is_terminal and (line := progress.line()):
                 say(line)
 
-        return play_all(lab, tasks, folder, heard, jobs, resume)
+        yield show
 
 
 def finish(

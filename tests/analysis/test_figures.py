@@ -98,6 +98,22 @@ def test_for_print(form: str, magic: bytes, tmp_path: Path) -> None:
         assert drawn.startswith(magic) and drawn == (tmp_path / "two" / name).read_bytes()
 
 
+def test_of_many_steps_those_remain_that_a_figure_can_show() -> None:
+    """Each column of pixels begins, ends and reaches as far as before; few steps stay as they are."""
+    values = np.random.default_rng(1).normal(size=100 * figures.COLUMNS + 1).cumsum()
+    values[5:10] = np.nan  # not known
+    time_s = np.arange(values.size)
+    shown_s, shown = figures.as_shown(time_s, values)
+    assert shown.size <= 4 * (figures.COLUMNS + 1) and (np.diff(shown_s) >= 0).all()
+    for low in range(0, values.size - 1, 100):
+        before, after = (of[(at >= low) & (at < low + 100)] for at, of in ((time_s, values), (shown_s, shown)))
+        first, least, greatest, last = after
+        assert (first, last) == (before[0], before[-1])
+        assert (least, greatest) == (np.nanmin(before), np.nanmax(before))
+    few = time_s[:4000], values[:4000]
+    assert figures.as_shown(*few) == few
+
+
 def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
     """Every figure of counts shows how far the seeds part: drawn as text, the bars can be found."""
     for figure in (figures.goodput, figures.collisions):

@@ -39,6 +39,7 @@ class Aired:
     receiver: Array
     outcome: Array
     culprit: Array
+    length: Array  # bytes, with FCS
     frames: Frames
     tcp: Tcp
     ips: list[str]
@@ -69,7 +70,7 @@ def read(path: Path, plan: Mapping[str, Any]) -> Aired:
         if by := CULPRIT.match(capture.comment(int(row[at]))):
             culprit[at] = names.get(by[1], NONE)
     ips = [interface.ip for interface in capture.interfaces[1:]]
-    return Aired(start, end, kind, station, receiver, outcome, culprit, frames, tcp, ips)
+    return Aired(start, end, kind, station, receiver, outcome, culprit, capture.length[row], frames, tcp, ips)
 
 
 def _numbered(addresses: Array, number: Mapping[int, int]) -> Array:

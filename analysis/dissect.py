@@ -21,6 +21,8 @@ BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 2
 BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets in which an Ethernet frame is, by type: how long their headers are
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
+ACTION, PROTECTED = 0xD0, 0x40
+PATH_SELECTION = b"\x0d\x01"  # how HWMP's action frames begin: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 
 
@@ -78,6 +80,8 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     for octet, control in ((0xB4, Kind.RTS), (0xC4, Kind.CTS), (0xD4, Kind.ACK)):
         kind[fc0 == octet] = control
     kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
+    hwmp = (fc0 == ACTION) & (frames.field(1) & PROTECTED == 0)
+    kind[hwmp & (frames.field(HEADER, 2) == int.from_bytes(PATH_SELECTION, "big"))] = Kind.ROUTING
     rows, network, ethertype = _ether_types(frames, fc0)
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     kind[rows[ethertype == BATMAN]] = Kind.ROUTING
@@ -105,7 +109,7 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
 def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
     """Of the data frames with LLC/SNAP in clear: row, offset of the payload, ethertype."""
     fc1 = frames.field(1)
-    rows = np.flatnonzero((fc0 & 0x4C == 0x08) & (fc1 & 0x40 == 0))  # data, not Null, not protected
+    rows = np.flatnonzero((fc0 & 0x4C == 0x08) & (fc1 & PROTECTED == 0))  # data, not Null, not protected
     fc0, fc1, frames = fc0[rows], fc1[rows], frames.pick(rows)
     at = np.where(fc1 & 3 == 3, HEADER + 6, HEADER)  # Address 4
     qos = fc0 & 0x80 != 0

@@ -179,20 +179,28 @@ def routes(
     records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any], took: Mapping[str, Paths]
 ) -> dict[str, Routes]:
     """The routes of each flow of a run, by its name; `took` are the paths of its packets, where they are known."""
-    ip = addresses(plan)
+    ip, times = addresses(plan), flow_times(plan, lane)
     of_lane = {application["name"]: application for application in lane["applications"]}
     found = {}
     for flow in plan["applications"]:
-        if not {flow["source"], flow["destination"]} <= ip.keys():
-            continue
-        ended_s = of_lane[flow["name"]].get("finished_s")
-        start_ns = lane["started_ns"] + round(flow["start_s"] * 1e9)
-        stop_ns = lane["stopped_ns"] if ended_s is None else start_ns + round(ended_s * 1e9)
-        arrives = bool(of_lane[flow["name"]].get("delivered_bytes"))
-        ends = ip[flow["source"]], ip[flow["destination"]]
-        links = _links(took.get(flow["name"]), list(ip.values()))
-        times = lane["started_ns"], start_ns, max(stop_ns, start_ns)
-        found[flow["name"]] = follow(records, ends, times, arrives, links)
+        if flow["name"] in times:
+            arrives = bool(of_lane[flow["name"]].get("delivered_bytes"))
+            ends = ip[flow["source"]], ip[flow["destination"]]
+            links = _links(took.get(flow["name"]), list(ip.values()))
+            found[flow["name"]] = follow(records, ends, times[flow["name"]], arrives, links)
+    return found
+
+
+def flow_times(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
+    """Of each flow between nodes with a radio: when the run started, the flow did, and it was over (ns of the lane)."""
+    ip, found = addresses(plan), {}
+    of_lane = {application["name"]: application for application in lane["applications"]}
+    for flow in plan["applications"]:
+        if {flow["source"], flow["destination"]} <= ip.keys():
+            ended_s = of_lane[flow["name"]].get("finished_s")
+            start_ns = lane["started_ns"] + round(flow["start_s"] * 1e9)
+            stop_ns = lane["stopped_ns"] if ended_s is None else start_ns + round(ended_s * 1e9)
+            found[flow["name"]] = lane["started_ns"], start_ns, max(stop_ns, start_ns)
     return found
 
 

@@ -197,7 +197,9 @@ def kind(packet: "Packet") -> Kind:
     if frame is None or frame.type == 1:
         return Kind.OTHER if frame is None else CONTROL.get(frame.subtype, Kind.OTHER)
     if frame.type == 0:
-        return Kind.MANAGEMENT
+        clear = frame.subtype == dissect.ACTION >> 4 and not frame.FCfield.protected
+        hwmp = clear and (frame.payload.original or b"")[:2] == dissect.PATH_SELECTION
+        return Kind.ROUTING if hwmp else Kind.MANAGEMENT
     ip, protocol, whole = _ip(packet)
     if protocol == dissect.DSR:
         protocol, header = _dsr(ip.payload.original or bytes(ip.payload), whole)

@@ -79,33 +79,34 @@ class RouteSummary(Summary):
 class RoutingSummary(Summary):
     """What routing cost and lost, of all stations (analysis.routes): control packets that were handed to radios, and
     their bytes (IP), by kind; how long the air was theirs; the users' packets that it dropped and its own, by reason;
-    and how often it told of what."""
+    and how often it told of what (None: of nothing, as what is not manet.ko's). `control_bytes` is None if nobody saw
+    them: without the air's trace."""
 
     protocol: str
     control_frames: dict[str, int]
-    control_bytes: dict[str, int]
+    control_bytes: dict[str, int] | None
     airtime_s: float
-    dropped: dict[str, int]
-    dropped_control: dict[str, int]
-    events: dict[str, int]
+    dropped: dict[str, int] | None
+    dropped_control: dict[str, int] | None
+    events: dict[str, int] | None
 
     @property
     def frames(self) -> int:
         return sum(self.control_frames.values())
 
     @property
-    def bytes(self) -> int:
-        return sum(self.control_bytes.values())
+    def bytes(self) -> int | None:
+        return None if self.control_bytes is None else sum(self.control_bytes.values())
 
     @property
-    def drops(self) -> int:
+    def drops(self) -> int | None:
         """Of the users' packets."""
-        return sum(self.dropped.values())
+        return None if self.dropped is None else sum(self.dropped.values())
 
     @property
-    def links_lost(self) -> int:
-        return self.events.get("link_lost", 0)
+    def links_lost(self) -> int | None:
+        return None if self.events is None else self.events.get("link_lost", 0)
 
     @property
-    def searches(self) -> int:
-        return self.events.get("search", 0)
+    def searches(self) -> int | None:
+        return None if self.events is None else self.events.get("search", 0)

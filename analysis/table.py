@@ -98,7 +98,7 @@ COMPACT = 6  # so many columns have room for a value and its change; of more var
 def of_runs(runs: Sequence[Run]) -> dict[str, str]:
     """What runs say that are no study's; of routing, where there was a protocol: what was dropped, by reason, too."""
     routing = [run.routing for run in runs if run.routing]
-    reasons = dict.fromkeys(reason for each in routing for reason in each.dropped)
+    reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
     dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
     return OF_RUNS | (OF_ROUTING | dropped if routing else {})
 

@@ -14,7 +14,7 @@ from emulation.lane.netlink import CREATE, DUMP, EXCLUSIVE, NESTED, REPLACE, Net
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from emulation.lane.netlink import Value
+    from emulation.lane.netlink import Attributes, Value
 
 RTM_NEWLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 18, 19, 20, 21
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
@@ -136,12 +136,25 @@ class Route(Netlink):
         head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, ANY_SCOPE, 0, 0)
         self.request(RTM_DELROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
 
-    def route_metrics(self, to: str) -> dict[str, int]:
-        """The metrics of the route that a packet to this address takes."""
+    def route(self, to: str) -> Attributes:
+        """The route that a packet to this address takes."""
         family, ip = ip_address(to)
         head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, 0, 0, 0)
         answer = self.request(RTM_GETROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
-        found = parse(parse(answer[0][ROUTE.size :]).get(RTA_METRICS, b""))
+        return parse(answer[0][ROUTE.size :])
+
+    def gateway(self, to: str) -> str:
+        """To whom a packet to this address is handed: the gateway of its route, or whom it is for."""
+        gateway = self.route(to).get(RTA_GATEWAY)
+        return (
+            to
+            if gateway is None
+            else socket.inet_ntop(socket.AF_INET6 if len(gateway) > 4 else socket.AF_INET, gateway)
+        )
+
+    def route_metrics(self, to: str) -> dict[str, int]:
+        """The metrics of the route that a packet to this address takes."""
+        found = parse(self.route(to).get(RTA_METRICS, b""))
         return {name: number(found[kind]) for name, kind in METRICS.items() if kind in found}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:

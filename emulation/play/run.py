@@ -121,7 +121,7 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
     traces.check_whole(lane)
     kept = keeper.finish()
     tcp = traces.tcp_flows(where, plan, lane)
-    routing = traces.routing(where, plan, lane, kept.paths if kept else {})
+    routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
         trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,

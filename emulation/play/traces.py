@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from emulation.lanes import LaneError, Reason
 
 if TYPE_CHECKING:
+    from analysis.control import Control
     from analysis.flight import Flight
     from analysis.growing import Growing
     from analysis.paths import Paths
@@ -24,23 +25,35 @@ if TYPE_CHECKING:
     from analysis.trace import Array
 
 RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace", "manet.trace"
-TCP_TAP, MANET_TRACE = "tcp_tap", "manet_trace"
+FLOW_ROUTES_FILE = "routes.jsonl"
+TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
 
 
 def load() -> None:
     """Load all that reading traces takes, so that workers which are made from now on have it already."""
-    from analysis import flight, growing, hops, paths, routes, tcp_flows  # noqa: F401
+    from analysis import flight, flow_routes, growing, hops, paths, routes, tcp_flows  # noqa: F401
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the air's trace shows of a run's routing: the paths that packets took, by flow, and control packets; None
+    and empty without a trace, or a protocol."""
+
+    paths: dict[str, Paths]
+    control: Control | None
+
+
+NOTHING = Seen({}, None)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS, the segments in flight, and, of a run with a routing protocol, the paths that
-    packets took, by flow."""
+    """The SHA-256 of TRACE and VIEWS, the segments in flight, and what is seen of routing."""
 
     trace_sha256: str
     views_sha256: str
     flight: Flight
-    paths: dict[str, Paths]
+    seen: Seen
 
 
 def check_whole(lane: Mapping[str, Any]) -> None:
@@ -77,14 +90,16 @@ class Keeper:
         if not self.plan["air"]["trace"]:
             return None
         from analysis import flight, hops, paths
+        from analysis.control import Control
         from analysis.medium import radios
 
         trace, (air, views) = self._growing().finish()
         (self.where / RAW).unlink()
-        stations, took = radios(self.plan), {}
-        if {"kind": MANET_TRACE} in self.plan["recorders"]:
+        stations, seen = radios(self.plan), NOTHING
+        if any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES)):
             took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
-        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations)), took)
+            seen = Seen(took, Control.of_trace(trace))
+        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations)), seen)
 
     def _growing(self) -> Growing:
         if not self.growing:
@@ -130,26 +145,31 @@ class Routing:
         return {name: of.summary(self.paths.get(name), tcp.get(name)) for name, of in self.routes.items()}
 
 
-def routing(
-    where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], took: Mapping[str, Paths] | None = None
-) -> Routing | None:
-    """The same, of a run whose packets took these paths (None: read them from its pcapng); None without a protocol."""
-    from analysis import routes
+def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: Seen | None = None) -> Routing | None:
+    """The same, of a run of which this was seen on the air (None: read it from its pcapng); None without a protocol."""
+    from analysis import flow_routes, routes
 
-    if MANET_TRACE not in lane["recorders"]:
+    if not {MANET_TRACE, FLOW_ROUTES} & lane["recorders"].keys():
         return None
-    took = paths_again(where, plan, lane) if took is None else took
+    seen = seen_again(where, plan, lane) if seen is None else seen
+    if FLOW_ROUTES in lane["recorders"]:
+        told = flow_routes.routes(flow_routes.read(where / FLOW_ROUTES_FILE), plan, lane)
+        sent = {} if seen.control is None else seen.control.time_ns
+        control_s = {kind: (times - lane["started_ns"]) / 1e9 for kind, times in sent.items()}
+        return Routing(flow_routes.summary(seen.control, plan, lane), told, seen.paths, control_s)
     records = routes.read(where / ROUTING_TRACE, lane)
     return Routing(
-        routes.summary(records, plan, lane), routes.routes(records, plan, lane, took), took,
+        routes.summary(records, plan, lane), routes.routes(records, plan, lane, seen.paths), seen.paths,
         routes.control_s(records, lane),
     )  # fmt: skip
 
 
-def paths_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Paths]:
-    """The paths that packets took, by flow, from the pcapng; empty without one."""
+def seen_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Seen:
+    """What is seen of routing, from the pcapng."""
     from analysis import aired, paths
+    from analysis.control import Control
 
     if not (where / TRACE).is_file():
-        return {}
-    return paths.paths(paths.Legs.of_air(aired.read(where / TRACE, plan), lane["stopped_ns"]), plan)
+        return NOTHING
+    air = aired.read(where / TRACE, plan)
+    return Seen(paths.paths(paths.Legs.of_air(air, lane["stopped_ns"]), plan), Control.of_air(air))

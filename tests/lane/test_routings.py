@@ -10,9 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from analysis import capture, medium, observe, pcapng, sniff, taps, trace
+from analysis import capture, flow_routes, medium, observe, pcapng, sniff, taps, trace
+from analysis.control import Control
 
 FILTERS = (
     "tcp.len > 0",
@@ -132,3 +134,31 @@ def test_a_node_that_was_gone_is_found_again(bench: Any, routing: str, link: str
             print(soon())
     """)
     assert lines == ["True", "False", "True"]
+
+
+@pytest.mark.parametrize("options", [
+    {"routing": "batman-adv"}, {"routing": "babel,hello_interval_ms=1000", "ack": "delayed"},
+    {"routing": "hwmp", "link": "mesh"},
+], ids=str)  # fmt: skip
+def test_routes_that_nobody_tells_of_are_looked_up(bench: Any, options: dict[str, Any]) -> None:
+    """Of a string whose second node is gone for a while; and looking them up leaves the air as it would be."""
+    plan = bench.plan(stations=3, seconds=40, **options)
+    plan["presence"] = {"sta2": [[0.0, 6.0], [12.0, None]]}
+    traces = []
+    for recorders in (plan["recorders"], [each for each in plan["recorders"] if each["kind"] != "flow_routes"]):
+        (bench.folder / "plan.json").write_text(json.dumps(plan | {"recorders": recorders}))
+        assert bench.run("plan").status == 0
+        traces.append((bench.folder / "air.trace").read_bytes())
+    assert traces[0] == traces[1] and len(plan["recorders"]) == 3
+    told = flow_routes.read(bench.folder / "routes.jsonl")
+    lane = bench.result()
+    whole = flow_routes.routes(told, plan, lane)["flow1"]
+    assert whole.hops[0] == 2 or options["routing"] == "hwmp"
+    control = Control.of_trace(trace.parse(np.frombuffer(traces[0], np.uint8)))
+    summary = flow_routes.summary(control, plan, lane)
+    assert summary.airtime_s > 0
+    first = {"batman_adv": "ogm", "babel": "babel", "hwmp": "preq"}[plan["routing"]["kind"]]
+    assert summary.control_frames[first] > 3 and summary.control_bytes and summary.control_bytes[first] > 100
+    if options["routing"] != "batman-adv":  # which keeps an originator for minutes
+        (broken,) = whole.breaks.tolist()[:1]
+        assert 6e9 <= broken[0] < 12e9 < broken[1] < 40e9

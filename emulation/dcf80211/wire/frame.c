@@ -6,12 +6,16 @@
 #define FC_DATA 0x08
 #define FC_QOS 0x80
 #define FC_NULL 0x40
+#define FC_ACTION 0xd0
 #define FC1_TO_DS 0x01
 #define FC1_FROM_DS 0x02
 #define FC1_PROTECTED 0x40
 #define FC1_ORDER 0x80
 
 enum { IPPROTO_IS_TCP = 6, IPPROTO_IS_UDP = 17, IPPROTO_IS_DSR = 48, IPPROTO_IS_NONE = 59, IPPROTO_IS_MANET = 138 };
+
+/* How an action frame of HWMP begins: category Mesh, HWMP Mesh Path Selection (9.4.1.11, 9.6.17.3) */
+enum { ACTION_MESH = 13, MESH_PATH_SELECTION = 1 };
 
 #define DSR_FIXED 4 /* of the DSR Options header (RFC 4728, 6.1), and all of a flow's (RFC 4728, 7.1) */
 #define DSR_FLOW 0x80
@@ -143,6 +147,15 @@ static enum dcf_kind classify_batman(const u8 *p, u32 len)
 	return classify_ether(be16(p + header + 12), p + header + 14, len - header - 14);
 }
 
+static enum dcf_kind classify_management(const u8 *frame, u32 len)
+{
+	const u8 *body = frame + DCF_HDR_LEN;
+
+	if (len < DCF_HDR_LEN + 2 || frame[0] != FC_ACTION || frame[1] & FC1_PROTECTED)
+		return DCF_MANAGEMENT;
+	return body[0] == ACTION_MESH && body[1] == MESH_PATH_SELECTION ? DCF_ROUTING : DCF_MANAGEMENT;
+}
+
 enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 {
 	static const u8 snap[6] = { 0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 };
@@ -151,7 +164,7 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 	if (len < DCF_HDR_LEN)
 		return DCF_OTHER;
 	if ((frame[0] & FC_TYPE) == FC_MANAGEMENT)
-		return DCF_MANAGEMENT;
+		return classify_management(frame, len);
 	if ((frame[0] & FC_TYPE) != FC_DATA || frame[0] & FC_NULL || frame[1] & FC1_PROTECTED)
 		return DCF_OTHER;
 	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))

@@ -65,6 +65,11 @@ class Routing:
     def restore(self, node: Node) -> None:
         """An interface of this node was off, so that the kernel has forgotten its routes: enter them again."""
 
+    def via(self, node: Node, to: Node) -> Node | None:
+        """To whom a node hands what is for another, as its kernel has it now; None: it knows no way. For recorder
+        `flow_routes`. Raises OSError."""
+        raise NotImplementedError
+
     def counters(self) -> dict[str, Any]:
         """What each node has counted, by its name; empty where nobody does."""
         return {}

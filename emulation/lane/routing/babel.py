@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from emulation.lane.node import Node
 
+RECORDERS = ("flow_routes",)
 PROGRAM = "babeld"
 SBIN = ":/usr/local/sbin:/usr/sbin:/sbin"
 # babeld's defaults for wireless interfaces; RFC 8966, appendix B, has the same.
@@ -64,6 +65,7 @@ class Routing(routing.Routing):
         program = shutil.which(PROGRAM, path=os.environ.get("PATH", os.defpath) + SBIN)
         if not program:
             raise OSError(errno.ENOENT, f"there is no {PROGRAM} on this machine: install the package {PROGRAM}")
+        self.nodes = {node.IP(): node for node in net.nodes.values()}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         for node in net.nodes.values():
             self.running[node.name] = begin(program, node)
@@ -76,6 +78,15 @@ class Routing(routing.Routing):
                     unknown = f"{node.name}: {PROGRAM} knows no way to {', '.join(missing)} after {LEARNING_S:g} s"
                     raise NetlinkError(errno.ENETUNREACH, unknown)
                 select.select([], [], [], LOOK_S)
+
+    def via(self, node: Node, to: Node) -> Node | None:
+        """By the kernel's route, which babeld keeps."""
+        try:
+            return self.nodes.get(node.route.gateway(to.IP()))
+        except NetlinkError as error:
+            if error.errno != errno.ENETUNREACH:
+                raise
+            return None
 
     def stop(self) -> None:
         for program in getattr(self, "running", {}).values():

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 NAME, KIND, OVERHEAD, MTU = "bat0", "batadv", 32, 1500
 ALGORITHMS = ("BATMAN_IV", "BATMAN_V")
-FAMILY, TRANSLATIONS, SET_MESH = "batadv", 7, 15  # include/uapi/linux/batman_adv.h
+RECORDERS = ("flow_routes",)
+FAMILY, TRANSLATIONS, ORIGINATORS, SET_MESH = "batadv", 7, 8, 15  # include/uapi/linux/batman_adv.h
+ORIGINATOR, BEST, NEIGHBOUR = 9, 22, 24
 ALGO_NAME, MESH_IFINDEX, TT_ADDRESS, HOP_PENALTY, ORIG_INTERVAL = 1, 3, 16, 53, 57
 OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # the kernel's defaults and limits
 SPREAD_NS, NETEM_LIMIT = 20_000_000, 1000  # batman-adv's own jitter (BATADV_JITTER, ms); packets
@@ -65,8 +67,11 @@ class Routing(routing.Routing):
 
     def start(self, net: Network) -> None:
         self.asked: list[Generic] = []
+        self.at_ns, self.tables = 0, dict[str, dict[bytes, bytes]]()
+        self.nodes = {hardware_address(node.MAC()): node for node in net.nodes.values()}
         for node in net.nodes.values():
             self.join(node)
+        self.sockets = dict(zip(net.nodes, self.asked, strict=True))
         macs = {node.IP(): address(node.MAC()) for node in net.nodes.values()}
         for node in net.nodes.values():
             index = node.route.index(NAME)
@@ -106,6 +111,14 @@ class Routing(routing.Routing):
         route.add_address(index, radio.plan["ip"])
         spread(node)
 
+    def via(self, node: Node, to: Node) -> Node | None:
+        """By the best neighbour of the originator. Each node's are asked for once an instant."""
+        if self.at_ns != (now := time.monotonic_ns()):
+            self.at_ns, self.tables = now, {}
+        if node.name not in self.tables:
+            self.tables[node.name] = originators(self.sockets[node.name], node)
+        return self.nodes.get(self.tables[node.name].get(hardware_address(to.MAC()), b""))
+
     def stop(self) -> None:
         for asked in getattr(self, "asked", []):
             asked.close()
@@ -124,3 +137,15 @@ def known(asked: Generic, node: Node) -> set[bytes]:
     """The hardware addresses that batman-adv knows a way to."""
     mesh = [(MESH_IFINDEX, node.route.index(NAME))]
     return {each[TT_ADDRESS] for each in asked.command(FAMILY, TRANSLATIONS, mesh, DUMP) if TT_ADDRESS in each}
+
+
+def originators(asked: Generic, node: Node) -> dict[bytes, bytes]:
+    """Of each node that batman-adv knows of, the neighbour by which it is to be reached, as hardware addresses."""
+    mesh = [(MESH_IFINDEX, node.route.index(NAME))]
+    try:
+        found = asked.command(FAMILY, ORIGINATORS, mesh, DUMP, what=f"{node.name}: originators")
+    except NetlinkError as error:
+        if error.errno != errno.ENOENT:  # its radio is off
+            raise
+        return {}
+    return {each[ORIGINATOR]: each[NEIGHBOUR] for each in found if BEST in each}

@@ -7,9 +7,12 @@ there is nothing to enter but the protocol's parameters, and docs/routing.md has
 
 from __future__ import annotations
 
+import errno
+
 from emulation.lane import routing
-from emulation.lane.netlink import number, parse
+from emulation.lane.netlink import NetlinkError, number, parse
 from emulation.lane.routing import Demand, Planned, Reach
+from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from emulation.lane.node import Node
 
-LINK = "mesh"
+LINK, RECORDERS = "mesh", ("flow_routes",)
 # The kernel's defaults, in time units of 1,024 us (net/wireless/mesh.c); and what its attributes allow.
 OPTIONS = {
     "active_path_timeout_tu": (5000, 1, 65_535),
@@ -27,6 +30,8 @@ OPTIONS = {
     "root_mode": (0, 0, 4),
 }
 GET_MESH_CONFIG, SET_MESH_CONFIG, MESH_CONFIG = 28, 29, 35  # include/uapi/linux/nl80211.h
+GET_PATH, MAC, NEXT_HOP, PATH_INFO, PATH_FLAGS, ACTIVE = 21, 6, 26, 27, 5, 1
+NO_PATH = (errno.ENOENT, errno.ENOTCONN, errno.ENETDOWN)
 ATTRIBUTES = {  # NL80211_MESHCONF_HWMP_*, and how many bytes they have
     "active_path_timeout_tu": (11, 4),
     "preq_min_interval_tu": (12, 2),
@@ -50,6 +55,7 @@ class Routing(routing.Routing):
     """The kernel's, with its parameters."""
 
     def start(self, net: Network) -> None:
+        self.nodes = {hardware_address(node.MAC()): node for node in net.nodes.values()}
         for node in net.nodes.values():
             radio, chosen = node.radio, node.plan["routing"]
             values = [(kind, chosen[name].to_bytes(size, "little")) for name, (kind, size) in ATTRIBUTES.items()]
@@ -61,3 +67,14 @@ class Routing(routing.Routing):
 
     def restore(self, node: Node) -> None:
         routing.acknowledge_at_once(node, node.radio.index, node.plan["routing"]["quickack"])
+
+    def via(self, node: Node, to: Node) -> Node | None:
+        """By the mesh path. The kernel forgets one that has expired when it is asked for it, as when it has a frame."""
+        try:
+            path = node.radio.tune(GET_PATH, (MAC, hardware_address(to.MAC())), what="mesh path")[0]
+        except NetlinkError as error:
+            if error.errno not in NO_PATH:
+                raise
+            return None
+        active = number(parse(path[PATH_INFO])[PATH_FLAGS]) & ACTIVE
+        return self.nodes.get(path[NEXT_HOP]) if active else None

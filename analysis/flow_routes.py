@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Routes over time of protocols that tell nothing themselves (batman-adv, 802.11s, Babel): from `routes.jsonl`, in
+which a recorder wrote by which way the kernels would send each flow's packets; and what routing cost, from the air's
+trace.
+
+A route is of so many hops if the way reaches the destination. One that ends before, or goes in a circle, is a route of
+which nobody knows how long it is (UNKNOWN): the source has it and sends, in vain. A break is from when no way reaches
+the destination any more until one does again.
+"""
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.control import Control
+from analysis.routes import NO_ROUTE, UNKNOWN, Routes, flow_times
+from analysis.summaries import RoutingSummary
+from analysis.trace import NEVER, TraceError
+
+RECORDER = "flow_routes"
+
+
+def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
+    """When (ns of the lane) which way was taken, of each flow that is told of. Raises TraceError, OSError."""
+    found: dict[str, list[tuple[int, list[str]]]] = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            at_ns, flow, way = json.loads(line)
+            found.setdefault(flow, []).append((int(at_ns), [str(name) for name in way]))
+        except (TypeError, ValueError):
+            raise TraceError(f"{path} is damaged: line {number}") from None
+    return found
+
+
+def routes(
+    told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
+) -> dict[str, Routes]:
+    """The routes of each flow of a run, by its name."""
+    times = flow_times(plan, lane)
+    ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
+    return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}
+
+
+def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:
+    """Of one flow, from its start to its stop; `zero_ns` is the run's start."""
+    before = [way for at_ns, way in told if at_ns <= start_ns]
+    within = [(at_ns, way) for at_ns, way in told if start_ns < at_ns < stop_ns]
+    ways = [before[-1] if before else [], *(way for _, way in within)]
+    edges = np.array([start_ns, *(at_ns for at_ns, _ in within), stop_ns]) - zero_ns
+    hops = [NO_ROUTE if len(way) < 2 else len(way) - 1 if way[-1] == to else UNKNOWN for way in ways]
+    had = [(a != NO_ROUTE, b != NO_ROUTE) for a, b in pairwise(hops)]
+    breaks: list[list[int]] = []
+    for at_ns, (was, now) in zip(edges[1:].tolist(), pairwise(hops), strict=False):
+        if was > 0 >= now:
+            breaks.append([at_ns, NEVER])
+        elif now > 0 >= was and breaks:
+            breaks[-1][1] = at_ns
+    counts = [had.count((False, True)), had.count((True, True)), had.count((True, False))]
+    return Routes(edges, np.array(hops), np.array(breaks, np.int64).reshape(-1, 2), *counts)
+
+
+def summary(control: Control | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingSummary:
+    """What routing cost in a run. Without the air's trace its frames are counted by the air alone, sent again or not,
+    and nobody knows of which kinds they are."""
+    counters = [station["counters"] for station in lane["air"]["stations"]]
+    frames = {kind: int(times.size) for kind, times in control.time_ns.items()} if control else {
+        "frames": sum(each["tx"].get("routing", 0) for each in counters)
+    }  # fmt: skip
+    return RoutingSummary(
+        protocol=plan["routing"]["kind"],
+        control_frames=frames,
+        control_bytes=control.octets if control else None,
+        airtime_s=sum(each["airtime_ns"].get("routing", 0) for each in counters) / 1e9,
+        dropped=None,
+        dropped_control=None,
+        events=None,
+    )

@@ -18,8 +18,8 @@ from operator import itemgetter
 import numpy as np
 
 from analysis.columns import begins
-from analysis.hops import NEVER, SEGMENTS, Hops
-from analysis.packets import identify
+from analysis.hops import NEVER, Hops
+from analysis.packets import SEGMENTS
 from analysis.summaries import InFlight
 from analysis.trace import Array, Kind
 
@@ -111,8 +111,8 @@ class _Legs:
 
 def _legs(hops: Hops) -> _Legs:
     """One packet's frames make up a journey, until its origin sends it again."""
-    frame = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & (hops.packet >= 0))
-    packet, destination = identify(hops.frames, hops.tcp, hops.ips, hops.packet[frame])
+    frame = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & hops.shown)
+    packet, destination = hops.packet[frame], hops.destination[frame]
     order = np.lexsort((hops.first[frame], packet))
     frame, packet, destination = frame[order], packet[order], destination[order]
     station, new = hops.station[frame], begins(packet)
@@ -161,7 +161,7 @@ def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded
     A frame was that of the latest segment of its kind that had come by when it was handed over; -1: it began here.
     """
     left = {place: came.copy() for place, came in stranded.items()}
-    asked = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & (hops.packet < 0))
+    asked = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & ~hops.shown)
     journey = []
     columns = (hops.station[asked], hops.kind[asked], hops.queued[asked])
     for station, kind, queued in zip(*(column.tolist() for column in columns), strict=True):
@@ -174,6 +174,6 @@ def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded
 def _overtaken(hops: Hops, stranded: _Stranded) -> Iterator[tuple[int, int]]:
     """The stranded segments whose station was later handed others to send, as journey and when it came there: a queue
     keeps order, so it was full."""
-    latest = np.zeros(len(hops.ips), np.int64)
+    latest = np.zeros(hops.stations, np.int64)
     np.maximum.at(latest, hops.station, hops.queued)
     return ((journey, time) for (at, _), came in stranded.items() for time, journey in came if time < latest[at])

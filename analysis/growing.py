@@ -15,6 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from analysis import pcapng
+from analysis.medium import ips_of
+from analysis.packets import Packets
 from analysis.trace import NEVER, TX, Array, Kind, Outcome, Records, Trace, joined, rows_of, whole
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
@@ -29,6 +31,7 @@ class Growing:
         self.path, self.part = path, part
         self.writer = pcapng.Writer(stations, folder)
         self.parts: list[Records] = []
+        self.ips, self.packets = ips_of(stations), list[Packets]()
         self.begin, self.written_ns = 0, 0
         nothing = Records.of(np.zeros(0, np.uint8), 0)
         self.tx, self.tx_at, self.rx, self.end = nothing.tx, nothing.tx_at, nothing.rx, nothing.end
@@ -45,13 +48,13 @@ class Growing:
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
             self._take(self._bytes(), HOLD_NS)
 
-    def finish(self) -> tuple[Trace, tuple[str, str]]:
+    def finish(self) -> tuple[Trace, Packets, tuple[str, str]]:
         """The file is whole: the trace, but of its arrivals those only by which frames were delivered, not RTSs and
-        answers; and the SHA-256 of its pcapngs."""
+        answers; what its transmissions carry; and the SHA-256 of its pcapngs."""
         data = self._bytes()
         self._take(data, 0)
         trace = whole(data, self.parts)
-        return trace, self.writer.finish(trace.start_ns, trace.stop_ns)
+        return trace, Packets.joined(self.packets), self.writer.finish(trace.start_ns, trace.stop_ns)
 
     def _bytes(self) -> Array:
         return np.memmap(self.path, np.uint8, "r") if self.path.stat().st_size else np.zeros(0, np.uint8)
@@ -60,6 +63,7 @@ class Growing:
         """Read what has come, and write what is settled, which is what began so long before the latest."""
         new = Records.of(data, self.begin)
         self.begin = new.end_at
+        self.packets.append(Packets.of(data, new.tx, new.tx_at + TX.itemsize, self.ips))  # while they are in the cache
         tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)

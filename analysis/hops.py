@@ -14,12 +14,12 @@ import numpy as np
 
 from analysis import exchanges
 from analysis.columns import begins, ends
-from analysis.dissect import Frames, Tcp, classify
+from analysis.medium import ips_of
 from analysis.observe import Observation
+from analysis.packets import SEGMENTS, Packets, identify
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace, is_response
 
 NEVER = np.iinfo(np.int64).max
-SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Hops:
 
     `queued`: when the kernel handed it over (if not known, when it was first sent); `first` and `ended`: when its first
     attempt began and its last was over; `arrived`: when its receiver had it, or NEVER; `lost`: its station gave it up;
-    `packet`: its row in `frames`, or -1 if nothing but RTSs were sent for it; `receiver`: a station, or -1 for a group.
-    `tcp` has the segments among `frames`; `ips` are the stations' IP addresses, empty where there is none.
+    `receiver`: a station, or -1 for a group. `shown`: not only RTSs were sent for it; then `packet` and `destination`
+    say of a segment what `analysis.packets` does. `stations` is how many there are.
     """
 
     station: Array
@@ -40,10 +40,10 @@ class Hops:
     arrived: Array
     lost: Array
     receiver: Array
+    shown: Array
     packet: Array
-    frames: Frames
-    tcp: Tcp
-    ips: Sequence[str]
+    destination: Array
+    stations: int
     start_ns: int
     stop_ns: int
 
@@ -53,7 +53,12 @@ def of_observation(seen: Observation) -> Hops:
     sent, served, attempts, capture = seen.sent, seen.served, seen.attempts, seen.capture
     first, last = attempts.tx[served.first], attempts.tx[served.last]
     queued = capture.queued_ns(sent.row[first])
-    packet = np.where(served.data >= 0, attempts.tx[served.data], -1)
+    shown = served.data >= 0
+    packet, destination = np.zeros(shown.size, np.uint64), np.full(shown.size, -1)
+    segment = np.flatnonzero(shown & np.isin(seen.served_kind, SEGMENTS))
+    ips = [interface.ip for interface in capture.interfaces[1:]]
+    rows = attempts.tx[served.data[segment]]
+    packet[segment], destination[segment] = identify(sent.frames, sent.tcp, ips, rows)
     frame_of = np.full(sent.row.size, -1)
     frame_of[attempts.tx] = served.of_attempt
     well = seen.received.addressed & (seen.received.outcome == Outcome.OK)
@@ -66,23 +71,27 @@ def of_observation(seen: Observation) -> Hops:
         ended=sent.end[last],
         arrived=_arrivals(first.size, frame_of, sent.kind, tx, seen.received.time[well] + sent.airtime[tx]),
         lost=((served.reason == exchanges.OPEN) & ~ends(served.station)) | np.isin(served.reason, GIVEN_UP),
-        receiver=np.where(packet >= 0, sent.receiver[packet], -1),
+        receiver=np.where(shown, sent.receiver[attempts.tx[served.data]], -1),
+        shown=shown,
         packet=packet,
-        frames=sent.frames,
-        tcp=sent.tcp,
-        ips=[interface.ip for interface in capture.interfaces[1:]],
+        destination=destination,
+        stations=len(ips),
         start_ns=capture.start_ns,
         stop_ns=capture.stop_ns,
     )
 
 
-def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]]) -> Hops:
-    """From the air's own records; `stations` are the plan's, in their order."""
+def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packets | None = None) -> Hops:
+    """From the air's own records; `stations` are the plan's, in their order, `packets` what is sent (None: not known
+    yet)."""
     tx, rx = trace.tx, trace.rx
     time, end = tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
     served = _numbered(trace)
     first, seen = served.first, served.data >= 0
-    kind, packet, frames, tcp = _dissected(trace, served)
+    if packets is None:
+        packets = Packets.of(trace.data, tx, trace.frame, ips_of(stations))
+    sent = packets.pick(served.data) if tx.size else packets
+    kind = sent.kind.astype(np.int64)
     kind[~seen] = _kinds_asked_for(trace, served, kind)
     well = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
     to = trace.rx_tx[well]
@@ -96,10 +105,10 @@ def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]]) -> Hops:
         arrived=_arrivals(first.size, served.of_tx, tx["kind"], to, rx["start_ns"][well] + tx["duration_ns"][to]),
         lost=_lost(trace, served),
         receiver=np.where(seen & (receiver != NOBODY), receiver, -1),
-        packet=packet,
-        frames=frames,
-        tcp=tcp,
-        ips=[str(station.get("ip") or "").partition("/")[0] for station in stations],
+        shown=seen,
+        packet=sent.number,
+        destination=sent.destination,
+        stations=len(stations),
         start_ns=trace.start_ns,
         stop_ns=trace.stop_ns,
     )
@@ -132,19 +141,6 @@ def _numbered(trace: Trace) -> _Numbered:
     own = tx["kind"][attempt] != Kind.RTS
     data[frame[own]] = attempt[own]  # the last of each
     return _Numbered(first, attempt[ends(number)], data, of_tx)
-
-
-def _dissected(trace: Trace, served: _Numbered) -> tuple[Array, Array, Frames, Tcp]:
-    """Look into the segments: `kind` (OTHER if a frame was only asked for), `packet`, `frames` and `tcp` of Hops."""
-    tx = trace.tx
-    kind = np.where(served.data >= 0, tx["kind"][served.data], Kind.OTHER) if tx.size else np.zeros(0, np.int64)
-    segment = np.flatnonzero((kind == Kind.TCP_DATA) | (kind == Kind.TCP_ACK))
-    packet = np.full(kind.size, -1)
-    packet[segment] = np.arange(segment.size)
-    sent = served.data[segment]
-    frames = Frames(trace.data, trace.frame[sent], tx["caplen"][sent].astype(np.int64))
-    kind[segment], tcp = classify(frames)
-    return kind, packet, frames, tcp
 
 
 def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array) -> Array:

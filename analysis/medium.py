@@ -96,3 +96,8 @@ def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
         for interface in node["interfaces"]
         if interface["kind"] == "radio"
     ]
+
+
+def ips_of(stations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The IP address of each of these `radios`, without its prefix; empty where there is none."""
+    return [str(station.get("ip") or "").partition("/")[0] for station in stations]

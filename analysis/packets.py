@@ -6,14 +6,46 @@ IPv6, which has no identification, are the same if all else is.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 import numpy as np
 
-from analysis.dissect import Frames, Tcp
-from analysis.trace import Array
+from analysis.dissect import Frames, Tcp, classify
+from analysis.trace import Array, Kind
 
 FNV_OFFSET, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the 64-bit hash
+SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)
+
+
+@dataclass(frozen=True)
+class Packets:
+    """What transmissions carry, a row each: the `kind` of frame; and of segments `number`, the same for one packet on
+    all its hops, and `destination`, the station that has its IP destination (-1: none)."""
+
+    kind: Array
+    number: Array
+    destination: Array
+
+    @classmethod
+    def of(cls, data: Array, tx: Array, frame: Array, ips: Sequence[str]) -> "Packets":
+        """Of transmissions as in Trace. What is no segment to the air is not looked into."""
+        kind, number, destination = tx["kind"].copy(), np.zeros(tx.size, np.uint64), np.full(tx.size, -1)
+        row = np.flatnonzero(np.isin(kind, SEGMENTS))
+        frames = Frames(data, frame[row], tx["caplen"][row].astype(np.int64))
+        kind[row], tcp = classify(frames)
+        segment = np.flatnonzero(np.isin(kind[row], SEGMENTS))
+        number[row[segment]], destination[row[segment]] = identify(frames, tcp, ips, segment)
+        return cls(kind, number, destination)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Packets"]) -> "Packets":
+        """Those of parts of a trace, one after the other."""
+        columns = zip(*((part.kind, part.number, part.destination) for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def pick(self, rows: Array) -> "Packets":
+        return Packets(self.kind[rows], self.number[rows], self.destination[rows])
 
 
 def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[Array, Array]:

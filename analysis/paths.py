@@ -16,7 +16,7 @@ import numpy as np
 from analysis.aired import Aired
 from analysis.columns import begins
 from analysis.dissect import Frames, Tcp, classify
-from analysis.medium import radios
+from analysis.medium import ips_of, radios
 from analysis.packets import identify
 from analysis.trace import NOBODY, Array, Kind, Outcome, Trace
 
@@ -46,8 +46,7 @@ class Legs:
         frames = Frames(trace.data, trace.frame[row], tx["caplen"][row].astype(np.int64))
         end = tx["start_ns"][row] + tx["duration_ns"][row]
         sender, receiver = (tx[name][row].astype(np.int64) for name in ("station", "receiver"))
-        ips = [str(station.get("ip") or "").partition("/")[0] for station in stations]
-        return cls._of(sender, receiver, end, frames, ips)
+        return cls._of(sender, receiver, end, frames, ips_of(stations))
 
     @classmethod
     def of_air(cls, air: Aired, stop_ns: int) -> "Legs":
@@ -104,7 +103,7 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
 
 def addresses(plan: Mapping[str, Any]) -> dict[str, int]:
     """The stations' IPv4 addresses as numbers, by name, in the order of the air; NONE: it has none."""
-    ips = {radio["name"]: str(radio["ip"] or "").partition("/")[0] for radio in radios(plan)}
+    ips = dict(zip((radio["name"] for radio in radios(plan)), ips_of(radios(plan)), strict=True))
     return {name: int(IPv4Address(ip)) if ip and ":" not in ip else NONE for name, ip in ips.items()}
 
 

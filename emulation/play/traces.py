@@ -93,13 +93,13 @@ class Keeper:
         from analysis.control import Control
         from analysis.medium import radios
 
-        trace, (air, views) = self._growing().finish()
+        trace, packets, (air, views) = self._growing().finish()
         (self.where / RAW).unlink()
         stations, seen = radios(self.plan), NOTHING
         if any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES)):
             took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
             seen = Seen(took, Control.of_trace(trace))
-        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations)), seen)
+        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations, packets)), seen)
 
     def _growing(self) -> Growing:
         if not self.growing:

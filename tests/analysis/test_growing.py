@@ -23,11 +23,11 @@ def grow(folder: Path, sample: Sample, part: int, size: int | None = None) -> tu
             with (folder / "air.trace").open("ab") as file:
                 file.write(raw[at : at + part])
             growing.more()
-        trace, sha256 = growing.finish()
+        trace, packets, sha256 = growing.finish()
     for column in ("tx", "end", "frame"):
         assert getattr(trace, column).tobytes() == getattr(sample.trace, column).tobytes()
     stations = radios(sample.air.plan())
-    assert in_flight(of_trace(trace, stations)).means() == in_flight(of_trace(sample.trace, stations)).means()
+    assert in_flight(of_trace(trace, stations, packets)).means() == in_flight(of_trace(sample.trace, stations)).means()
     assert trace.rx.size < sample.trace.rx.size / 4
     return sha256
 

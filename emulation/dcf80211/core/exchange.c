@@ -336,7 +336,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct reception *rx, enum dcf_outcome outcome)
 {
 	const struct transmission *tx = rx->tx;
-	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK;
+	bool mine = tx->receiver == s->index, waiting = s->phase == AWAITING_CTS || s->phase == AWAITING_ACK, overhears;
 
 	if (outcome != DCF_OK) {
 		if (rx->is_frame ? dcf->config.eifs != DCF_EIFS_OFF : dcf->config.eifs == DCF_EIFS_ENERGY) {
@@ -361,7 +361,8 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 			return access_update(dcf, s); /* ns-2 has no room for another ACK to send */
 		s->awaits_data = 0;
 	}
-	if (tx->kind > DCF_ACK && (mine || s->promiscuous || dcf_is_group(dcf_addr1(tx->bytes)))) {
+	overhears = s->promiscuous && tx->kind != DCF_MANAGEMENT;
+	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes)))) {
 		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
 		if (mine && wants_ack(tx->frame))
 			owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));

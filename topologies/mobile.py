@@ -36,4 +36,5 @@ def layout(p: Parameters) -> Layout:
 
 def usual(p: Parameters) -> dict[str, Any]:
     model = {name: getattr(p, name) for name in random_waypoint.Parameters.model_fields}
-    return {"motion": {"model": "random_waypoint", **model}, "routing": "aodv", "unreachable": True}
+    moving = {"motion": {"model": "random_waypoint", **model}, "link": "ocb"}
+    return {**moving, "routing": "aodv", "unreachable": True}

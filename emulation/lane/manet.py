@@ -181,7 +181,8 @@ class Routing(routing.Routing):
         for number_, node in enumerate(net.nodes.values()):
             radio = node.radio
             chosen = node.plan["routing"]
-            monitor = radio.add_monitor(MONITOR_NAME) if net.plan["air"]["promiscuous"] else None
+            listens = net.plan["air"]["promiscuous"] or net.link_of(radio).type == "ocb"  # for strangers
+            monitor = radio.add_monitor(MONITOR_NAME) if listens else None
             seed = net.plan["seed"] << 16 | number_
             made = Interface(node, radio, chosen["protocol"], chosen["preset"], seed, monitor)
             self.interfaces[node.name] = made

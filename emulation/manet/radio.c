@@ -295,41 +295,72 @@ static rx_handler_result_t receive(struct sk_buff **from_radio)
 
 rx_handler_func_t *radio_receive = receive;
 
-/* IPv4 in an 802.11 data frame between two others, after its radiotap header; its length, and the transmitter. */
-static const u8 *overheard_ip(const struct manet_device *d, const struct sk_buff *skb, u32 *len, const u8 **from)
-{
+/* A frame that the monitor shows: IPv4 in an 802.11 data frame, after its radiotap header. */
+struct heard {
 	const struct ieee80211_hdr *header;
-	u32 radiotap, llc;
+	const u8 *ip;
+	u32 len;
+};
 
-	radiotap = skb_headlen(skb) >= 4 ? skb->data[2] | skb->data[3] << 8 : U16_MAX;
+static bool parse(const struct sk_buff *skb, struct heard *h)
+{
+	u32 radiotap = skb_headlen(skb) >= 4 ? skb->data[2] | skb->data[3] << 8 : U16_MAX, llc;
+
 	if (skb_headlen(skb) < radiotap + 24 + 8)
-		return NULL;
-	header = (const void *)(skb->data + radiotap);
-	if (!ieee80211_is_data_present(header->frame_control) || is_multicast_ether_addr(header->addr1) ||
-	    ether_addr_equal(header->addr1, d->lower->dev_addr) || ether_addr_equal(header->addr2, d->lower->dev_addr))
-		return NULL;
-	llc = radiotap + ieee80211_hdrlen(header->frame_control);
+		return false;
+	h->header = (const void *)(skb->data + radiotap);
+	if (!ieee80211_is_data_present(h->header->frame_control))
+		return false;
+	llc = radiotap + ieee80211_hdrlen(h->header->frame_control);
 	if (skb_headlen(skb) < llc + 8 || !ether_addr_equal(skb->data + llc, rfc1042_header) ||
 	    skb->data[llc + 6] != ETH_P_IP >> 8 || skb->data[llc + 7] != (ETH_P_IP & 0xff))
-		return NULL;
-	*len = min_t(u32, skb_headlen(skb) - llc - 8, U16_MAX);
-	*from = header->addr2;
-	return skb->data + llc + 8;
+		return false;
+	h->ip = skb->data + llc + 8;
+	h->len = min_t(u32, skb_headlen(skb) - llc - 8, U16_MAX);
+	return true;
+}
+
+/*
+ * Outside the context of a BSS nobody joins, and mac80211 drops data from a
+ * station until it has an entry for it, for which it takes the first frame. That
+ * one comes from the monitor alone.
+ */
+static bool is_strangers(const struct manet_device *d, const struct ieee80211_hdr *header)
+{
+	const struct wireless_dev *wdev = d->lower->ieee80211_ptr;
+
+	return wdev && wdev->iftype == NL80211_IFTYPE_OCB && netif_running(d->lower) &&
+	       !ieee80211_has_a4(header->frame_control) && is_broadcast_ether_addr(header->addr3) &&
+	       !ieee80211_find_sta_by_ifaddr(wiphy_to_ieee80211_hw(wdev->wiphy), header->addr2, d->lower->dev_addr);
+}
+
+static void take_strangers(struct manet_device *d, const struct heard *h)
+{
+	struct manet_packet *p = make(d, h->len);
+
+	if (!p)
+		return;
+	memcpy(p->data, h->ip, h->len);
+	manet_input(d->core, p, h->header->addr2, ktime_get_ns());
 }
 
 static rx_handler_result_t overhear(struct sk_buff **from_radio)
 {
 	struct manet_device *d = rcu_dereference((*from_radio)->dev->rx_handler_data);
-	const u8 *from, *ip;
-	u32 len;
+	struct heard h;
+	bool ours;
 
-	ip = overheard_ip(d, *from_radio, &len, &from);
-	if (ip) {
-		spin_lock_bh(&d->lock);
-		if (d->running)
-			manet_overheard(d->core, ip, len, from, ktime_get_ns());
-		device_settle(d);
-	}
+	if (!parse(*from_radio, &h) || ether_addr_equal(h.header->addr2, d->lower->dev_addr))
+		return RX_HANDLER_PASS;
+	ours = is_multicast_ether_addr(h.header->addr1) || ether_addr_equal(h.header->addr1, d->lower->dev_addr);
+	if (ours && !is_strangers(d, h.header))
+		return RX_HANDLER_PASS;
+	spin_lock_bh(&d->lock);
+	if (d->running && ours)
+		take_strangers(d, &h);
+	else if (d->running)
+		manet_overheard(d->core, h.ip, h.len, h.header->addr2, ktime_get_ns());
+	device_settle(d);
 	return RX_HANDLER_PASS;
 }
 

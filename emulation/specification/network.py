@@ -34,7 +34,7 @@ class Chosen(Section):
     own: Network | None = Field(None, description="a network that was built, and comes from no topology")
     topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
     parameters: dict[str, Any] = Field({}, description="the topology's own parameters", validate_default=True)
-    link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh")
+    link: str = Field("adhoc", pattern=r"^\w+$", description="how stations are joined: adhoc|mesh|ocb")
     routing: Annotated[dict[str, Any], BeforeValidator(_routing)] = Field(
         {"kind": "static"},
         description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|batman-adv|babel|hwmp|etx-frozen|..., "

@@ -206,3 +206,14 @@ def test_the_prompt_shows_what_a_protocol_knows(bench):
     assert told["parameters"]["tc_interval_ms"] == 3000
     ways = {entry["to"]: (entry["via"], entry["hops"]) for entry in told["entries"] if entry["kind"] == "route"}
     assert ways == {"10.0.0.2": ("10.0.0.2", 1), "10.0.0.3": ("10.0.0.2", 2)}
+
+
+@pytest.mark.parametrize("routing", ["dsr", "aodv"])
+def test_outside_a_bss_a_strangers_first_packet_is_not_lost(bench, routing):
+    """mac80211 drops what comes first from a station, and here that is a route's reply, which is sent once."""
+    plan = bench.plan(stations=4, routing=routing, link="ocb", seconds=2)
+    assert bench.run("plan").status == 0
+    nodes = bench.result()["recorders"]["manet_trace"]["nodes"].values()
+    sent, got = (sum(node[way].get("rrep", 0) for node in nodes) for way in ("sent", "got"))
+    assert 0 < sent == got, plan["links"]
+    assert all("management" not in station["counters"]["tx"] for station in bench.result()["air"]["stations"])

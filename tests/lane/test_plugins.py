@@ -14,7 +14,7 @@ from emulation.plan import PlanError
 
 ROOT = Path(__file__).parents[2]
 MINE = ROOT / "tests" / "plugins"
-EXAMPLES = {"link": "links/ocb", "routing": "routing/row", "application": "applications/ask",
+EXAMPLES = {"link": "links/one_hop", "routing": "routing/row", "application": "applications/ask",
             "recorder": "recorders/windows"}  # fmt: skip
 
 
@@ -32,10 +32,12 @@ def test_the_documentations_example_is_the_tested_one(page: str) -> None:
 
 
 def test_a_link_of_ones_own(bench: Any) -> None:
-    """No beacon and no probe is on the air, and TCP crosses two hops."""
-    lane = run(bench, stations=3, seconds=5, link="ocb")
-    assert lane["applications"][0]["delivered_bytes"] > 100_000
-    assert all("management" not in station["counters"]["tx"] for station in lane["air"]["stations"])
+    """Its stations pass on what IP routes over them, and nothing else."""
+    carried = {
+        (link, routing): run(bench, stations=3, seconds=5, link=link, routing=routing)["applications"][0]
+        for link, routing in (("one_hop", "static"), ("one_hop", "none"), ("mesh", "none"))
+    }
+    assert [one["delivered_bytes"] > 100_000 for one in carried.values()] == [True, False, True]
 
 
 def test_a_routing_of_ones_own(bench: Any) -> None:
@@ -103,7 +105,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
 
 @pytest.mark.parametrize(
     ("what", "said"),
-    [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb"),
+    [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb, one_hop"),
      ("routing", "there is no routing 'warp'; there are: .*, none, .*row, static"),
      ("recorders", "there is no recorder 'warp'; there are: air_trace, .*tcp_tap, windows"),
      ("applications", "there is no application 'warp'; there are: ask, bulk, cbr, iperf3")],

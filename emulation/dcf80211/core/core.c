@@ -157,10 +157,10 @@ void dcf_run(struct dcf *dcf, u64 until)
 	enum dcf_event kind;
 	u16 station;
 
+	dcf->until = until;
 	while (timeline_pop(dcf, until, &station, &kind)) {
 		struct dcf_station *s = &dcf->station[station];
 
-		dcf->events++;
 		switch (kind) {
 		case EV_GONE_0:
 		case EV_GONE_1:

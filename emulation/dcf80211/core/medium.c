@@ -257,10 +257,10 @@ static void walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, 
 	struct neighbour *neighbours = from->neighbours[slot];
 	u16 n = from->n_neighbours[slot];
 
-	for (; *at < n && base + neighbours[*at].link.delay_ns <= dcf->now; (*at)++)
-		visit(dcf, &from->tx[slot], &neighbours[*at], &neighbours[*at].arrival);
-	if (*at < n)
-		timeline_set(dcf, from->index, event, base + neighbours[*at].link.delay_ns);
+	do {
+		for (; *at < n && base + neighbours[*at].link.delay_ns <= dcf->now; (*at)++)
+			visit(dcf, &from->tx[slot], &neighbours[*at], &neighbours[*at].arrival);
+	} while (*at < n && timeline_go_on(dcf, from->index, event, base + neighbours[*at].link.delay_ns));
 }
 
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)

@@ -172,6 +172,7 @@ struct dcf {
 	const struct dcf_ops *ops;
 	void *edge;
 	u64 now, started, events;
+	u64 until; /* what comes later is not played yet */
 	u64 transmissions, first_counted; /* numbers: of the last, and of the first in this measurement */
 	bool measuring;
 	struct timeline timeline;
@@ -207,6 +208,8 @@ bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind);
 u64 timeline_time(const struct dcf *dcf, u16 station, enum dcf_event kind);
 /* The first event not after @until, taken out; false: there is none. */
 bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind);
+/* An event that has come recurs at @time. True: it is the first again, and has come again; else it is in the timeline. */
+bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
 
 /* medium.c */
 /* @tx->kind, rate, len, bytes, frame, receiver, short_preamble are filled in. */

@@ -7,9 +7,8 @@
  */
 #include "state.h"
 
-static bool before(const struct dcf *dcf, u32 a, u32 b)
+static bool before(const struct timeline *t, u32 a, u32 b)
 {
-	const struct timeline *t = &dcf->timeline;
 	u32 kind_a = a % EVENTS, kind_b = b % EVENTS;
 
 	if (t->time[a] != t->time[b])
@@ -30,12 +29,12 @@ static void sift(struct dcf *dcf, u32 at, u32 event)
 	struct timeline *t = &dcf->timeline;
 	u32 child;
 
-	for (; at && before(dcf, event, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && before(t, event, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		put(t, at, t->heap[(at - 1) / 2]);
 	for (; (child = 2 * at + 1) < t->count; at = child) {
-		if (child + 1 < t->count && before(dcf, t->heap[child + 1], t->heap[child]))
+		if (child + 1 < t->count && before(t, t->heap[child + 1], t->heap[child]))
 			child++;
-		if (!before(dcf, t->heap[child], event))
+		if (!before(t, t->heap[child], event))
 			break;
 		put(t, at, t->heap[child]);
 	}
@@ -85,6 +84,22 @@ bool timeline_pop(struct dcf *dcf, u64 until, u16 *station, enum dcf_event *kind
 	*station = event / EVENTS;
 	*kind = event % EVENTS;
 	dcf->now = t->time[event];
+	dcf->events++;
 	timeline_cancel(dcf, *station, *kind);
+	return true;
+}
+
+bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
+{
+	struct timeline *t = &dcf->timeline;
+	u32 event = station * EVENTS + kind;
+
+	t->time[event] = time;
+	if (time > dcf->until || (t->count && before(t, t->heap[0], event))) {
+		timeline_set(dcf, station, kind, time);
+		return false;
+	}
+	dcf->now = time;
+	dcf->events++;
 	return true;
 }

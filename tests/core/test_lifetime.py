@@ -49,6 +49,17 @@ def test_an_ack_that_is_there_before_the_signal_has_passed_everyone() -> None:
     assert [(time, reason) for time, _, reason, _ in air.finished] == [(passed, "ACKED")]
 
 
+def test_who_overhears_is_handed_data_and_what_is_for_all() -> None:
+    air = far()
+    air.send(0, 1, tcp(100), at=US)
+    air.run(10**8)
+    air.send(0, 1, bytes(2), at=10**8, farewell=True)
+    air.run(2 * 10**8)
+    air.send(0, b"\xff" * 6, bytes(2), at=2 * 10**8, farewell=True)
+    air.run(10**9)
+    assert [to for _, to, _ in air.delivered] == [1, 2, 1, 1, 2]
+
+
 def test_a_flush_while_a_frame_is_on_its_way() -> None:
     for moment in (60 * US, 100 * US, 10**6):
         air = far()

@@ -27,6 +27,8 @@ class Network(Protocol):
     motion: Motion
     folder: str
 
+    def link_of(self, interface: Any) -> Link: ...
+
 
 class Live(Protocol):
     """A network with a prompt, as `emulation.net.Net` is. Its nodes' `rts`, `position` and `tx_power_dbm` may be

@@ -306,11 +306,11 @@ class Core:
              stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
              no_ack: bool = False, cts_to_self: bool = False, priority: int | None = None,
              farewell: bool = False) -> None:  # fmt: skip
-        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns; with a user priority, of two more. Or a
-        deauthentication."""
+        """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns; with a user priority, of two more; or
+        a farewell, which is management."""
         ra = to if isinstance(to, bytes) else address(to)
-        kind, qos = (8, b"") if priority is None else (0x88, bytes((priority, 0)))
-        content = bytes((0xC0 if farewell else kind, 0, 0, 0)) + ra + address(station) + b"\x02" * 6 + bytes(2) + qos + body
+        kind, qos = (0xC0 if farewell else 8, b"") if priority is None else (0x88, bytes((priority, 0)))
+        content = bytes((kind, 0, 0, 0)) + ra + address(station) + b"\x02" * 6 + bytes(2) + qos + body
         buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
         frame = Frame(bytes=buffer, len=len(content), freq=freq, no_ack=no_ack)
         for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):

@@ -123,7 +123,9 @@ static void frame_ended(struct sk_buff *frame)
 	rcu_read_lock();
 	if (rcu_access_pointer(frame->dev->rx_handler) == radio_receive) {
 		d = rcu_dereference(frame->dev->rx_handler_data);
-		if (d->feedback && (!frame->wifi_acked_valid || info->status.rates[0].idx < 0))
+		if (d->feedback && !frame->wifi_acked_valid)
+			how = d->group ? MANET_NOT_SENT : MANET_STRANGER;
+		else if (d->feedback && info->status.rates[0].idx < 0)
 			how = MANET_NOT_SENT;
 		else if (d->feedback && !frame->wifi_acked && !d->group)
 			how = MANET_LOST;

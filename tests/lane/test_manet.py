@@ -65,6 +65,30 @@ def test_a_full_queue_is_no_failure(bench):
     assert lines == ["0 ['queue_full'] True"]
 
 
+def test_a_neighbour_of_whom_the_radio_knows_no_more_is_a_lost_link(bench):
+    """mac80211 forgets in 60 s whom it does not hear, and then drops what is for him without a word."""
+    lines = bench.script(
+        SENDING
+        + """
+    from emulation.net import Net
+    net = Net(routing="dsr,preset=cmu")
+    a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        flood(a, b.IP(), 10)
+        time.sleep(1)
+        b.setPosition("1000,0,0")
+        time.sleep(120)
+        flood(a, b.IP(), 1)
+        time.sleep(1)
+        counted = net.routing.counters()["sta1"]
+        print(counted["lost"], counted["events"]["link_lost"], sorted(counted["dropped"]))
+    """
+    )
+    assert lines == ["0 1 []"]
+
+
 def test_it_is_an_interface_like_others(bench, tmp_path):
     """iproute2 shows it, and makes it, with the plug-in; what cannot be is refused with a sentence."""
     subprocess.run(["make", "-s", "-C", ROOT / "emulation/manet/ip", f"CURDIR={tmp_path}"], check=True)

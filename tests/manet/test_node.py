@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all protocols share: the queue, its order and its purge, and what the radio says; under static routes."""
 
-from world import MS, US, Event, Reason, World, protocols
+import pytest
+from world import MS, NOT_SENT, STRANGER, US, Event, Reason, World, protocols
 
 
 def test_packets_go_hop_by_hop_and_live_one_less_each() -> None:
@@ -59,7 +60,7 @@ def test_a_neighbour_that_nobody_knows_any_more_is_no_end() -> None:
         world.link(0, 1)
         for to in (1, 2):
             world.set_route(0, to, to)
-        world.unwilling(refusing=True)
+        world.unwilling(refusing=NOT_SENT)
         world.send(0, 1, ip_id=1)
         world.send(0, 1, ip_id=2)
         world.run(0.003)
@@ -73,14 +74,17 @@ def test_a_neighbour_that_nobody_knows_any_more_is_no_end() -> None:
         assert [packet.ip_id for packet in world.delivered] == [3]
 
 
-def test_a_radio_that_takes_nothing_says_nothing_of_the_link() -> None:
-    """It is asked four times, 1, 2 and 4 ms apart."""
+@pytest.mark.parametrize(("answer", "reason"), [(NOT_SENT, Reason.UNSENT), (STRANGER, Reason.LINK_BROKEN)])
+def test_a_radio_that_takes_nothing_says_nothing_of_the_link_unless_it_does_not_know_the_station(
+    answer: int, reason: int
+) -> None:
+    """It is asked four times, 1, 2 and 4 ms apart. The air gave nothing up."""
     with World(2, "static") as world:
         world.string()
         world.set_route(0, 1, 1)
-        world.unwilling(refusing=True)
+        world.unwilling(refusing=answer)
         world.send(0, 1, length=500)
         world.run(1)
         (lost,) = world.told(Event.DROPPED)
-        assert (lost.reason, lost.time) == (Reason.UNSENT, 4 * (500 * US + 500 * 4 * US) + 7 * MS)
+        assert (lost.reason, lost.time) == (reason, 4 * (500 * US + 500 * 4 * US) + 7 * MS)
         assert world.counters(0).lost == 0

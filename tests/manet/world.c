@@ -47,7 +47,8 @@ struct world {
 	u32 count;
 	u64 now, order, random;
 	u32 loss_q32; /* of a frame at a receiver */
-	bool promiscuous, forgetful, refusing; /* nobody's MAC address is known; no radio takes anything */
+	bool promiscuous, forgetful; /* nobody's MAC address is known */
+	enum manet_sent refusing; /* no radio takes anything, for this reason; 0: they do */
 	u8 *linked;
 	struct node *node;
 	struct event *heap;
@@ -221,7 +222,7 @@ void world_lossy(struct world *w, double loss, bool promiscuous)
 	w->promiscuous = promiscuous;
 }
 
-void world_unwilling(struct world *w, bool forgetful, bool refusing)
+void world_unwilling(struct world *w, bool forgetful, u32 refusing)
 {
 	w->forgetful = forgetful;
 	w->refusing = refusing;
@@ -282,7 +283,7 @@ static void frame_ends(struct world *w, struct node *n)
 		return;
 	if (w->refusing) {
 		n->in_air = NULL;
-		manet_sent(n->manet, MANET_NOT_SENT, w->now);
+		manet_sent(n->manet, w->refusing, w->now);
 		return arm(n);
 	}
 	len = p->len;

@@ -24,6 +24,7 @@ FIRST_ADDRESS = 0x0A000001
 NEVER = 2**64 - 1
 US, MS, SECOND = 10**3, 10**6, 10**9
 EVERYBODY = 0xFFFFFFFF
+NOT_SENT, STRANGER = 2, 3  # enum manet_sent
 
 
 def names(enum: str, prefix: str = "MANET_") -> list[str]:
@@ -110,7 +111,7 @@ def library() -> c.CDLL:
         ("world_node", p, [p, u32]),
         ("world_link", None, [p, u32, u32, c.c_bool]),
         ("world_lossy", None, [p, c.c_double, c.c_bool]),
-        ("world_unwilling", None, [p, c.c_bool, c.c_bool]),
+        ("world_unwilling", None, [p, c.c_bool, c.c_uint32]),
         ("world_start", None, [p, u32]),
         ("world_stop", None, [p, u32]),
         ("world_run", None, [p, u64]),
@@ -281,8 +282,8 @@ class World:
     def lossy(self, loss: float = 0.0, promiscuous: bool = False) -> None:
         self.lib.world_lossy(self.world, loss, promiscuous)
 
-    def unwilling(self, forgetful: bool = False, refusing: bool = False) -> None:
-        """From now on nobody's MAC address is known but by what was heard; or no radio takes a frame."""
+    def unwilling(self, forgetful: bool = False, refusing: int = 0) -> None:
+        """From now on nobody's MAC address is known but by what was heard; or no radio takes a frame, and says this."""
         self.lib.world_unwilling(self.world, forgetful, refusing)
 
     @property

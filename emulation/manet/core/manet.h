@@ -70,7 +70,8 @@ enum manet_reason {
 enum manet_sent {
 	MANET_ACKED, /* or sent, to everybody */
 	MANET_LOST, /* never acknowledged */
-	MANET_NOT_SENT /* its queue was full, or it does not know the station yet: says nothing of the link */
+	MANET_NOT_SENT, /* its queue was full: says nothing of the link */
+	MANET_STRANGER /* it does not know the station: not yet or, as it has been silent for long, no more */
 };
 
 /* What is told, besides MANET_DROPPED for each packet that is lost. */

@@ -166,7 +166,7 @@ void queue_sent(struct manet *m, enum manet_sent how)
 
 	if (!p || q->again.set)
 		return;
-	if (how == MANET_NOT_SENT && p->tries < MOST_TRIES)
+	if (how >= MANET_NOT_SENT && p->tries < MOST_TRIES)
 		return timer_set(m, &q->again, TIMER_QUEUE_AGAIN, m->now + (MS << (p->tries - 1)));
 	q->in_air = NULL;
 	q->held = true;
@@ -180,6 +180,9 @@ void queue_sent(struct manet *m, enum manet_sent how)
 	case MANET_LOST:
 		m->counters.lost++;
 		m->protocol->lost(m, p);
+		break;
+	case MANET_STRANGER:
+		m->protocol->lost(m, p); /* else what is sent there would be lost without a word for ever */
 		break;
 	case MANET_NOT_SENT:
 		manet_drop(m, p, MANET_UNSENT);

@@ -113,10 +113,10 @@ def comparisons(folder: Path) -> list[Comparison]:
     ]
 
 
-def build_peer(folder: Path) -> Path:
-    """The same string in ns-3."""
-    peer = folder / "string-ns3"
-    output("g++", "-O2", "-o", peer, HERE / "peers/string.cc", *(f"-lns3-{name}" for name in NS3))
+def build_peer(folder: Path, name: str = "string", *more: str) -> Path:
+    """A peer in ns-3, the same string if nothing else is said; `more`: the libraries of it that it needs besides."""
+    peer = folder / f"{name}-ns3"
+    output("g++", "-O2", "-o", peer, HERE / f"peers/{name}.cc", *(f"-lns3-{name}" for name in (*more, *NS3)))
     return peer
 
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab bench manet`: what a flow delivers between stations that move, beside ns-2 with the same movement file.
+"""`./dcflab bench manet`: what arrives between stations that move, beside ns-2 and ns-3 with the same movement files.
 
-50 stations in a strip, one NewReno flow, 300 s, over ns-2's own AODV and DSR there and their presets `cmu` here, under
-ns-2's rules; a movement of its own for each seed.
+50 stations in a strip, 300 s, a movement of its own for each seed. Twice: with light datagrams between five pairs,
+which do not adapt, so that delivery, hops and what routing sends are the protocol's; and with one NewReno flow.
+Beside ns-2, over its own AODV and DSR, stand the presets `cmu`, under ns-2's rules and with RTS/CTS before all; beside
+ns-3, over its AODV, DSR and OLSR, the presets `rfc`, with receptions by SINR, and without RTS, which ns-3 never gives
+up, so that a link with it would never fail (peers/string.cc).
 """
 
 from __future__ import annotations
@@ -11,63 +14,184 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from analysis import statistics
 from benchmarks import asked
-from benchmarks.compare import HERE, output
+from benchmarks.compare import HERE, build_peer, output
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.run import Task
+from emulation.play.run import Outcome, Task
 from emulation.play.session import play_with_progress, provide
 from emulation.specification import Specification, specify
+from topologies import Application, mobile
 
-ROUTINGS, STATIONS, AREA, VMAX, SECONDS = ("AODV", "DSR"), 50, (1500, 300), 10, 300
+STATIONS, AREA, VMAX, SECONDS = 50, (1500, 300), 10, 300
+PAIRS, DATAGRAM_BYTES, INTERVAL_S, FROM_S = 5, 512, 0.25, 20  # as in peers/mobile.tcl and peers/manet.cc
+TRAFFIC = ("cbr", "tcp")
+BESIDE = {
+    "ns-2": {"like": "ns2", "rts": "full", "preset": "cmu"},
+    "ns-3": {"reception": "sinr", "rts": "none", "preset": "rfc"},
+}
+ROUTINGS = {"ns-2": ("AODV", "DSR"), "ns-3": ("AODV", "DSR", "OLSR")}
 SAID = re.compile(r"acknowledged (\d+) timeouts (\d+)")
+COLUMNS = {
+    "delivered": "datagrams delivered, %",
+    "hops": "hops",
+    "packets": "routing packets for each",
+    "bytes": "their bytes",
+    "segments": "segments of TCP",
+}
+
+Row = dict[str, float]
 
 
-def specification(routing: str, seed: int) -> Specification:
-    return specify("mobile", {
-        "stations": STATIONS, "area": "x".join(map(str, AREA)), "vmax": VMAX, "seconds": SECONDS, "seed": seed,
-        "routing": f"{routing.lower()},preset=cmu", "like": "ns2", "rts": "full", "tcp": "newreno", "window_limit": 64,
-        "trace": False,
-    })  # fmt: skip
+class Light(NamedTuple):
+    """Datagrams that were sent and that arrived, and their hops in all; what routing sent meanwhile, each hop for
+    itself, with IP headers."""
+
+    sent: int
+    arrived: int
+    hops: float
+    frames: int
+    bytes: int
+
+    def row(self) -> Row:
+        each = max(self.arrived, 1)
+        return {
+            "delivered": 100 * self.arrived / self.sent, "hops": self.hops / each,
+            "packets": self.frames / each, "bytes": self.bytes / each,
+        }  # fmt: skip
 
 
-def in_ns2(routing: str, seed: int, folder: Path) -> int:
-    movement = folder / f"{routing}-{seed}.setdest"
-    moving = ("mobile", "--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
-    output(HERE.parent / "dcflab", "motion", *moving, "--seconds", SECONDS, "--seed", seed, "--out", movement)
-    command = ["ns", HERE / "peers/mobile.tcl", movement, STATIONS, *AREA, routing, SECONDS, seed]
-    said = SAID.search(output(*command))
-    assert said
-    return int(said[1])
+def light_in_ns2(lines: Iterable[str]) -> Light:
+    """From a trace of agents and routing: who sends, forwards and receives what, by its number."""
+    sent, frames, size = 0, 0, 0
+    hops: dict[str, int] = {}
+    for line in lines:
+        if line[0] not in "sfr":
+            continue
+        field = line.split()
+        layer, packet, kind = field[3], field[5], field[6]
+        if layer == "AGT" and kind == "cbr":
+            sent += line[0] == "s"
+            if line[0] == "r":
+                hops.setdefault(packet, int(field[-2]))
+        elif layer == "RTR" and line[0] != "r" and kind in ("AODV", "DSR"):
+            frames += 1
+            size += int(field[7])
+    return Light(sent, len(hops), sum(hops.values()), frames, size)
 
 
-def measure(seeds: int) -> dict[str, list[dict[str, int]]]:
-    keys = [(routing, seed) for routing in ROUTINGS for seed in range(1, seeds + 1)]
+def in_ns2(movement: Path, routing: str, traffic: str, seed: int) -> Row:
+    with scratch("bench") as folder:
+        trace = Path(folder) / "trace" if traffic == "cbr" else Path("/dev/null")
+        words = [movement, STATIONS, *AREA, routing, SECONDS, seed, traffic, trace]
+        said = SAID.search(output("ns", HERE / "peers/mobile.tcl", *words))
+        if said:
+            return {"segments": int(said[1])}
+        with trace.open() as lines:
+            return light_in_ns2(lines).row()
+
+
+def in_ns3(program: Path, movement: Path, routing: str, traffic: str, seed: int) -> Row:
+    words = {"movement": movement, "stations": STATIONS, "routing": routing, "traffic": traffic, "seconds": SECONDS,
+             "seed": seed, "rts": BESIDE["ns-3"]["rts"]}  # fmt: skip
+    said = json.loads(output(program, *(f"--{name}={value}" for name, value in words.items())))
+    segments = {"segments": said.pop("segments")}
+    return segments if traffic == "tcp" else Light(**said).row()
+
+
+def specification(beside: str, routing: str, traffic: str, seed: int) -> Specification:
+    air = dict(BESIDE[beside])
+    options: dict[str, Any] = {
+        "seconds": SECONDS, "seed": seed, "routing": f"{routing.lower()},preset={air.pop('preset')}",
+        "tcp": "newreno", "window_limit": 64, "trace": False, **air,
+    }  # fmt: skip
+    moving = {"stations": STATIONS, "area": "x".join(map(str, AREA)), "vmax": VMAX}
+    if traffic == "tcp":
+        return specify("mobile", {**moving, **options})
+    parameters = mobile.Parameters.model_validate({**moving, "flows": PAIRS})
+    pairs = mobile.layout(parameters).flows
+    settings = {"datagram_bytes": DATAGRAM_BYTES, "interval_s": INTERVAL_S}
+    light = tuple(
+        Application(source=source, destination=to, kind="cbr",
+                    settings={**settings, "start_s": FROM_S + number * INTERVAL_S / PAIRS})
+        for number, (source, to) in enumerate(pairs)
+    )  # fmt: skip
+    network = mobile.layout(parameters).network().model_copy(update={"applications": light})
+    return specify(network, {**mobile.usual(parameters), **options})
+
+
+def here(outcome: Outcome, traffic: str) -> Row:
+    run = outcome.run
+    if traffic == "tcp":
+        return {"segments": run.goodput_segments}
+    flows: list[Any] = run.applications
+    assert run.routing and run.routing.bytes is not None
+    hops = sum(flow["arrived"] * (flow["hops_mean"] or 0) for flow in flows)
+    sent, arrived = (sum(flow[name] for flow in flows) for name in ("sent", "arrived"))
+    return Light(sent, arrived, hops, run.routing.frames, run.routing.bytes).row()
+
+
+def measure(seeds: int) -> dict[str, list[Row]]:
+    """By routing and program, a row for each seed."""
+    keys = [(beside, routing, traffic, seed) for beside, routings in ROUTINGS.items() for routing in routings
+            for traffic in TRAFFIC for seed in range(1, seeds + 1)]  # fmt: skip
     with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        theirs = list(pool.map(lambda routing, seed: in_ns2(routing, seed, Path(name)), *zip(*keys, strict=True)))
-        tasks = [Task(specification(*key), variant=key[0]) for key in keys]
-        ours = [outcome.run.goodput_segments for outcome in play_with_progress(provide(), tasks, Path(name) / "runs")]
-    rows = [{"seed": key[1], "ns-2": a, "dcflab": b} for key, a, b in zip(keys, theirs, ours, strict=True)]
-    return {routing: rows[at * seeds : (at + 1) * seeds] for at, routing in enumerate(ROUTINGS)}
+        folder = Path(name)
+        ns3 = build_peer(folder, "manet", "aodv", "dsr", "olsr")
+
+        def movement(seed: int) -> Path:
+            file = folder / f"{seed}.setdest"
+            moving = ("--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
+            until = ("--seconds", SECONDS, "--seed", seed, "--out", file)
+            output(HERE.parent / "dcflab", "motion", "mobile", *moving, *until)
+            return file
+
+        movements = dict(enumerate(pool.map(movement, range(1, seeds + 1)), 1))
+
+        def there(beside: str, routing: str, traffic: str, seed: int) -> Row:
+            words = movements[seed], routing, traffic, seed
+            return in_ns2(*words) if beside == "ns-2" else in_ns3(ns3, *words)
+
+        theirs = list(pool.map(there, *zip(*keys, strict=True)))
+        tasks = [Task(specification(*key), variant="-".join(key[:3])) for key in keys]
+        outcomes = play_with_progress(provide(), tasks, folder / "runs")
+    found: dict[str, dict[int, Row]] = {}
+    for (beside, routing, traffic, seed), row, outcome in zip(keys, theirs, outcomes, strict=True):
+        ours = f"{routing}, dcflab {BESIDE[beside]['preset']}"
+        for name, one in ((f"{routing}, {beside}", row), (ours, here(outcome, traffic))):
+            found.setdefault(name, {}).setdefault(seed, {"seed": seed}).update(one)
+    return {name: list(rows.values()) for name, rows in found.items()}
 
 
-def main(as_json: bool, repeats: int) -> int:
+def cells(rows: list[Row]) -> list[str]:
+    """Means over the seeds with 95 % confidence intervals."""
+    of = (statistics.mean([row[column] for row in rows]) for column in COLUMNS)
+    digits = (1, 2, 2, 0, 0)
+    return [f"{each.mean:,.{n}f} ± {each.half_width:,.{n}f}" for each, n in zip(of, digits, strict=True)]
+
+
+def show(found: Mapping[str, list[Row]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    title = f"{STATIONS} stations that move, {SECONDS} s, means over {len(next(iter(found.values())))} movements ± 95 %"
+    table = Table("", *COLUMNS.values(), title=title, title_justify="left")
+    for name, rows in found.items():
+        table.add_row(name, *cells(rows), end_section="dcflab" in name)
+    Console().print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
     found = measure(repeats)
     if as_json:
         print(json.dumps(found, indent=1))
-        return 0
-    title = f"Segments in {SECONDS} s between {STATIONS} stations that move, by seed: ns-2, dcflab"
-    table = Table("", *(str(seed) for seed in range(1, repeats + 1)), "all", title=title, title_justify="left")
-    for routing, rows in found.items():
-        for who in ("ns-2", "dcflab"):
-            each = [row[who] for row in rows]
-            table.add_row(f"{routing}, {who}", *(f"{n:,}" for n in each), f"{sum(each):,}")
-    Console().print(table)
+    else:
+        show(found)
     return 0
 
 

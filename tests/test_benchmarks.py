@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.compare import build_core, build_peer, events_per_s, output
+from benchmarks.manet import Light, light_in_ns2
 from benchmarks.mutants import HERE, MISTAKES, mutants
 
 
@@ -23,6 +24,38 @@ def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
     assert found["goodput_segments"] > 50
     assert found["rates"] == {"CTL_ACK": [1], "CTL_CTS": [1], "CTL_RTS": [1], "DATA": [2]}
     assert found["queue_drops"] > 0
+
+
+MOVING = """\
+s 20.0 _0_ AGT  --- 7 cbr 512 [0 0 0 0] ------- [0:0 1:0 32 0] [0] 0 0
+s 20.0 _0_ RTR  --- 6 AODV 48 [0 ffffffff 0 0] ------- [0:255 -1:255 5 0] (REQUEST)
+r 20.1 _2_ RTR  --- 6 AODV 48 [0 ffffffff 0 0] ------- [0:255 -1:255 5 0] (REQUEST)
+f 20.2 _2_ RTR  --- 8 AODV 44 [0 0 0 0] ------- [1:255 0:255 30 2] (REPLY)
+f 20.3 _2_ RTR  --- 7 cbr 532 [13a 2 0 800] ------- [0:0 1:0 29 1] [0] 1 0
+r 20.4 _1_ AGT  --- 7 cbr 532 [13a 1 2 800] ------- [0:0 1:0 29 1] [0] 2 0
+r 20.5 _1_ AGT  --- 7 cbr 532 [13a 1 2 800] ------- [0:0 1:0 29 1] [0] 2 0
+D 21.0 _0_ RTR  NRTE 9 cbr 532 [0 0 0 0] ------- [0:0 1:0 29 1] [1] 0 0
+M 21.5 3 (960.54, 15.56, 0.00), (941.14, 105.57), 6.49
+"""
+
+
+def test_what_routing_sends_is_counted_hop_by_hop_and_a_datagram_once() -> None:
+    light = light_in_ns2(MOVING.splitlines())
+    assert light == Light(sent=1, arrived=1, hops=2, frames=2, bytes=92)
+    assert light.row() == {"delivered": 100, "hops": 2, "packets": 2, "bytes": 92}
+
+
+@pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
+def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
+    """Ten stations in reach of each other: each datagram arrives over one hop. The program ends with DSR, too."""
+    file, peer = tmp_path / "a.setdest", build_peer(tmp_path, "manet", "aodv", "dsr", "olsr")
+    still = (f"$node_({n}) set X_ {10 * n}\n$node_({n}) set Y_ 1" for n in range(10))
+    file.write_text("\n".join(still))
+    for routing in ("OLSR", "DSR"):
+        words = (f"--movement={file}", "--stations=10", f"--routing={routing}", "--traffic=cbr", "--seconds=22")
+        found = json.loads(output(peer, *words))
+        assert found["sent"] == found["arrived"] == found["hops"] == 40
+        assert found["bytes"] > 20 * found["frames"] > 0
 
 
 def test_there_are_mutants_of_each_kind() -> None:

@@ -19,7 +19,7 @@ TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traf
 ARROWS = {
     "analysis": {"emulation.setup"},
     "benchmarks": {"analysis", "emulation.check", "emulation.lanes", "emulation.play", "emulation.plan",
-                   "emulation.setup", "emulation.specification"},
+                   "emulation.setup", "emulation.specification", "topologies"},
     "emulation": {"emulation.cli", "emulation.setup"},
     "emulation.check": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.play",
                         "emulation.setup", "emulation.specification", "topologies", "traffic"},

@@ -47,6 +47,14 @@ def test_a_constant_bit_rate(bench):
     assert flow["delivered_bytes"] == flow["arrived"] * 1448
 
 
+def test_a_datagram_tells_over_how_many_hops_it_came(bench):
+    bench.plan(stations=3, seconds=1, traffic="cbr")
+    bench.run("plan")
+    (flow,) = bench.result()["applications"]
+    assert 0 < flow["arrived"] < flow["sent"]
+    assert flow["hops_mean"] == 2
+
+
 @pytest.mark.parametrize("amount", [10_000, None])
 def test_iperf3_flows(bench, amount):
     """Its report is kept; what was delivered is the same in both, up to what was on its way when time was up."""

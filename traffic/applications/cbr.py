@@ -2,6 +2,8 @@
 """Constant bit rate: a UDP datagram every `interval_s`, whatever becomes of those before.
 
 With its defaults it offers 1.9 Mb/s, more than a string at 2 Mb/s carries: a saturated source without TCP's reactions.
+Each datagram has its number, so one that arrives twice is counted once; by its TTL the receiver knows over how many
+hops it came, where the routing counts them so.
 """
 
 from __future__ import annotations
@@ -9,23 +11,33 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+import sys
 import time
 from typing import Any, ClassVar
 
 from traffic import applications
 from traffic.host import Host
 
+IP_RECVTTL = 12  # <linux/in.h>; socket has no name for it
+NUMBER = 4  # bytes, at the begin of each datagram
+
 
 class Application(applications.Application):
     """One stream of datagrams."""
 
     settings: ClassVar = {"datagram_bytes": 1448, "interval_s": 0.006}
+    sockets: tuple[socket.socket, ...] = ()
 
     def prepare(self) -> None:
-        self.sent = self.arrived = 0
-        self.datagram = bytes(self.plan["datagram_bytes"])
-        self.sender, self.receiver = self.udp(self.source), self.udp(self.destination)
+        self.sent = self.hops = 0
+        self.arrived = set[bytes]()  # their numbers
+        self.size = self.plan["datagram_bytes"]
+        self.sender, self.receiver = self.sockets = self.udp(self.source), self.udp(self.destination)
+        if self.size < NUMBER:
+            raise OSError(f"a datagram has at least the {NUMBER} bytes of its number, not {self.size}")
         self.receiver.bind(("", self.plan["port"]))
+        self.receiver.setsockopt(socket.IPPROTO_IP, IP_RECVTTL, 1)
+        self.ttl = self.sender.getsockopt(socket.IPPROTO_IP, socket.IP_TTL)
         self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
 
     def udp(self, host: Host) -> socket.socket:
@@ -39,22 +51,26 @@ class Application(applications.Application):
     def send(self) -> None:
         """Send one, and again after the interval; the n-th is due n intervals after the first."""
         with contextlib.suppress(BlockingIOError):  # the socket's buffer is full: it is lost before it has left
-            self.sender.sendto(self.datagram, (self.destination.IP(), self.plan["port"]))
+            datagram = self.sent.to_bytes(NUMBER).ljust(self.size, b"\0")
+            self.sender.sendto(datagram, (self.destination.IP(), self.plan["port"]))
         self.sent += 1
         self.loop.at(self.begun + round(self.sent * self.plan["interval_s"] * 1e9), self.send)
 
     def receive(self) -> None:
-        self.receiver.recv(len(self.datagram))
-        self.arrived += 1
+        datagram, ((_, _, ttl),), *_ = self.receiver.recvmsg(self.size, socket.CMSG_SPACE(4))
+        if datagram[:NUMBER] not in self.arrived:
+            self.arrived.add(datagram[:NUMBER])
+            self.hops += self.ttl - int.from_bytes(ttl, sys.byteorder) + 1
 
     def finish(self) -> dict[str, Any]:
         return {
             "sent": self.sent,
-            "arrived": self.arrived,
-            "delivered_bytes": self.arrived * len(self.datagram),
+            "arrived": len(self.arrived),
+            "hops_mean": self.hops / len(self.arrived) if self.arrived else None,
+            "delivered_bytes": len(self.arrived) * self.size,
         }
 
     def close(self) -> None:
-        self.loop.forget(self.receiver.fileno())
-        self.sender.close()
-        self.receiver.close()
+        for end in self.sockets:
+            self.loop.forget(end.fileno())
+            end.close()

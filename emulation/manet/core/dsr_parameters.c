@@ -16,7 +16,7 @@ const struct manet_parameter dsr_parameters[DSR_PARAMETERS] = {
 	ROW("cache_links", 2, DSR_LINKS, DSR_LINKS, 100, DSR_LINKS, "one-way links that a link cache holds (DU link-cache.c: 100)"),
 	ROW("cache_replace", 0, 1, 1, 0, 1, "a full link cache lets one go that ends soon; 0: takes no more (DU tbl.h)"),
 	ROW("cache_primary", 1, DSR_PATHS, 30, 30, 30, "paths that were asked for or used (N mobicache.cc)"),
-	ROW("cache_secondary", 1, DSR_PATHS, 34, 34, 34, "paths that were overheard (N mobicache.cc)"),
+	ROW("cache_secondary", 1, DSR_PATHS, 64, 64, 64, "paths that were overheard (N mobicache.cc)"),
 	ROW("cache_timeout_ms", 0, FOREVER, 300000, 300000, 0, "RouteCacheTimeout; 0: none (9; DU dsr.h; N has none)"),
 	ROW("link_max_life", 0, 1, 1, 0, 0, "links live as long as seems of their ends, instead (appendix A: recommended)"),
 	ROW("stability_ms", 1000, FOREVER, 25000, 25000, 25000, "InitStability: a node's first (appendix A)"),

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.medium import radios
 from analysis.summaries import TcpSummary
 from analysis.trace import Array, TraceError, record
 
@@ -111,7 +110,7 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
     if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
         raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
-    ip = {radio["name"]: radio["ip"].partition("/")[0] for radio in radios(plan)}
+    ip = {node["name"]: str(node["interfaces"][0]["ip"] or "").partition("/")[0] for node in plan["nodes"]}
     of_lane = {application["name"]: application for application in lane["applications"]}
     found = {}
     for planned in plan["applications"]:

@@ -34,7 +34,9 @@ from emulation import plan, specification
 from emulation.lane import guest, links
 from emulation.lane import net as lane
 from emulation.lane.links.adhoc import Link as Adhoc
+from emulation.lane.links.infrastructure import Link as Infrastructure
 from emulation.lane.links.mesh import Link as Mesh
+from emulation.lane.links.wired import Link as Wired
 from emulation.lane.measurement import ASKED, Measurement, Service
 from emulation.lane.motion import FASTEST, Position, going, standing
 from emulation.lane.node import Node
@@ -48,9 +50,10 @@ from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.plan.motion import check_extent, table_of
 from emulation.plan.nodes import RTS_THRESHOLDS, link_settings, own_radio
 from emulation.specification import Specification
+from topologies.network import WITH_RADIO
 from traffic.loop import Loop
 
-__all__ = ["CLI", "Adhoc", "Mesh", "Net"]
+__all__ = ["CLI", "Adhoc", "Infrastructure", "Mesh", "Net", "Wired"]
 
 HIDDEN = ("own", "topology", "parameters")  # options that are the network itself
 IPERF_PORT = 5200  # and so many more for each flow of a prompt
@@ -63,7 +66,7 @@ class Station(Node):
 
     def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
         self.net, self.asked = net, asked
-        super().__init__(name, asked.position)
+        super().__init__(name, asked.position, asked.kind)
 
     def __setattr__(self, name: str, value: object) -> None:
         """What would have no effect is refused."""
@@ -96,7 +99,7 @@ class Station(Node):
 
     def asked_at(self, position: Any) -> topologies.Node:
         with refusals(self.name):
-            return topologies.Node(position=position, settings=self.asked.settings)
+            return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
 
     @property
     def tx_power_dbm(self) -> float | None:
@@ -121,7 +124,8 @@ class Station(Node):
         self.asked = asked
 
     def with_setting(self, name: str, value: Any) -> topologies.Node:
-        return topologies.Node(position=self.asked.position, settings={**self.asked.settings, name: value})
+        settings = {**self.asked.settings, name: value}
+        return topologies.Node(kind=self.asked.kind, position=self.asked.position, settings=settings)
 
 
 class Net(lane.Net):
@@ -162,21 +166,40 @@ class Net(lane.Net):
 
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
         """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
-        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`."""
+        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, and as a client, `passphrase`."""
+        return self.add("station", name, position, settings)
+
+    def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
+        """An access point, which is a bridge between its clients and its wires: `rts`, `rate`, `tx_power_dbm`."""
+        return self.add("ap", name, position, settings)
+
+    def addHost(self, name: str) -> Station:
+        """A node without a radio, at the end of wires."""
+        return self.add("host", name, (0.0, 0.0, 0.0), {})
+
+    def addSwitch(self, name: str) -> Station:
+        """A bridge between wires."""
+        return self.add("switch", name, (0.0, 0.0, 0.0), {})
+
+    def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
+        """A node of this kind. Raises PlanError."""
         if name in self.nodes:
-            raise PlanError(f"there is a station {name} already")
+            raise PlanError(f"there is a {self.nodes[name].kind} {name} already")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
-            raise PlanError(f"{name!r} is no name for a station: letters, digits, . _ and -, at most nine")
+            raise PlanError(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
         with refusals(name):
-            asked = topologies.Node(position=position, settings=settings)
-        own_radio(self.asked.radio, name, settings)
-        stronger_db(self.asked, topologies.Network(nodes={name: asked}))
+            asked = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
+        own_radio(self.asked.radio, name, settings, kind in WITH_RADIO)
+        if kind in WITH_RADIO:
+            stronger_db(self.asked, topologies.Network(nodes={name: asked}))
         self.nodes[name] = made = Station(self, name, asked)
         return made
 
     def addLink(self, *nodes: Node, cls: type[links.Link] | str = Adhoc, **settings: Any) -> None:
-        """Put nodes on one link: `ssid`, `freq` (MHz), `beacon_tu`. `cls` may be a class of the script's own, or the
-        name of a kind. Nodes without a link share one."""
+        """Put nodes on one link: radios with an `ssid`, a `freq` (MHz), a `beacon_tu`; access points and clients with
+        `security`, `passphrase`, `client`, `roam_dbm`, too; two nodes on a wire with `bw`, `delay`, `jitter`, `loss`,
+        `max_queue_size`. `cls` may be a class of the script's own, or the name of a kind. Radios without a link share
+        one."""
         names, kind = tuple(self.name_of(node) for node in nodes), cls if isinstance(cls, str) else links.kind_of(cls)
         if isinstance(cls, str):
             known(links.find, cls)
@@ -227,7 +250,10 @@ class Net(lane.Net):
         """A node is otherwise than before: let the air know, if it is there. Raises PlanError, and OSError."""
         nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
         network = topologies.Network(nodes=nodes)
-        there = {name: one.position for name, one in self.nodes.items()} | ({node.name: position} if position else {})
+        network = network.on_air()
+        there = {name: self.nodes[name].position for name in network.nodes} | (
+            {node.name: position} if position else {}
+        )
         now = heard(self.asked, network, list(there.values()))
         if self.air and self.started:
             self.motion.powers(node, now.power_mdbm.tolist(), now.delay_ns.tolist())
@@ -248,6 +274,7 @@ class Net(lane.Net):
 
     def table(self, network: topologies.Network) -> Table:
         """What arrives over any distance. Raises PlanError if no table says it."""
+        network = network.on_air()
         powers = tuple(node.settings.get(TX_POWER) for node in network.nodes.values())
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}

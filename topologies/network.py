@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 MAX_NODES = 250  # one /24 holds them; the air has room for 256
 FARTHEST = 1e6
+WITH_RADIO, BRIDGES = ("station", "ap"), ("ap", "switch")  # kinds of nodes
 NAME = r"[\w.-]{1,9}"  # as its interface's, NAME-wlan0, has at most fifteen characters
 
 
@@ -54,15 +55,19 @@ class Model(BaseModel):
 
 class Node(Model):
     """A node: of what kind, where (metres), and what it has otherwise than the others: `rts`, `rate`
-    and `tx_power_dbm` of a radio."""
+    and `tx_power_dbm` of a radio.
 
-    kind: str = "station"
+    A `station` has a radio, and passes packets on; an `ap` has one and is a bridge, as a `switch` is; a `host` is at
+    the end of wires.
+    """
+
+    kind: Literal["station", "ap", "host", "switch"] = "station"
     position: Position = (0.0, 0.0, 0.0)
     settings: dict[str, JsonValue] = {}
 
 
 class Link(Model):
-    """What joins some nodes: of what kind, and what it has otherwise than the others: `ssid`, `freq`, `beacon_tu`."""
+    """What joins some nodes: of what kind, and what it has otherwise than the others of that kind: `ssid`, `delay`."""
 
     nodes: tuple[str, ...]
     kind: str = "adhoc"
@@ -82,7 +87,8 @@ class Application(Model):
 
 
 class Network(Model):
-    """Nodes by name, in order; links, applications, and waypoints by node. Nodes on no link share one.
+    """Nodes by name, in order; links, applications, and waypoints by node. Stations and access points on no link of
+    radios share one.
 
     `presence`: when a node is there, of those that come and go (vehicles) or are switched off and on; the others are
     always there, and one with no span never.
@@ -102,6 +108,8 @@ class Network(Model):
             raise ValueError(f"a network has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
         for link in self.links:
             self._know(f"link {link.kind}", *link.nodes)
+            if twice := next((name for name in link.nodes if link.nodes.count(name) > 1), None):
+                raise ValueError(f"link {link.kind}: {twice} is on it twice")
         for application in self.applications:
             ends = application.source, application.destination
             self._know(f"flow {' -> '.join(ends)}", *ends)
@@ -116,10 +124,15 @@ class Network(Model):
             self._know("presence", node)
             if not _rising([time for span in spans for time in span]):
                 raise ValueError(f"presence of {node}: it comes and leaves in turns, at times that rise, from 0 s on")
-        joined = [name for link in self.links for name in link.nodes]
-        if twice := next((name for name in joined if joined.count(name) > 1), None):
-            raise ValueError(f"{twice} is on more than one link, and has one radio")
         return self
+
+    def on_air(self) -> Self:
+        """The part of it that has radios, without what is on it or between it."""
+        nodes = {name: node for name, node in self.nodes.items() if node.kind in WITH_RADIO}
+        if len(nodes) == len(self.nodes):
+            return self
+        motion = {name: way for name, way in self.motion.items() if name in nodes}
+        return self.model_copy(update={"nodes": nodes, "motion": motion, "links": (), "applications": ()})
 
     def _know(self, what: str, *names: str) -> None:
         if unknown := next((name for name in names if name not in self.nodes), None):

@@ -99,7 +99,7 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
     """The air's stations: `name`, `address` and `freq` of the radios of a plan, in its order."""
-    freq = {link["name"]: link["freq"] for link in plan["links"]}
+    freq = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}
     return [
         {"name": node["name"], "address": interface["address"], "freq": freq[interface["link"]]}
         for node in plan["nodes"]

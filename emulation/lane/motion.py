@@ -101,16 +101,19 @@ class Motion:
     def by_distance(self, table: dict[str, Any]) -> None:
         """Let the air know, of a script, what arrives over a distance, and where all are."""
         self._change(table=table)
-        for node in self.net.nodes.values():
+        for node in self._on_air():
             self._change(node=node.name, since_ns=node.way.since_ns, stops=node.way.stops)
         self._tell(table)
 
     def _tell(self, table: dict[str, Any]) -> None:
         if air := self.net.air:
             air.set_table(table)
-            for node in self.net.nodes.values():
+            for node in self._on_air():
                 air.set_way(node.name, node.way)
             self.known = True
+
+    def _on_air(self) -> list[Node]:
+        return [node for node in self.net.nodes.values() if node.on_air]
 
     def _change(self, **what: Any) -> None:
         self.changes.append({"at_ns": time.monotonic_ns(), **what})
@@ -135,7 +138,7 @@ class Motion:
         self.last[node.name] = {**move, "to": [mm / 1000 for mm in to], "speed": speed}
         self.moves.append(self.last[node.name])
         node.way = way
-        if self.known and self.net.air:
+        if self.known and self.net.air and node.on_air:
             self._change(node=node.name, since_ns=way.since_ns, stops=way.stops)
             self.net.air.set_way(node.name, way)
 

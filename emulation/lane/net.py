@@ -146,6 +146,8 @@ class Net:
                 node.open()
                 stack.callback(node.close)
             self.open_interfaces(stack)
+            for link in self.links.values():
+                stack.callback(link.stop)
             self.join_links()
             assert self.routing
             stack.callback(self.routing.stop)
@@ -167,7 +169,7 @@ class Net:
     def join_links(self) -> None:
         """Let all join their links, and then meet there."""
         members = [(interface, self.link_of(interface)) for interface in self.interfaces()]
-        for interface, link in members:
+        for interface, link in sorted(members, key=lambda member: member[1].turn(member[0])):
             link.join(interface)
         for number, (interface, link) in enumerate(members):
             link.stagger(interface, number, len(members))
@@ -198,6 +200,8 @@ class Net:
             Measurement(self, loop) as measurement,
         ):
             traffic.prepare()
+            for link in self.links.values():
+                link.watch(loop)
             measurement.start()
             self.motion.start(plan["motion"], loop, measurement.started_ns)
             self.presence.start(plan["presence"], loop, measurement.started_ns)

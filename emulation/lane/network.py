@@ -22,10 +22,13 @@ class Network(Protocol):
 
     plan: dict[str, Any]
     nodes: dict[str, Node]
+    links: dict[str, Link]
     air: Air | None
     routing: Routing | None
     motion: Motion
     folder: str
+
+    def interfaces(self) -> list[Any]: ...
 
     def link_of(self, interface: Any) -> Link: ...
 

@@ -15,7 +15,7 @@ import time
 from emulation.lane import syscalls
 from emulation.lane.motion import standing
 from emulation.lane.netlink import NetlinkError, text
-from emulation.lane.rtnetlink import TCA_KIND, TCA_OPTIONS, Route
+from emulation.lane.rtnetlink import IFLA_BR_MCAST_SNOOPING, ROOT, TCA_KIND, TCA_OPTIONS, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Node:
         self.path = f"{NAMESPACES}/{self.name}"
         self.settings: list[dict[str, object]] = []
         self.namespace = self.home = -1
+        self.bridge = 0  # the index of the bridge that its interfaces are ports of, if it is one
         self.cleanup = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -62,6 +63,11 @@ class Node:
             if interface.on_air:
                 return interface
         raise LookupError(f"{self.name} has no radio")
+
+    @property
+    def on_air(self) -> bool:
+        """Whether it has a radio."""
+        return any(interface.on_air for interface in self.interfaces)
 
     @property
     def position(self) -> Position:
@@ -91,7 +97,16 @@ class Node:
             with self:
                 for name, value in self.plan["sysctl"].items():
                     self.sysctl(name, value)
+            self.bridge = self.new_bridge(self.plan["bridge"]) if self.plan["bridge"] else 0
             self.cleanup = stack.pop_all()
+
+    def new_bridge(self, name: str) -> int:
+        """A bridge, up: without spanning tree, and without listening to IGMP, which would ask around. Returns its
+        index."""
+        self.route.new_link(name, "bridge", None, [(IFLA_BR_MCAST_SNOOPING, b"\0")])
+        index = self.route.index(name)
+        self.route.set_link(index, up=True)
+        return index
 
     def close(self) -> None:
         """Take the namespace and its name away."""
@@ -144,9 +159,10 @@ class Interface:
         self.node, self.plan = node, plan
         self.name: str = plan["name"]
         self.index = 0
+        self.parent = ROOT  # of its qdisc, below what its link has put there
 
     def IP(self) -> str:
-        return str(self.plan["ip"]).partition("/")[0]
+        return str(self.plan["ip"] or "").partition("/")[0]
 
     def MAC(self) -> str:
         return str(self.plan["address"])
@@ -171,7 +187,8 @@ class Interface:
 
     def configure(self) -> None:
         """Give it its address and its qdisc; it is up. Raises NetlinkError."""
-        self.node.route.add_address(self.index, self.plan["ip"])
+        if self.plan["ip"]:
+            self.node.route.add_address(self.index, self.plan["ip"])
         if self.plan["qdisc"]:
             self.set_qdisc(self.plan["qdisc"])
 
@@ -182,8 +199,8 @@ class Interface:
 
         node, wanted, index = self.node, dict(options), index or self.index
         kind = wanted.pop("kind")
-        node.route.replace_qdisc(index, kind, ackthin.pack(wanted) or None)
-        root = node.route.qdisc(index)
+        node.route.replace_qdisc(index, kind, ackthin.pack(wanted) or None, self.parent)
+        root = node.route.qdisc(index, self.parent)
         node.note("root qdisc", text(root[TCA_KIND]), None)
         kept = ackthin.unpack(root[TCA_OPTIONS]) if wanted else {}
         for name, value in wanted.items():

@@ -20,7 +20,8 @@ RTM_NEWLINK, RTM_GETLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELADDR = 16, 18, 19, 20
 RTM_NEWROUTE, RTM_DELROUTE, RTM_GETROUTE, RTM_NEWNEIGH = 24, 25, 26, 28
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINKINFO = 1, 3, 4, 5, 10, 18
-IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
+IFLA_INFO_KIND, IFLA_INFO_DATA, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 2, 28, 40
+IFLA_BR_MCAST_SNOOPING, VETH_INFO_PEER = 23, 1
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PRIORITY, RTA_METRICS = 1, 4, 5, 6, 8
 NDA_DST, NDA_LLADDR = 1, 2
@@ -76,6 +77,11 @@ class Route(Netlink):
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), *over, (IFLA_LINKINFO, info)])
         self.request(RTM_NEWLINK, payload, CREATE | EXCLUSIVE, f"link {name}")
 
+    def new_wire(self, name: str, peer: str) -> None:
+        """Make a pair of veth links, the ends of one wire."""
+        end = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, peer)])
+        self.new_link(name, "veth", None, [(VETH_INFO_PEER, end)])
+
     def set_link(
         self,
         index: int,
@@ -85,11 +91,17 @@ class Route(Netlink):
         mtu: int | None = None,
         address: bytes | None = None,
         master: int | None = None,
+        namespace: int | None = None,
+        gso_max_segs: int | None = None,
     ) -> None:
         """Switch a link up or down, rename it, let its packets be so long, give it a hardware address, make it part of
-        another."""
+        another, move it to the namespace of this file descriptor, give it so
+        many segments at a time at most."""
         change, flags = (0, 0) if up is None else (UP, UP * up)
-        wanted = ((IFLA_IFNAME, name), (IFLA_MTU, mtu), (IFLA_ADDRESS, address), (IFLA_MASTER, master))
+        wanted: tuple[tuple[int, Value | None], ...] = (
+            *((IFLA_IFNAME, name), (IFLA_MTU, mtu), (IFLA_ADDRESS, address)),
+            *((IFLA_MASTER, master), (IFLA_NET_NS_FD, namespace), (IFLA_GSO_MAX_SEGS, gso_max_segs)),
+        )
         values: list[tuple[int, Value]] = [(kind, value) for kind, value in wanted if value is not None]
         payload = LINK.pack(0, 0, index, flags, change) + build(values)
         self.request(RTM_SETLINK, payload, what=f"link {name or index}")
@@ -186,6 +198,6 @@ class Route(Netlink):
             for (_, index, _, parent, _), answer in zip(heads, answers, strict=True)
         ]
 
-    def qdisc(self, index: int) -> dict[int, bytes]:
-        """The attributes of a link's root qdisc; empty if it has none."""
-        return next((found for link, parent, found in self.qdiscs() if (link, parent) == (index, ROOT)), {})
+    def qdisc(self, index: int, below: int = ROOT) -> dict[int, bytes]:
+        """The attributes of a link's root qdisc, or another's child; empty if it has none."""
+        return next((found for link, parent, found in self.qdiscs() if (link, parent) == (index, below)), {})

@@ -17,7 +17,7 @@ from emulation.plan.air import basic_rates, heard, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
 from emulation.plan.motion import plan_motion, plan_presence
-from emulation.plan.nodes import plan_links, plan_nodes
+from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
 from emulation.plan.routes import plan_routing
 from emulation.specification import Specification, explain
 
@@ -35,7 +35,8 @@ def plan(specification: Specification) -> dict[str, Any]:
         network = specification.made()
     except ValueError as error:
         raise PlanError(f"motion: {'; '.join(explain(error))}") from error
-    standing = heard(specification, network)
+    aired = network.on_air()
+    standing = heard(specification, aired)
     links = plan_links(specification, network, basic_rates(specification.radio))
     nodes = plan_nodes(specification, network, links)
     by_name = {node["name"]: node for node in nodes}
@@ -47,7 +48,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
-    recording += getattr(found, "RECORDERS", ())
+    recording += [*getattr(found, "RECORDERS", ()), *recorders_of(links)]
     return {
         "version": 4,
         "name": Path(specification.network.topology or "script").stem,
@@ -58,7 +59,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "nodes": nodes,
         "routing": ways,
         "applications": applications,
-        "motion": plan_motion(specification, network, standing),
+        "motion": plan_motion(specification, aired, standing),
         "presence": plan_presence(network, applications, measurement.seconds),
         "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),

@@ -62,16 +62,17 @@ def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
 
     They do at 5 GHz, and where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know
     ERP's rates, as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else
-    by itself.
+    by itself. And under an access point, as hostapd has it while all its clients can.
     """
-    return phy.slot_ns if phy is OFDM_PHY or all(_is_mesh(link["kind"]) for link in planned) else LONG_SLOT_NS
+    return phy.slot_ns if phy is OFDM_PHY or all(_is_short(link["kind"]) for link in planned) else LONG_SLOT_NS
 
 
-def _is_mesh(kind: str) -> bool:
+def _is_short(kind: str) -> bool:
     try:
-        return links.find(kind).type == "mesh"
+        found = links.find(kind)
     except ValueError:  # a class of a script's own, made from none that the plan knows
         return False
+    return found.interface != "radio" or found.over_ap or found.type == "mesh"
 
 
 class Heard(NamedTuple):

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import JsonValue
+
 from emulation.lane import links
+from emulation.lane.links.infrastructure import check_passphrase
 from emulation.plan.air import TX_POWER, phy_of, units
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
 from topologies import Network
+from topologies.network import BRIDGES, WITH_RADIO
 
 PARTIAL_RTS = (
     400  # bytes; mac80211 compares the frame's length with its FCS: a TCP ACK's is up to 118, a DATA's from 612
@@ -20,9 +24,11 @@ RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
 # A beacon costs airtime. But Linux knows a station of an IBSS only once it has heard it, and a beacon is the first that
 # those hear of each other who meet under way.
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
-OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER
+OF_RADIO = ("rts", "rate")  # what a node may have otherwise than the others; and TX_POWER, and a client:
+PASSPHRASE = "passphrase"
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
+SSID = "dcflab"
 LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
 
 # A router that takes and gives no advice; and no IPv6, whose solicitations would take airtime.
@@ -39,8 +45,9 @@ ROUTER = {
 }
 
 
-def address(index: int) -> str:
-    return f"02:00:00:00:00:{index + 1:02x}"
+def address(index: int, port: int = 0) -> str:
+    """Of a node's interface: its radio, 0, or one on a wire, 1 and more."""
+    return f"02:00:00:00:{port:02x}:{index + 1:02x}"
 
 
 def ip(index: int) -> str:
@@ -48,70 +55,160 @@ def ip(index: int) -> str:
 
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `links`: the network's, and one for all who are on none. Raises PlanError."""
-    radio, chosen = specification.radio, specification.network
-    beacon_tu = radio.beacon_tu or (BEACON_TU_MOVING if network.motion else BEACON_TU)
-    usual = {"ssid": "dcflab", "freq": radio.freq, "beacon_tu": beacon_tu}
-    joined = {name for link in network.links for name in link.nodes}
-    wanted = [(link.kind, link.settings) for link in network.links]
-    if joined != set(network.nodes):
-        known(links.find, chosen.link)
-        wanted.append((chosen.link, {}))
-    own = [link_settings(radio, kind, settings) for kind, settings in wanted]
-    return [
-        {"name": f"link{number}", "kind": kind, **usual, **settings, "basic_rates": basic_rates}
-        for number, ((kind, _), settings) in enumerate(zip(wanted, own, strict=True), 1)
-    ]
+    """docs/interfaces.md, section 1, `links`: the network's, and one for all radios that are on none. Raises
+    PlanError."""
+    radio, planned = specification.radio, []
+    for number, (kind, members, settings) in enumerate(links_of(specification, network), 1):
+        found, own = link_class(kind), link_settings(radio, kind, settings)
+        _fits(found, kind, network, members)
+        usual: dict[str, Any] = {}
+        if found.interface == "radio":
+            beacon_tu = radio.beacon_tu or found.beacon_tu or (BEACON_TU_MOVING if network.motion else BEACON_TU)
+            usual = {"ssid": SSID, "freq": radio.freq, "beacon_tu": beacon_tu, "basic_rates": basic_rates}
+        one = {"name": f"link{number}", "kind": kind, **usual, **own}
+        if found.over_ap:
+            one["may_fail"] = specification.network.unreachable
+        changing = specification.network.unreachable or not members_stay(network, members)
+        receive_dbm = specification.medium.effective_thresholds().receive_dbm
+        assert receive_dbm is not None
+        found.decide(one, [network.nodes[name].kind for name in members], changing, receive_dbm)
+        planned.append(one)
+    return planned
+    return planned
+
+
+def recorders_of(planned: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The kinds that write down what these links do."""
+    return list(dict.fromkeys(kind for link in planned for kind in link_class(link["kind"]).recorders))
+
+
+def members_stay(network: Network, members: Sequence[str]) -> bool:
+    """Whether nobody of a link moves, comes or goes."""
+    return not any(len(network.motion.get(name, ())) > 1 or name in network.presence for name in members)
+
+
+def links_of(
+    specification: Specification, network: Network
+) -> list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]:
+    """Kind, nodes and settings of each link, also of that which radios share that are on none. Raises PlanError."""
+    found: list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]
+    found = [(link.kind, link.nodes, link.settings) for link in network.links]
+    on_one: list[str] = []
+    for kind, members, _ in found:
+        if link_class(kind).interface == "radio":
+            if twice := next((name for name in members if name in on_one), None):
+                raise PlanError(f"{twice} is on more than one link of radios, and has one radio")
+            on_one += members
+    if rest := tuple(name for name in network.on_air().nodes if name not in on_one):
+        known(links.find, specification.network.link)
+        found.append((specification.network.link, rest, {}))
+    return found
+
+
+def link_class(kind: str) -> type[links.Link]:
+    """What carries a link out; of a script's own class, of which the plan knows only that it is for radios, any."""
+    try:
+        return links.find(kind)
+    except ValueError:
+        return links.Link
+
+
+def _fits(found: type[links.Link], kind: str, network: Network, members: Sequence[str]) -> None:
+    """Raises PlanError where such nodes cannot be on such a link."""
+    kinds = {name: network.nodes[name].kind for name in members}
+    if found.interface == "radio":
+        if wired := next((name for name in kinds if kinds[name] not in WITH_RADIO), None):
+            raise PlanError(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
+        if not found.over_ap and (ap := next((name for name in kinds if kinds[name] == "ap"), None)):
+            raise PlanError(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
+    elif len(kinds) != 2:
+        raise PlanError(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
+    if found.over_ap and "ap" not in kinds.values():
+        raise PlanError(f"link {kind}: none of {', '.join(kinds)} is an access point")
 
 
 def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What a link has otherwise than the others, checked. Raises PlanError."""
-    what = f"link {kind}"
-    only(what, settings, LINK_SETTINGS)
-    ssid = settings.get("ssid", "dcflab")
+    what, found = f"link {kind}", link_class(kind)
+    common = LINK_SETTINGS if found.interface == "radio" else ()
+    only(what, settings, (*common, *found.settings))
+    with refusals(what):
+        own = found.check({name: value for name, value in settings.items() if name in found.settings})
+    ssid = settings.get("ssid", SSID)
     if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
         raise PlanError(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")
-    own = _changed(radio, what, {name: value for name, value in settings.items() if name != "ssid"})
-    if phy_of(own) != phy_of(radio):
-        raise PlanError(f"{what}: at {own.freq} MHz it has another PHY than the network at {radio.freq} MHz")
-    return {name: ssid if name == "ssid" else getattr(own, name) for name in settings}
+    tuned = {name: settings[name] for name in ("freq", "beacon_tu") if name in settings}
+    changed = _changed(radio, what, tuned)
+    if phy_of(changed) != phy_of(radio):
+        raise PlanError(f"{what}: at {changed.freq} MHz it has another PHY than the network at {radio.freq} MHz")
+    return {**({"ssid": ssid} if "ssid" in settings else {}), **{name: getattr(changed, name) for name in tuned}, **own}
 
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
-    link_of = {name: link for link, own in zip(links, network.links, strict=False) for name in own.nodes}
-    last, radio = links[-1], specification.radio
-    return [
-        {
-            "name": name,
-            "kind": node.kind,
-            "position": [float(value) for value in node.position],
-            "sysctl": dict(ROUTER),
-            "interfaces": [_radio(own_radio(radio, name, node.settings), name, i, link_of.get(name, last))],
-            "routing": {},
-        }
-        for i, (name, node) in enumerate(network.nodes.items())
-    ]
+    on = [(link, members) for link, (_, members, _) in zip(links, links_of(specification, network), strict=True)]
+    return [_node(specification, network, i, on) for i in range(len(network.nodes))]
 
 
-def _radio(radio: Radio, name: str, index: int, link: dict[str, Any]) -> dict[str, Any]:
+def _node(
+    specification: Specification, network: Network, index: int, on: list[tuple[dict[str, Any], tuple[str, ...]]]
+) -> dict[str, Any]:
+    name, node = list(network.nodes.items())[index]
+    mine = [link for link, members in on if name in members]
+    radio = own_radio(specification.radio, name, node.settings, node.kind in WITH_RADIO)
+    own = node.settings.get(PASSPHRASE)
+    radios = [_radio(radio, name, index, link, own) for link in mine if link_class(link["kind"]).interface == "radio"]
+    wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
+    interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
+    bridge = f"{name}-br0" if node.kind in BRIDGES else None
+    for place, each in enumerate(interfaces):  # one address, in the network by the first interface
+        each["ip"] = None if bridge else f"{ip(index)}/{32 if place else 24}"
+    if not interfaces:
+        raise PlanError(f"{name}: a {node.kind} is on no link by itself: add one")
+    return {
+        "name": name,
+        "kind": node.kind,
+        "position": [float(value) for value in node.position],
+        "sysctl": dict(ROUTER),
+        "bridge": bridge,
+        "interfaces": interfaces,
+        "routing": {},
+    }
+
+
+def _radio(radio: Radio, name: str, index: int, link: dict[str, Any], passphrase: JsonValue) -> dict[str, Any]:
     return {
         "name": f"{name}-wlan0",
         "kind": "radio",
         "link": link["name"],
         "regulatory": None if link["freq"] in CHANNELS_1_TO_11 else HWSIM_DOMAIN,
         "address": address(index),
-        "ip": f"{ip(index)}/24",
+        "ip": None,
         "rates": [units(rate) for rate in _rates(radio)],
         "rts_threshold": RTS_THRESHOLDS[radio.rts],
+        "qdisc": None,
+        "neighbours": {},
+        **({"passphrase": passphrase, "aps": []} if link_class(link["kind"]).over_ap else {}),
+    }
+
+
+def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": f"{name}-eth{port - 1}",
+        "kind": link_class(link["kind"]).interface,
+        "link": link["name"],
+        "address": address(index, port),
+        "ip": None,
         "qdisc": None,
         "neighbours": {},
     }
 
 
-def own_radio(radio: Radio, name: str, settings: Mapping[str, Any]) -> Radio:
+def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
-    only(name, settings, (*OF_RADIO, TX_POWER))
+    only(name, settings, (*OF_RADIO, TX_POWER, PASSPHRASE) if has_one else ())
+    with refusals(name):
+        check_passphrase(settings.get(PASSPHRASE))
     own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})
     if phy_of(own) != phy_of(radio):
         raise PlanError(f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,17 @@ from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import stronger_db
 from emulation.plan.errors import PlanError, known
-from emulation.plan.nodes import address, ip
+from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
 from topologies import Network
+from topologies.network import WITH_RADIO
+
+
+class Hop(NamedTuple):
+    """How one reaches a neighbour: from its interface of this number, to the neighbour's of that."""
+
+    at: int
+    to: int
 
 
 def plan_routing(
@@ -25,21 +34,17 @@ def plan_routing(
     nodes: list[dict[str, Any]],
     reached: NDArray[np.bool_],
 ) -> tuple[ModuleType, dict[str, Any]]:
-    """Give each node its part, and its interface the neighbours that it must know; returns the routing's file and the
-    plan's `routing`.
+    """Give each node its part, and its interfaces the neighbours that they must know; returns the routing's file and
+    the plan's `routing`.
 
-    `reached` says who is strong enough for whom; only those on one link are each other's neighbours. Raises PlanError:
-    no such routing, or no path for a flow.
+    `reached` says which radios are strong enough for which; only those on one link are each other's neighbours, those
+    on wires, and those with nothing but bridges between them. Raises PlanError: no such routing, or no path for a flow.
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
     prompt = specification.transport.ack == "plain"
     demands = [Demand(index[one.source], index[one.destination], prompt) for one in network.applications]
     kinds = {link["name"]: link["kind"] for link in links}
-    link = np.array([node["interfaces"][0]["link"] for node in nodes])
-    reached = reached & (link[:, None] == link[None, :])
-    reach = [np.flatnonzero(row).tolist() for row in reached]
-    ips = [ip(i) for i in range(len(names))]
     options = dict(chosen.routing)
     kind = options.pop("kind")
     found = known(routing.find, kind)
@@ -47,49 +52,111 @@ def plan_routing(
         raise PlanError(
             f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}"
         )
+    bridged = sorted({other for other in kinds.values() if not _of_peers(other)})
+    if bridged and not getattr(found, "ANY_LINK", False):
+        raise PlanError(f"routing {kind} is for stations that find each other, not for links of kind {bridged[0]}")
+    for one in network.applications:
+        for end in (one.source, one.destination):
+            if nodes[index[end]]["bridge"]:
+                raise PlanError(f"flow {one.source} -> {one.destination}: {end} is a bridge, and has no address")
+    direct = on_one_link(nodes, kinds, reached)
+    hops = [{} if node["bridge"] else _neighbours(i, nodes, direct) for i, node in enumerate(nodes)]
+    reach = [sorted(near) for near in hops]
+    for i, node in enumerate(nodes):
+        for interface in node["interfaces"]:
+            if "aps" in interface:
+                interface["aps"] = [names[near] for near in sorted(direct[i]) if nodes[near]["kind"] == "ap"]
+    ips = [ip(i) for i in range(len(names))]
     try:
         planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:
-        raise PlanError(_no_path(specification, network, lost.at, reached, link, names[lost.to])) from None
+        raise PlanError(_no_path(specification, network, nodes, lost.at, direct, names[lost.to])) from None
     except ValueError as error:  # an option that it has not
         raise PlanError(f"routing: {error}") from None
-    for node, part in zip(nodes, planned, strict=True):
+    for i, (node, part) in enumerate(zip(nodes, planned, strict=True)):
         node["routing"] = part.node
-        node["interfaces"][0]["neighbours"] = {ip(i): address(i) for i in part.neighbours}
+        for near in part.neighbours:
+            hop = hops[i][near]
+            node["interfaces"][hop.at]["neighbours"][ip(near)] = nodes[near]["interfaces"][hop.to]["address"]
     return found, {"kind": kind}
 
 
+def _of_peers(kind: str) -> bool:
+    found = link_class(kind)
+    return found.interface == "radio" and not found.over_ap
+
+
+def on_one_link(nodes: list[dict[str, Any]], kinds: dict[str, str], reached: NDArray[np.bool_]) -> list[dict[int, Hop]]:
+    """For each node, those that its frames reach over one link, and how."""
+    found = [dict[int, Hop]() for _ in nodes]
+    with_radio = [i for i, node in enumerate(nodes) if node["kind"] in WITH_RADIO]
+    station = {i: number for number, i in enumerate(with_radio)}
+    on, received = dict[str, list[tuple[int, int]]](), reached.tolist()
+    for i, node in enumerate(nodes):
+        for number, interface in enumerate(node["interfaces"]):
+            on.setdefault(interface["link"], []).append((i, number))
+    for link, members in on.items():
+        kind = link_class(kinds[link])
+        for (a, at), (b, to) in itertools.permutations(members, 2):
+            if kind.over_ap and {nodes[a]["kind"], nodes[b]["kind"]} != {"ap", "station"}:
+                continue
+            if kind.interface != "radio" or received[station[a]][station[b]]:
+                found[a].setdefault(b, Hop(at, to))
+    return found
+
+
+def _neighbours(at: int, nodes: list[dict[str, Any]], direct: list[dict[int, Hop]]) -> dict[int, Hop]:
+    """Whom a node reaches with nothing but bridges between, and how: the ends of the shortest such way."""
+    found: dict[int, Hop] = {}
+    seen, front = {at}, [(to, hop) for to, hop in direct[at].items()]
+    while front:
+        ahead = []
+        for to, hop in front:
+            if to in seen:
+                continue
+            seen.add(to)
+            if nodes[to]["bridge"]:
+                ahead += [(beyond, Hop(hop.at, last.to)) for beyond, last in direct[to].items()]
+            else:
+                found[to] = hop
+        front = ahead
+    return found
+
+
 def _no_path(
-    specification: Specification, network: Network, at: int, reached: NDArray[np.bool_], link: NDArray[Any], to: str
+    specification: Specification,
+    network: Network,
+    nodes: list[dict[str, Any]],
+    at: int,
+    direct: list[dict[int, Hop]],
+    to: str,
 ) -> str:
-    """Where the way breaks off: between those whom `at` reaches and the others, where most arrives."""
+    """Where the way breaks off: between the radios of those whom `at` reaches and of the others, where most arrives."""
     names, model = list(network.nodes), specification.medium.propagation
-    distance = propagation.distances([node.position for node in network.nodes.values()])
-    power = model.received_dbm(distance) + stronger_db(specification, network)[:, None]
+    aired = network.on_air()
+    on_air = [names.index(name) for name in aired.nodes]
+    distance = propagation.distances([node.position for node in aired.nodes.values()])
+    power = model.received_dbm(distance) + stronger_db(specification, aired)[:, None]
     power = np.minimum(power, power.T)
-    within = _within(at, reached)
-    a, b = max(np.argwhere(within[:, None] & ~within[None, :]), key=lambda pair: (power[*pair], -distance[*pair]))
+    reached = routing.within([list(near) for near in direct], at)
+    within = np.array([i in reached for i in on_air])
+    pairs = np.argwhere(within[:, None] & ~within[None, :])
+    begin = f"no path from {names[at]} to {to}"
+    if not len(pairs):
+        return f"{begin}: no link joins them"
+    a, b = max(pairs, key=lambda pair: (power[*pair], -distance[*pair]))
+    first, second = names[on_air[a]], names[on_air[b]]
     needed = specification.medium.effective_thresholds().receive_dbm
-    if power[a, b] >= needed and link[a] != link[b]:
-        return (
-            f"no path from {names[at]} to {to}: {names[a]} and {names[b]} hear each other, but are on different links"
-        )
-    reach = model.reach_m(needed)
+    link_a, link_b = (
+        next(each["link"] for each in nodes[on_air[i]]["interfaces"] if each["kind"] == "radio") for i in (a, b)
+    )
+    if power[a, b] >= needed and link_a != link_b:
+        return f"{begin}: {first} and {second} hear each other, but are on different links"
+    reach_m = model.reach_m(needed)
     arrives = f"{power[a, b]:.1f} dBm arrive" if np.isfinite(power[a, b]) else "nothing arrives"
     return (
-        f"no path from {names[at]} to {to}: between {names[a]} and {names[b]}, {distance[a, b]:g} m apart, "
+        f"{begin}: between {first} and {second}, {distance[a, b]:g} m apart, "
         f"{arrives}; {needed:.1f} dBm are needed"
-        + (f", the power at {reach} m" if reach else "")
+        + (f", the power at {reach_m} m" if reach_m else "")
         + ". Bring them closer, or set unreachable to run all the same"
     )
-
-
-def _within(at: int, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whom one reaches, over however many hops; itself too."""
-    within = np.zeros(len(reached), dtype=bool)
-    front = within.copy()
-    front[at] = True
-    while front.any():
-        within |= front
-        front = reached[front].any(axis=0) & ~within
-    return within

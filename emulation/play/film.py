@@ -80,7 +80,7 @@ def reach_m(specification: Specification) -> list[float] | None:
     if not model.by_distance:
         return None
     least = specification.medium.effective_thresholds().receive_dbm
-    stronger: Sequence[float] = stronger_db(specification, specification.network.standing()).tolist()
+    stronger: Sequence[float] = stronger_db(specification, specification.network.standing().on_air()).tolist()
     near, far = np.zeros(len(stronger)), np.full(len(stronger), FARTHEST_M)
     for _ in range(HALVINGS):
         middle = (near + far) / 2

@@ -44,7 +44,7 @@ WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ
     38,
     52,
 )
-STATION_INFO, FRAME = 21, 51
+STATION_INFO, FRAME, TIMED_OUT, STATUS_CODE = 21, 51, 65, 72
 PEERING, ESTABLISHED = 6, b"\x04"  # of the station info: enum nl80211_plink_state
 FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60, 64, 90, 159, 160, 219
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
@@ -204,14 +204,16 @@ class Interface(node.Interface):
                 raise NetlinkError(errno.ETIMEDOUT, f"{self.name}: no peering with {who} in {seconds:g} s")
             select.select([], [], [], 0.01)
 
-    def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> None:
-        """Wait for one of these events of nl80211 about this interface. Raises NetlinkError (ETIMEDOUT)."""
+    def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> int:
+        """Wait for one of these events of nl80211 about this interface, and return its status code (0: success, or
+        none). Raises NetlinkError (ETIMEDOUT)."""
 
         def ours(_: int, payload: bytes) -> bool:
             about = parse(payload[GENERIC_HEADER.size :]).get(IFINDEX, b"")
             return payload[0] in events and number(about) == self.index
 
-        self.events.wait(ours, f"{self.name}: {what}", seconds)
+        found = parse(self.events.wait(ours, f"{self.name}: {what}", seconds)[GENERIC_HEADER.size :])
+        return number(found.get(STATUS_CODE, b"")) or (TIMED_OUT if TIMED_OUT in found else 0)
 
     def state(self) -> dict[str, object]:
         """What the kernel says of the interface: type, frequency (MHz, None: not joined), RTS threshold."""

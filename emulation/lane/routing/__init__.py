@@ -9,8 +9,9 @@ docs/plugins/routing.md shows how to write one.
 
 A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
 `PUNCTUAL`: it learns from the link layer what is given up, and must at its time. `OVERHEARS`: it listens to frames for
-others, too. `LINK` is the kind of link that it needs, if not any will do; `SNAP` how many bytes of a frame the trace is
-to keep at least, for what the routing puts before TCP.
+others, too. `LINK` is the kind of link that it needs; `ANY_LINK`: it is also for wires and access points, not only for
+stations that find each other. `SNAP` is how many bytes of a frame the trace is to keep at least, for what the routing
+puts before TCP.
 
 `plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
 `unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.

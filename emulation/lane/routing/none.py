@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+ANY_LINK = True
+
 
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any

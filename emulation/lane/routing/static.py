@@ -26,6 +26,8 @@ Routes = dict[tuple[int, int], tuple[int, int]]  # (at, to) -> (next hop, hops t
 
 ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
 
+ANY_LINK = True
+
 
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
@@ -96,9 +98,12 @@ class Routing(routing.Routing):
             self.restore(node)
 
     def restore(self, node: Node) -> None:
-        for interface in node.interfaces:
+        planned = {route["to"] for route in node.plan["routing"]["routes"]}
+        for number, interface in enumerate(node.interfaces):
             for ip, address in interface.plan["neighbours"].items():
                 node.route.add_neighbour(interface.index, ip, hardware_address(address))
+                if number and ip not in planned:  # the network is at the first interface
+                    node.route.add_route(interface.index, ip)
         for route in node.plan["routing"]["routes"]:
             add_route(node, route)
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hostapd and wpa_supplicant, the distribution's: a program in a node's namespace, told by a file, that says on its
+standard output what happens. Whoever waits for something waits for a line of it.
+
+What is not read would fill the pipe up, and a program that is blocked answers nobody; so all that are of one link are
+read whenever one of them is waited for, and in a loop while something is measured.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from emulation.lane.node import Node
+    from traffic.loop import Loop
+
+SBIN = ":/usr/local/sbin:/usr/sbin:/sbin"
+PACKAGES = {"hostapd": "hostapd", "wpa_supplicant": "wpasupplicant"}
+LAST_LINES = 3
+
+
+def find(program: str) -> str:
+    """Where it is. Raises OSError, with the package that has it, if it is not there."""
+    import shutil
+
+    if not (found := shutil.which(program, path=os.environ.get("PATH", os.defpath) + SBIN)):
+        said = f"there is no {program} on this machine: install the package {PACKAGES[program]}"
+        raise OSError(errno.ENOENT, said)
+    return found
+
+
+class Program:
+    """One of them, running. `said`: (CLOCK_MONOTONIC in ns, line) of all that it has said so far."""
+
+    def __init__(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> None:
+        from subprocess import DEVNULL, PIPE, STDOUT
+
+        self.node, self.name = node, program
+        self.said: list[tuple[int, str]] = []
+        file = f"/run/{program}-{node.name}.conf"
+        with open(file, "w") as config:
+            config.write(settings)
+        command = [find(program), *arguments, file]
+        self.process = node.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
+        assert self.process.stdout
+        self.output = self.process.stdout.fileno()
+        os.set_blocking(self.output, False)
+        self.rest = b""
+
+    def read(self) -> None:
+        """Take what it has said. Raises OSError if it has ended."""
+        try:
+            while data := os.read(self.output, 1 << 16):
+                *lines, self.rest = (self.rest + data).split(b"\n")
+                self.said += [(time.monotonic_ns(), line.decode(errors="replace")) for line in lines]
+        except BlockingIOError:
+            return
+        status = self.process.wait()
+        how = f"killed by signal {-status}" if status < 0 else f"with status {status}"
+        last = "; ".join(line for _, line in self.said[-LAST_LINES:]) or "nothing"
+        raise OSError(errno.ECHILD, f"{self.node.name}: {self.name} has ended, {how}. Its last words: {last}")
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()  # type: ignore[union-attr]
+
+
+class Programs:
+    """Those of one link."""
+
+    def __init__(self) -> None:
+        self.running: list[Program] = []
+
+    def start(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> Program:
+        """Start one. Raises OSError."""
+        self.running.append(Program(node, program, settings, arguments))
+        return self.running[-1]
+
+    def of(self, node: Node) -> Program | None:
+        return next((one for one in self.running if one.node is node), None)
+
+    def wait(self, one: Program, found: Callable[[str], Any], seconds: float) -> Any:
+        """Wait until `found` makes something of a line that this one says from now on, and return that; None if it has
+        not after `seconds`. Raises OSError if one has ended."""
+        deadline, seen = time.monotonic() + seconds, len(one.said)
+        poll = select.poll()
+        for each in self.running:
+            poll.register(each.output, select.POLLIN)
+        while True:
+            for each in self.running:
+                each.read()
+            while seen < len(one.said):
+                seen += 1
+                if answer := found(one.said[seen - 1][1]):
+                    return answer
+            if (left := deadline - time.monotonic()) <= 0:
+                return None
+            poll.poll(left * 1000)
+
+    def watch(self, loop: Loop) -> None:
+        """Read them in a loop. The end of one ends the run: OSError comes out of the loop."""
+        for one in self.running:
+            loop.watch(one.output, select.EPOLLIN, one.read)
+
+    def stop(self) -> None:
+        while self.running:
+            self.running.pop().stop()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The end of a wire: one of a pair of veth interfaces, in two nodes.
+
+Whoever is opened first makes both ends, in the namespace of the start, and takes one of them to its node; the other
+stays there until its node takes it. With one end the other goes, too.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from emulation.lane import node
+from emulation.lane.netlink import NetlinkError
+from emulation.lane.rtnetlink import Route, hardware_address
+
+
+class Interface(node.Interface):
+    """An end of a wire."""
+
+    @classmethod
+    def common(cls) -> Route:
+        """The namespace in which wires are made."""
+        return Route()
+
+    def open(self, common: Route) -> None:
+        ends = [self.plan["link"] + end for end in "ab"]
+        found = next((end for end in ends if _is_there(common, end)), None)
+        if found is None:
+            common.new_wire(*ends)
+            found = ends[0]
+        common.set_link(common.index(found), namespace=self.node.namespace)
+        self.index = self.node.route.index(found)
+        address = hardware_address(self.plan["address"])
+        # One by one: otherwise TCP would send 64 kB as one packet, which counts as one in every queue on the way.
+        self.node.route.set_link(self.index, name=self.name, address=address, gso_max_segs=1)
+
+
+def _is_there(route: Route, name: str) -> bool:
+    try:
+        return bool(route.index(name))
+    except NetlinkError as error:
+        if error.errno != errno.ENODEV:
+            raise
+        return False

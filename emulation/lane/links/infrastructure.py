@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Access points with their clients, a BSS each (IEEE 802.11-2016, 4.3.2), all of one name and of one network.
+
+An access point is hostapd. A client connects by the kernel alone, or is wpa_supplicant: it is where there is a
+passphrase, and where a client may have to look for an access point again, as there are several, or stations come, go
+and move. Among several it looks around when it receives its own with less than `roam_dbm`, and goes over to one that is
+clearly stronger.
+"""
+
+from __future__ import annotations
+
+import enum
+import errno
+
+from emulation.lane import hostap, links
+from emulation.lane.interfaces.radio import FREQ, SSID
+from emulation.lane.netlink import NetlinkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from emulation.lane.interfaces.radio import Interface
+    from traffic.loop import Loop
+
+CONNECT = 46  # of nl80211
+READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
+SHORT_SCAN_S, LONG_SCAN_S = 5, 60  # how often a client looks around that hears its access point weakly, or well
+ROAM_DB = 8.0  # above what can be received at all
+NEVER_S = 1_000_000
+
+
+class Security(enum.StrEnum):
+    """How stations are let in: anybody; by WPA2 with a pre-shared key; by WPA3 with SAE (12.4)."""
+
+    OPEN = "open"
+    WPA2 = "wpa2"
+    WPA3 = "wpa3"
+
+
+class Client(enum.StrEnum):
+    """What connects a client: the kernel, or wpa_supplicant."""
+
+    KERNEL = "kernel"
+    WPA_SUPPLICANT = "wpa_supplicant"
+
+
+# Of hostapd's file, and of a network in wpa_supplicant's.
+ACCESS: dict[Security, tuple[str, str]] = {
+    Security.OPEN: ("", "key_mgmt=NONE\n"),
+    Security.WPA2: (
+        "wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={}\n",
+        'key_mgmt=WPA-PSK\npsk="{}"\n',
+    ),
+    Security.WPA3: (
+        "wpa=2\nwpa_key_mgmt=SAE\nieee80211w=2\nrsn_pairwise=CCMP\nsae_password={}\n",
+        'key_mgmt=SAE\nieee80211w=2\nsae_password="{}"\n',
+    ),
+}
+SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
+JOINED, WRONG = "CTRL-EVENT-CONNECTED", "reason=WRONG_KEY"
+# By hostapd's hw_mode, in 100 kb/s.
+RATES = {
+    "b": (10, 20, 55, 110),
+    "g": (60, 90, 120, 180, 240, 360, 480, 540),
+    "a": (60, 90, 120, 180, 240, 360, 480, 540),
+}
+
+
+class Link(links.Link):
+    """All of one name are one network; whether frames go from one access point to another is a matter of wires."""
+
+    type = "managed"
+    over_ap = True
+    beacon_tu = 100
+    settings = ("security", "passphrase", "client", "roam_dbm")
+    recorders = ("associations",)
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        super().__init__(plan)
+        self.programs = hostap.Programs()
+
+    @classmethod
+    def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        security = _one_of(Security, "security", settings.get("security", Security.OPEN))
+        passphrase, client, roam = (settings.get(name) for name in ("passphrase", "client", "roam_dbm"))
+        if (security is Security.OPEN) != (passphrase is None):
+            raise ValueError(f"passphrase: with security {security} there is {'none' if passphrase else 'to be one'}")
+        check_passphrase(passphrase)
+        if client is not None:
+            client = _one_of(Client, "client", client)
+            if client is Client.KERNEL and security is not Security.OPEN:
+                raise ValueError(f"client: with security {security} it is {Client.WPA_SUPPLICANT}")
+        if roam is not None and (isinstance(roam, bool) or not isinstance(roam, int | float) or not -120 <= roam <= 0):
+            raise ValueError(f"roam_dbm: must be from -120 to 0, not {roam!r}")
+        return {"security": security, "passphrase": passphrase, "client": client, "roam_dbm": roam}
+
+    @classmethod
+    def decide(cls, plan: dict[str, Any], kinds: Collection[str], changing: bool, receive_dbm: float) -> None:
+        plan["roams"] = list(kinds).count("ap") > 1
+        if plan["client"] is None:
+            alone = plan["security"] == Security.OPEN and not plan["roams"] and not changing
+            plan["client"] = Client.KERNEL if alone else Client.WPA_SUPPLICANT
+        if plan["roam_dbm"] is None:
+            plan["roam_dbm"] = round(receive_dbm + ROAM_DB, 1)
+
+    def turn(self, interface: Interface) -> int:
+        """First the access points."""
+        return 0 if interface.node.kind == "ap" else 1
+
+    def kind_of(self, interface: Interface) -> str:
+        return "ap" if interface.node.kind == "ap" else self.type
+
+    def join(self, interface: Interface) -> None:
+        if interface.node.kind == "ap":
+            self.open(interface)
+        elif self.plan["client"] == Client.KERNEL:
+            self.connect(interface)
+        else:
+            self.supplicate(interface)
+
+    def stagger(self, interface: Interface, number: int, count: int) -> None:
+        """hostapd's beacons begin when it does."""
+
+    def open(self, interface: Interface) -> None:
+        """Let an access point begin. Raises OSError if it cannot."""
+        plan, node = self.plan, interface.node
+        settings = (
+            f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
+            f"hw_mode={mode(plan)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
+            f"supported_rates={_words(RATES[mode(plan)])}\nbasic_rates={_words(plan['basic_rates'])}\n"
+            f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
+            f"bridge={node.plan['bridge']}\n" + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
+        )
+        program = self.programs.start(node, "hostapd", settings)
+        if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
+            said = program.said[-1][1] if program.said else "nothing"
+            raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
+
+    def connect(self, interface: Interface, wait: bool = True) -> None:
+        """Let the kernel look for an access point, and connect. Raises NetlinkError."""
+        interface.tune(CONNECT, (SSID, self.plan["ssid"].encode()), (FREQ, self.plan["freq"]), what="connect")
+        if wait and interface.plan["aps"]:
+            status = interface.wait([CONNECT], f"connect to {self.plan['ssid']}", JOINING_S)
+            if status and not self.plan["may_fail"]:
+                self.refused(interface, f"status {status}")
+
+    def supplicate(self, interface: Interface) -> None:
+        """Let wpa_supplicant do so. Raises NetlinkError."""
+        plan = self.plan
+        scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
+        settings = (
+            f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={plan['freq']}\n{scan}"
+            + ACCESS[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"])
+            + "}\n"
+        )
+        arguments = ["-i", interface.name, "-D", "nl80211", "-c"]
+        program = self.programs.start(interface.node, "wpa_supplicant", settings, arguments)
+        if not interface.plan["aps"]:
+            return
+        answer = self.programs.wait(
+            program, lambda line: next((w for w in (JOINED, WRONG) if w in line), ""), JOINING_S
+        )
+        if answer != JOINED and not plan["may_fail"]:
+            why = "its passphrase is not that of the access point" if answer else f"no answer in {JOINING_S:g} s"
+            self.refused(interface, why)
+
+    def refused(self, interface: Interface, why: str) -> None:
+        """Raises NetlinkError."""
+        said = f"{interface.node.name} cannot connect to {self.plan['ssid']}: {why}; unreachable starts all the same"
+        raise NetlinkError(errno.EACCES, said)
+
+    def rejoin(self, interface: Interface, patient: bool = True) -> None:
+        """hostapd and wpa_supplicant see by themselves that it is on again."""
+        self.switch_on(interface)
+        if interface.node.kind != "ap" and self.plan["client"] == Client.KERNEL:
+            self.connect(interface, wait=False)
+
+    def watch(self, loop: Loop) -> None:
+        self.programs.watch(loop)
+
+    def stop(self) -> None:
+        self.programs.stop()
+
+
+def check_passphrase(passphrase: Any) -> None:
+    """Raises ValueError for one that no station can have."""
+    fits = isinstance(passphrase, str) and SHORTEST <= len(passphrase) <= LONGEST
+    if passphrase is not None and not (fits and all(" " <= letter <= "~" for letter in passphrase)):
+        raise ValueError(f"passphrase: must be of {SHORTEST} to {LONGEST} printable ASCII characters")
+
+
+def mode(plan: dict[str, Any]) -> str:
+    """hostapd's hw_mode of a link."""
+    return "a" if plan["freq"] >= 5000 else "b" if plan["basic_rates"][0] in RATES["b"] else "g"
+
+
+def channel_number(freq: int) -> int:
+    """By its centre frequency in MHz (IEEE 802.11-2016, 16.3.6.3 and 17.3.8.4.2)."""
+    return 14 if freq == 2484 else (freq - 2407) // 5 if freq < 3000 else (freq - 5000) // 5
+
+
+def _words(numbers: Collection[int]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def _one_of(kinds: type[enum.StrEnum], name: str, value: Any) -> Any:
+    if value not in list(kinds):
+        raise ValueError(f"{name}: must be one of {', '.join(kinds)}, not {value!r}")
+    return kinds(value)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A wire between two nodes, the same in both directions: a rate, a delay and its jitter, losses. netem plays them, at
+the end that sends.
+
+Its words and their units are Mininet's: `bw` in Mb/s, `delay` and `jitter` as "2ms" or "500us", `loss` in percent,
+`max_queue_size` in packets. What waits for the rate or lies on the way is in one queue, so that has room for 1000.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from emulation.lane import links
+from emulation.lane.netlink import build
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.interfaces.wired import Interface
+    from emulation.lane.netlink import Value
+
+UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}
+TIME = re.compile(r"(\d+(?:\.\d*)?)(us|ms|s)")
+LONGEST_US, FASTEST_MBPS, QUEUE = 10e6, 100_000, 1000
+HANDLE, CHILD = 1 << 16, 1 << 16 | 1  # of netem, 1:, and of what is below it
+
+# include/uapi/linux/pkt_sched.h: struct tc_netem_qopt (latency and jitter in ticks, which the 64-bit ones replace)
+QOPT, RATE = struct.Struct("=IIIIII"), struct.Struct("=IiIi")
+TCA_NETEM_RATE, TCA_NETEM_LATENCY64, TCA_NETEM_JITTER64 = 6, 10, 11
+CERTAIN = 0xFFFFFFFF  # of a probability
+
+
+class Link(links.Link):
+    """Two ends, of whatever nodes."""
+
+    interface = "wired"
+    settings = ("bw", "delay", "jitter", "loss", "max_queue_size")
+
+    @classmethod
+    def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        delay, jitter = (_time_us(name, settings.get(name, 0)) for name in ("delay", "jitter"))
+        if jitter > delay:
+            raise ValueError(f"jitter: must be at most the delay, {settings.get('delay', 0)}")
+        return {
+            "rate_bps": round(_number("bw", settings.get("bw", 0), 0, FASTEST_MBPS) * 1e6) or None,
+            "delay_us": delay,
+            "jitter_us": jitter,
+            "loss_percent": _number("loss", settings.get("loss", 0), 0, 100),
+            "queue": int(_number("max_queue_size", settings.get("max_queue_size", QUEUE), 1, 1e6)),
+        }
+
+    def take(self, interface: Interface) -> None:  # type: ignore[override]
+        if options := netem(self.plan):
+            interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
+            interface.parent = CHILD
+        interface.switch(on=True)
+        if interface.node.bridge:
+            interface.node.route.set_link(interface.index, master=interface.node.bridge)
+
+    def join(self, interface: Interface) -> None:  # type: ignore[override]
+        """It is joined by its other end."""
+
+    def stagger(self, interface: Interface, number: int, count: int) -> None:  # type: ignore[override]
+        """It sends no beacons."""
+
+    def rejoin(self, interface: Interface, patient: bool = True) -> None:  # type: ignore[override]
+        interface.switch(on=True)
+
+
+def netem(plan: dict[str, Any]) -> bytes:
+    """What netem is told for a link of a plan; empty: nothing is to be played."""
+    if not (plan["rate_bps"] or plan["delay_us"] or plan["loss_percent"]):
+        return b""
+    lost = round(plan["loss_percent"] / 100 * CERTAIN)
+    values: list[tuple[int, Value]] = [
+        (TCA_NETEM_LATENCY64, struct.pack("=q", plan["delay_us"] * 1000)),
+        (TCA_NETEM_JITTER64, struct.pack("=q", plan["jitter_us"] * 1000)),
+    ]
+    if plan["rate_bps"]:
+        values.append((TCA_NETEM_RATE, RATE.pack(plan["rate_bps"] // 8, 0, 0, 0)))
+    return QOPT.pack(0, plan["queue"], lost, 0, 0, 0) + build(values)
+
+
+def _time_us(name: str, value: Any) -> int:
+    found = TIME.fullmatch(value) if isinstance(value, str) else None
+    if not found and value != 0:
+        raise ValueError(f'{name}: must be a time, as "2ms" or "500us", not {value!r}')
+    us = float(found[1]) * UNITS_US[found[2]] if found else 0.0
+    if us > LONGEST_US:
+        raise ValueError(f"{name}: must be at most 10s, not {value}")
+    return round(us)
+
+
+def _number(name: str, value: Any, least: float, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ValueError(f"{name}: must be from {least:g} to {most:g}, not {value!r}")
+    return value

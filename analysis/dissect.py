@@ -18,6 +18,7 @@ HEADER = 24
 ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
 BATMAN = 0x4305  # its ethertype
 BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 20, 4
+PROTECTED = 0x40  # of the second byte
 BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets in which an Ethernet frame is, by type: how long their headers are
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
@@ -82,6 +83,8 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     kind[(fc0 & 0x0C == 0) & (frames.caplen >= HEADER)] = Kind.MANAGEMENT
     hwmp = (fc0 == ACTION) & (frames.field(1) & PROTECTED == 0)
     kind[hwmp & (frames.field(HEADER, 2) == int.from_bytes(PATH_SELECTION, "big"))] = Kind.ROUTING
+    hidden = (fc0 & 0x4C == 0x08) & (frames.field(1) & PROTECTED != 0) & (frames.caplen >= HEADER)
+    kind[hidden] = Kind.ENCRYPTED
     rows, network, ethertype = _ether_types(frames, fc0)
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     kind[rows[ethertype == BATMAN]] = Kind.ROUTING

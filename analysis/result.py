@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
 
-RTSCTS, DATA, ACK = ("rts", "cts"), ("tcp_data",), ("tcp_ack",)
+RTSCTS, DATA, ACK, ENCRYPTED = ("rts", "cts"), ("tcp_data",), ("tcp_ack",), ("encrypted",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
@@ -60,15 +60,17 @@ def count(
 
 
 class Counts(Model):
-    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs."""
+    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, and those of which encryption hides
+    what they are."""
 
     rtscts: int
     data: int
     ack: int
+    encrypted: int = 0
 
     @property
     def total(self) -> int:
-        return self.rtscts + self.data + self.ack
+        return self.rtscts + self.data + self.ack + self.encrypted
 
 
 class Collisions(Counts):
@@ -85,7 +87,7 @@ class Collisions(Counts):
         def table(name: str) -> dict[str, int]:
             return {
                 key: count(stations, name, kinds, COLLIDED)
-                for key, kinds in (("rtscts", RTSCTS), ("data", DATA), ("ack", ACK))
+                for key, kinds in (("rtscts", RTSCTS), ("data", DATA), ("ack", ACK), ("encrypted", ENCRYPTED))
             }
 
         return cls(**table("addressed"), any=Counts(**table("rx")))
@@ -102,6 +104,7 @@ class Failures(Counts):
             rtscts=count(stations, "end", None, ("RTS_LIMIT",)),
             data=count(stations, "end", DATA, GIVEN_UP),
             ack=count(stations, "end", ACK, GIVEN_UP),
+            encrypted=count(stations, "end", ENCRYPTED, GIVEN_UP),
         )
 
 

@@ -33,6 +33,7 @@ SAID = re.compile(
     r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
 )
+NULL = 4  # of subtypes of data: nothing is in it
 CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
 COLUMNS = {Kind.RTS: "RTS/CTS", Kind.CTS: "RTS/CTS", Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "ACK"}
@@ -200,6 +201,8 @@ def kind(packet: "Packet") -> Kind:
         clear = frame.subtype == dissect.ACTION >> 4 and not frame.FCfield.protected
         hwmp = clear and (frame.payload.original or b"")[:2] == dissect.PATH_SELECTION
         return Kind.ROUTING if hwmp else Kind.MANAGEMENT
+    if frame.FCfield.protected and not frame.subtype & NULL:
+        return Kind.ENCRYPTED
     ip, protocol, whole = _ip(packet)
     if protocol == dissect.DSR:
         protocol, header = _dsr(ip.payload.original or bytes(ip.payload), whole)

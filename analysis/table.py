@@ -45,6 +45,12 @@ QUANTITIES = {
     "goodput_kbps": "goodput, kb/s",
 }
 OF_RUNS = QUANTITIES | {"retransmits": "TCP retransmissions"}  # what a run says that is no study's
+# What rows follow others where something was encrypted.
+ENCRYPTED = {
+    "col.ack": ("col.encrypted", "COL_ENCRYPTED"),
+    "col.any.ack": ("col.any.encrypted", "COL_ANY_ENCRYPTED"),
+    "fail.ack": ("fail.encrypted", "FAIL_ENCRYPTED"),
+}
 OF_ROUTING = {
     "routing.frames": "control packets sent",
     "routing.bytes": "control, bytes",
@@ -100,7 +106,11 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
     routing = [run.routing for run in runs if run.routing]
     reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
     dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
-    return OF_RUNS | (OF_ROUTING | dropped if routing else {})
+    shown = OF_RUNS
+    if any(each.encrypted for run in runs for each in (run.col, run.col.any, run.fail)):
+        pairs = ((pair, ENCRYPTED.get(pair[0])) for pair in OF_RUNS.items())
+        shown = dict(each for both in pairs for each in both if each)
+    return shown | (OF_ROUTING | dropped if routing else {})
 
 
 def value(run: Run, path: str) -> float:

@@ -37,6 +37,7 @@ class Kind(IntEnum):
     ROUTING = 5
     MANAGEMENT = 6
     OTHER = 7
+    ENCRYPTED = 8  # data of which nobody outside can tell more
 
 
 def is_response(kind: Array) -> Array:

@@ -108,7 +108,7 @@ CASES = {
     "ARP": (header() + SNAP + b"\x08\x06" + bytes(28), Kind.OTHER),
     "ICMP": (header() + ipv4(*IPS, 1, bytes(8)), Kind.OTHER),
     "Null data": (header(0x48), Kind.OTHER),
-    "protected": (header(fc1=0x40) + PURE_ACK, Kind.OTHER),
+    "protected": (header(fc1=0x40) + PURE_ACK, Kind.ENCRYPTED),
     "no SNAP": (header() + b"\xe0" + PURE_ACK[1:], Kind.OTHER),
     "QoS": (header(0x88, extra=b"\0\0") + PURE_ACK, Kind.TCP_ACK),
     "QoS with HT Control": (header(0x88, 0x80, b"\0\0" + bytes(4)) + PURE_ACK, Kind.TCP_ACK),

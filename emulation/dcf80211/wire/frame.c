@@ -165,8 +165,10 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 		return DCF_OTHER;
 	if ((frame[0] & FC_TYPE) == FC_MANAGEMENT)
 		return classify_management(frame, len);
-	if ((frame[0] & FC_TYPE) != FC_DATA || frame[0] & FC_NULL || frame[1] & FC1_PROTECTED)
+	if ((frame[0] & FC_TYPE) != FC_DATA || frame[0] & FC_NULL)
 		return DCF_OTHER;
+	if (frame[1] & FC1_PROTECTED)
+		return DCF_ENCRYPTED;
 	if ((frame[1] & (FC1_TO_DS | FC1_FROM_DS)) == (FC1_TO_DS | FC1_FROM_DS))
 		at += DCF_ALEN;
 	if (frame[0] & FC_QOS) {

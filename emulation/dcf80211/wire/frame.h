@@ -24,6 +24,7 @@ enum dcf_kind {
 	DCF_ROUTING,
 	DCF_MANAGEMENT,
 	DCF_OTHER,
+	DCF_ENCRYPTED, /* data of which nobody outside can tell more */
 	DCF_KINDS
 };
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CONNECT = 46  # of nl80211
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
-SHORT_SCAN_S, LONG_SCAN_S = 5, 60  # how often a client looks around that hears its access point weakly, or well
+SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
 ROAM_DB = 8.0  # above what can be received at all
 NEVER_S = 1_000_000
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from analysis import routes
 from analysis.aired import Aired
+from analysis.medium import radios
 from analysis.paths import Legs, Paths, addresses, paths
 from analysis.routes import Event
 from analysis.trace import Array, Kind
@@ -137,7 +138,7 @@ def make(
 ) -> Film:  # fmt: skip
     """The film of a run: of its plan and lane.json, what was on the air, what routing told (records of
     `analysis.routes`, None: nothing), and how far each station reaches, where distance alone says it."""
-    names = [node["name"] for node in plan["nodes"] for on in node["interfaces"] if on["kind"] == "radio"]
+    names = [radio["name"] for radio in radios(plan)]
     took = paths(Legs.of_air(air, lane["stopped_ns"]), plan)
     return Film(
         title=title,
@@ -164,7 +165,8 @@ def ways(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Stop]]:
     """Each station's stops: those of the plan's motion; from where a script moved it on, these."""
     planned = (plan.get("motion") or {}).get("waypoints", {})
     found = {}
-    for node in plan["nodes"]:
+    on_air = {radio["name"] for radio in radios(plan)}
+    for node in (node for node in plan["nodes"] if node["name"] in on_air):
         stops = planned.get(node["name"]) or [(0, *(metres * 1000 for metres in node["position"]))]
         found[node["name"]] = [(at / 1e6, x / 1e3, y / 1e3, z / 1e3) for at, x, y, z in stops]
     for move in lane.get("moves", ()):

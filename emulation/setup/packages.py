@@ -62,6 +62,8 @@ def files(pattern: str, package: str) -> Need:
 BY_HAND = (
     program("iperf3"),
     program("babeld"),
+    program("hostapd"),
+    program("wpa_supplicant", "wpasupplicant"),
     program("iw"),
     program("ip", "iproute2"),
     program("ping", "iputils-ping"),

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Access points, wires and switches in the lane: hostapd, wpa_supplicant and the kernel's own bridge and netem."""
+
+import json
+
+import pytest
+
+from emulation.lanes.virtual import LaneError
+
+PASSPHRASE = "correct horse"
+SECURED = f'security="{{}}", passphrase="{PASSPHRASE}"'
+WLAN = """
+import json
+from emulation.net import Infrastructure, Net, Wired
+from traffic.ping import ping
+net = Net(rate=11, seconds=2, {net})
+ap, a, h = net.addAccessPoint("ap1"), net.addStation("sta1", position="20,0,0"), net.addHost("h1")
+b = net.addStation("sta2", position=(0, {at}, 0), {sta2})
+net.addLink(ap, a, b, cls=Infrastructure, ssid="lab", {link})
+net.addLink(ap, h, cls=Wired, delay="2ms")
+net.addFlow(a, h); net.addFlow(h, a)
+with net:
+    net.start()
+    found = [[round(rtt * 1e3) for _, _, rtt in ping(x, y.IP(), count=2) if rtt] for x, y in ((a, h), (h, a), (a, b))]
+    result = net.run()
+    events = result["recorders"]["associations"]["events"]
+    print(json.dumps([found, [(e["node"], e["ap"]) for e in events]]))
+    print(json.dumps([one["delivered_bytes"] for one in result["applications"]]))
+    counters = [station["counters"]["tx"] for station in result["air"]["stations"]]
+    print(json.dumps({{kind: n for each in counters for kind, n in each.items()}}))
+"""
+
+
+def wlan(net="", link="", sta2="", at=30):
+    return WLAN.format(net=net, link=link, sta2=sta2, at=at)
+
+
+@pytest.mark.parametrize("security", ["open", "wpa2", "wpa3"])
+def test_clients_connect_and_reach_each_other_and_the_wire(bench, security):
+    """Over the access point, which relays; the wire's 2 ms are in the round trip twice. What is encrypted is counted
+    as that, and nothing is guessed."""
+    found, delivered, sent = map(json.loads, bench.script(wlan(link=SECURED.format(security) * (security != "open"))))
+    (up, down, across), joined = found
+    assert len(up) == len(down) == len(across) == 2 and all(4 < rtt < 12 for rtt in up + down), found
+    assert joined == [["sta1", "ap1"], ["sta2", "ap1"]]
+    assert min(delivered) > 100_000
+    assert ("encrypted" in sent) == (security != "open") == ("tcp_data" not in sent)
+
+
+def test_the_same_wlan_twice_is_the_same_to_the_byte(bench, tmp_path):
+    """Keys, nonces and scans too are of the seed's randomness."""
+    traces = []
+    for _ in range(2):
+        bench.script(wlan(link=SECURED.format("wpa2")))
+        traces.append((bench.folder / "run1-1" / "air.trace").read_bytes())
+        __import__("shutil").rmtree(bench.folder / "run1-1")
+    assert traces[0] == traces[1] and len(traces[0]) > 100_000
+
+
+def test_a_wrong_passphrase_is_said(bench):
+    with pytest.raises(LaneError, match="sta2 cannot connect to lab: its passphrase is not that of the access point"):
+        bench.script(wlan(link=SECURED.format("wpa2"), sta2='passphrase="wrong horse"'))
+
+
+def test_a_wrong_passphrase_may_be_wanted(bench):
+    found, delivered, _ = map(
+        json.loads, bench.script(wlan("unreachable=True", SECURED.format("wpa2"), 'passphrase="wrong horse"'))
+    )
+    assert found[0][2] == [] and found[1][0] == ["sta1", "ap1"] and ["sta2", "ap1"] not in found[1]
+    assert min(delivered) > 100_000
+
+
+def test_a_station_out_of_range_keeps_the_others_from_nothing(bench):
+    found, delivered, _ = map(json.loads, bench.script(wlan("unreachable=True", at=2000)))
+    assert found[0][2] == [] and found[1] == [["sta1", "ap1"]] and min(delivered) > 100_000
+
+
+def test_hostapds_death_ends_the_run(bench):
+    with pytest.raises(LaneError, match="ap1: hostapd has ended, killed by signal 9"):
+        bench.script(
+            wlan().replace(
+                "    result = net.run()",
+                "    net.at(1, lambda: net.links['link1'].programs.running[0].process.kill())\n    result = net.run()",
+            )
+        )
+
+
+HANDOVER = """
+import json
+from emulation.net import Infrastructure, Net, Wired
+net = Net(rate=11, seconds=50, thresholds=dict(receive_dbm=-85, sense_dbm=-95, capture_db=10))
+aps = [net.addAccessPoint(f"ap{i}", position=(1200 * i, 0, 0)) for i in range(2)]
+a, s, h = net.addStation("sta1", position=(20, 0, 0)), net.addSwitch("s1"), net.addHost("h1")
+net.addLink(*aps, a, cls=Infrastructure, ssid="lab", security="wpa2", passphrase="correct horse")
+for ap in aps:
+    net.addLink(ap, s, cls=Wired)
+net.addLink(s, h, cls=Wired, delay="2ms")
+net.addFlow(h, a)
+with net:
+    net.start()
+    a.move((1190, 0, 0), 30)
+    result = net.run()
+    events = result["recorders"]["associations"]["events"]
+    print(json.dumps([(event["at_ns"] - result["started_ns"], event["ap"]) for event in events]))
+    print(result["applications"][0]["delivered_bytes"])
+"""
+
+
+def test_a_station_that_moves_is_handed_over(bench):
+    """By what it receives, without a moment without an access point, where its radio receives what wpa_supplicant does
+    not call good; the switch learns where it is, and the flow goes on."""
+    events, delivered = map(json.loads, bench.script(HANDOVER))
+    assert [ap for _, ap in events] == ["ap0", "ap1"]
+    assert 15e9 < events[1][0] < 30e9  # half way is at 19.7 s
+    assert delivered > 15_000_000
+
+
+def test_a_link_that_is_lost_is_mended(bench):
+    """Under the seeds' thresholds all that is received is good, so a client goes on when it hears nothing more."""
+    text = HANDOVER.replace(", thresholds=dict(receive_dbm=-85, sense_dbm=-95, capture_db=10)", "")
+    events, delivered = map(
+        json.loads, bench.script(text.replace("1200", "400").replace("(1190", "(380").replace("30)", "10)"))
+    )
+    assert [ap for _, ap in events] == ["ap0", None, "ap1"] and delivered > 15_000_000
+
+
+WIRED = """
+import json
+from emulation.net import Net, Wired
+from traffic.ping import ping
+net = Net(seconds=5)
+a, b, c, s = net.addHost("h1"), net.addHost("h2"), net.addStation("gw", position=(0, 0, 0)), net.addSwitch("s1")
+far = net.addStation("sta1", position=(100, 0, 0))
+net.addLink(a, s, cls=Wired, delay="3ms")
+net.addLink(b, s, cls=Wired, delay="500us", bw=8)
+net.addLink(c, s, cls=Wired)
+net.addFlow(a, b)
+net.addFlow(a, far)
+with net:
+    net.start()
+    print(json.dumps([round(rtt * 1e6) for _, _, rtt in ping(a, b.IP(), count=2)]))
+    print(json.dumps([ttl for _, ttl, _ in ping(a, far.IP(), count=1)]))
+    result = net.run()
+    print(json.dumps([one["delivered_bytes"] * 8 / 5 for one in result["applications"]]))
+    print(c.cmd("ip -brief address"), a.cmd("ip route"))
+"""
+
+
+def test_wires_take_their_time_to_the_microsecond(bench):
+    """And their rate: 8 Mb/s of Ethernet frames; a station with a wire is a router between it and the air."""
+    rtt, ttl, rates, *said = bench.script(WIRED)
+    assert json.loads(ttl) == [63]
+    first, second = json.loads(rtt)
+    assert first == second == 7000 + 2 * 98  # 98 bytes at 8 Mb/s, each way
+    wired, _ = json.loads(rates)
+    assert 7.4e6 < wired < 8e6 * 1460 / 1514 + 1
+    assert "10.0.0.3/24" in "".join(said) and "10.0.0.3/32" in "".join(said)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A WLAN: stations around an access point, and a host on a wire behind it, with a flow for each station.
+
+    sta1 ┐
+    sta2 ├──  ap1 ━━━━ h1      flow1, flow2 … up, from the stations to the host; down; or both
+    sta3 ┘
+
+The infrastructure of seed 004: 11 Mb/s with 1 Mb/s for control frames, and a wire of 2 to 15 ms. All stations are at
+the same distance, so that none is stronger than another.
+"""
+
+from math import cos, pi, sin
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from topologies.network import Application, Link, Network, Node
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stations: int = Field(3, ge=1, le=200, description="stations around the access point")
+    radius: float = Field(20.0, gt=0, le=9000, allow_inf_nan=False, description="metres from it")
+    delay: float = Field(2.0, ge=0, le=10_000, description="of the wire, one way, ms")
+    bw: float = Field(100.0, gt=0, le=100_000, description="of the wire, Mb/s")
+    direction: Literal["up", "down", "both"] = Field("up", description="from the stations, to them, or a flow each way")
+    security: Literal["open", "wpa2", "wpa3"] = Field("open", description="how stations are let in")
+    passphrase: str | None = Field(None, description="of wpa2 and wpa3")
+
+    @model_validator(mode="after")
+    def _closed(self) -> Self:
+        if (self.security == "open") != (self.passphrase is None):
+            raise ValueError("passphrase: with wpa2 or wpa3, and with none else")
+        return self
+
+
+def layout(p: Parameters) -> Network:
+    names = [f"sta{i}" for i in range(1, p.stations + 1)]
+    angle = 2 * pi / p.stations
+    around = {name: (p.radius * cos(i * angle), p.radius * sin(i * angle), 0.0) for i, name in enumerate(names)}
+    up = [Application(source=name, destination="h1") for name in names if p.direction != "down"]
+    down = [Application(source="h1", destination=name) for name in names if p.direction != "up"]
+    lock = {"security": p.security} | ({"passphrase": p.passphrase} if p.passphrase else {})
+    return Network(
+        nodes={"ap1": Node(kind="ap"), "h1": Node(kind="host")}
+        | {name: Node(position=position) for name, position in around.items()},
+        links=(
+            Link(nodes=("ap1", *names), kind="infrastructure", settings=lock),
+            Link(nodes=("ap1", "h1"), kind="wired", settings={"delay": f"{p.delay:g}ms", "bw": p.bw}),
+        ),
+        applications=(*up, *down),
+    )
+
+
+def usual(p: Parameters) -> dict[str, Any]:
+    return {"rate": 11.0}

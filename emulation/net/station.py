@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A node of a script: what it is asked to be can be changed, also while the network runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import topologies
+from emulation.lane.motion import FASTEST, Position, standing
+from emulation.lane.node import Node
+from emulation.plan.air import TX_POWER
+from emulation.plan.errors import PlanError, refusals
+from emulation.plan.nodes import RTS_THRESHOLDS, own_radio
+
+if TYPE_CHECKING:
+    from emulation.net import Net
+
+
+class Station(Node):
+    """A node of a script. `position` (metres), `tx_power_dbm` and `rts` may be set at any time, also while it runs."""
+
+    def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
+        self.net, self.asked = net, asked
+        super().__init__(name, asked.position, asked.kind)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """What would have no effect is refused."""
+        if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
+            raise PlanError(f"{self.name} has no {name}; what can be set is position, tx_power_dbm, rts")
+        super().__setattr__(name, value)
+
+    @property
+    def position(self) -> Position:
+        """Where it is now."""
+        return super().position
+
+    @position.setter
+    def position(self, position: Any) -> None:
+        asked = self.asked_at(position)
+        self.net.heard_anew(self, asked, asked.position)
+        self.net.motion.go(self, standing(asked.position), None)
+
+    def setPosition(self, position: Any) -> None:
+        """As Mininet-WiFi has it: it is there at once."""
+        self.position = position
+
+    def move(self, to: Any, speed: float) -> None:
+        """Let it go there (metres) from where it is, straight on, at so many metres a second, from now on; returns at
+        once. Raises PlanError, and OSError."""
+        asked = self.asked_at(to)
+        if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
+            raise PlanError(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
+        self.net.set_out(self, asked, float(speed))
+
+    def asked_at(self, position: Any) -> topologies.Node:
+        with refusals(self.name):
+            return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
+
+    @property
+    def tx_power_dbm(self) -> float | None:
+        """What it sends with; None: as the propagation model has it."""
+        return self.asked.settings.get(TX_POWER)  # type: ignore[return-value]
+
+    @tx_power_dbm.setter
+    def tx_power_dbm(self, power: float) -> None:
+        self.net.heard_anew(self, self.with_setting(TX_POWER, power))
+
+    @property
+    def rts(self) -> str:
+        """RTS/CTS before all, long or no frames: full, partial, none."""
+        return str(self.asked.settings.get("rts", self.net.asked.radio.rts))
+
+    @rts.setter
+    def rts(self, rts: str) -> None:
+        asked = self.with_setting("rts", rts)
+        own_radio(self.net.asked.radio, self.name, asked.settings)
+        if self.net.started:
+            self.radio.set_rts_threshold(RTS_THRESHOLDS[rts])
+        self.asked = asked
+
+    def with_setting(self, name: str, value: Any) -> topologies.Node:
+        settings = {**self.asked.settings, name: value}
+        return topologies.Node(kind=self.asked.kind, position=self.asked.position, settings=settings)

@@ -22,7 +22,7 @@ PROTECTED = 0x40  # of the second byte
 BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets in which an Ethernet frame is, by type: how long their headers are
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
-ACTION, PROTECTED = 0xD0, 0x40
+ACTION = 0xD0
 PATH_SELECTION = b"\x0d\x01"  # how HWMP's action frames begin: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 

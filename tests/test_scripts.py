@@ -48,7 +48,7 @@ def test_options_are_checked_at_once(options, says):
         (lambda net: net.addStation("b", colour="red"), "b: there is no setting colour; there are: rate, rts"),
         (lambda net: net.addStation("b", tx_power_dbm=99), "b: tx_power_dbm: must be from -140 to 40, not 99"),
         (lambda net: net.addLink("sta1", sssid="x"), "link adhoc: there is no setting sssid; there are: ssid, freq"),
-        (lambda net: net.addLink("sta1", cls="meshed"), "there is no link 'meshed'; there are: adhoc, mesh"),
+        (lambda net: net.addLink("sta1", cls="meshed"), "there is no link 'meshed'; there are: adhoc, infra"),
         (lambda net: net.addLink("sta9", cls=Mesh), "there is no node sta9; there are: sta1, sta2, sta3"),
         (lambda net: net.addFlow("sta1", "sta3", kind="udp"), "there is no application 'udp'; there are: "),
         (lambda net: net.addFlow("sta1", "sta3", tcp="x"), "flow sta1 -> sta3: tcp: there is no TCP 'x'"),

@@ -24,7 +24,7 @@ RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
 # A beacon costs airtime. But Linux knows a station of an IBSS only once it has heard it, and a beacon is the first that
 # those hear of each other who meet under way.
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
-OF_RADIO = ("rts", "rate")  # what a node may have otherwise than the others; and TX_POWER, and a client:
+OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER, and a client:
 PASSPHRASE = "passphrase"
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's

@@ -74,8 +74,9 @@ def test_keys_that_others_rely_on() -> None:
         "made_of", "seed", "goodput_segments", "goodput_kbps", "col", "fail", "in_flight", "queue_drops", "trace",
         "trace_sha256", "air_s", "wall_s", "flows", "settings", "stations",
     }  # fmt: skip
-    assert r["col"].keys() == {"rtscts", "data", "ack", "any"} and r["col"]["any"].keys() == {"rtscts", "data", "ack"}
-    assert r["fail"].keys() == {"rtscts", "data", "ack"} and r["in_flight"].keys() == {"data", "ack", "total"}
+    counts = {"rtscts", "data", "ack", "encrypted"}
+    assert r["col"].keys() == {*counts, "any"} and r["col"]["any"].keys() == counts
+    assert r["fail"].keys() == counts and r["in_flight"].keys() == {"data", "ack", "total"}
 
 
 def test_round_trip() -> None:

@@ -137,7 +137,10 @@ class TinyAir:
         s.msdus += 1
         group = receiver == NOBODY
         address = b"\xff" * 6 if group else mac(receiver)
-        body = data_header(address, mac(station), s.msdus, fc0) + payload
+        header = data_header(address, mac(station), s.msdus, fc0)
+        if kind == Kind.ENCRYPTED:
+            header = header[:1] + b"\x40" + header[2:]  # Protected Frame
+        body = header + payload
         rts = not group and self.rts(len(body) + 4)
         frame = Frame(kind, receiver, body, s.msdus, self.now, s.msdus, rts, group)
         if kind in (Kind.TCP_DATA, Kind.TCP_ACK):
@@ -385,6 +388,9 @@ def busy_string(seconds: float, seed: int = 1, stations: int = 4, load: float = 
         air.at(base + 1_000_000, lambda s=s: air.enqueue(s, Kind.MANAGEMENT, NOBODY, bytes(12) + b"\0\1x", 0x80))
         hello = ipv4(ip(s), b"\xff" * 4, 17, udp(698, 698, bytes(40)))
         air.at(base + 2_000_000, lambda s=s, p=hello: air.enqueue(s, Kind.ROUTING, NOBODY, p))
+        if n % 4 == 1 and s < last:
+            hidden = bytes(range(60))
+            air.at(base + 4_000_000, lambda s=s, p=hidden: air.enqueue(s, Kind.ENCRYPTED, s + 1, p))
         arp = b"\xaa\xaa\x03\0\0\0\x08\x06" + bytes(28)
         to = (s + 2) % stations if n % 3 == 2 else s + 1 if s < last else s - 1  # two away is out of range
         air.at(base + 3_000_000, lambda s=s, p=arp, to=to: air.enqueue(s, Kind.OTHER, to, p))

@@ -114,8 +114,9 @@ class Edca(c.Structure):
 
 class Counters(c.Structure):
     _fields_ = [
-        ("tx", c.c_uint64 * 8), ("airtime_ns", c.c_uint64 * 8), ("rx", c.c_uint64 * 5 * 8),
-        ("addressed", c.c_uint64 * 5 * 8), ("end", c.c_uint64 * 8 * 8), ("short_retries", c.c_uint64),
+        ("tx", c.c_uint64 * len(KINDS)), ("airtime_ns", c.c_uint64 * len(KINDS)),
+        ("rx", c.c_uint64 * len(OUTCOMES) * len(KINDS)), ("addressed", c.c_uint64 * len(OUTCOMES) * len(KINDS)),
+        ("end", c.c_uint64 * len(REASONS) * len(KINDS)), ("short_retries", c.c_uint64),
         ("long_retries", c.c_uint64), ("busy_ns", c.c_uint64), ("nav_ns", c.c_uint64), ("tx_ns", c.c_uint64),
         ("share", Share * 4),
     ]  # fmt: skip

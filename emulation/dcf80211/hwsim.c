@@ -48,20 +48,25 @@ static struct backlog *message_new(u32 room)
 	return kmalloc(sizeof(struct backlog) + room, GFP_ATOMIC);
 }
 
-static u8 *message_begin(struct backlog *message, int cmd)
+static u8 *message_begin(u8 *bytes, int cmd)
 {
-	struct genlmsghdr *genl = nlmsg_data((struct nlmsghdr *)message->bytes);
+	struct genlmsghdr *genl = nlmsg_data((struct nlmsghdr *)bytes);
 
-	memset(message->bytes, 0, MESSAGE_HEADER);
+	memset(bytes, 0, MESSAGE_HEADER);
 	genl->cmd = cmd;
 	genl->version = 1;
-	return message->bytes + MESSAGE_HEADER;
+	return bytes + MESSAGE_HEADER;
 }
 
-static void message_end(struct air *air, struct backlog *message, const u8 *end)
+/* Its length. */
+static u32 message_end(u8 *bytes, const u8 *end)
 {
-	message->len = end - message->bytes;
-	((struct nlmsghdr *)message->bytes)->nlmsg_len = message->len;
+	return ((struct nlmsghdr *)bytes)->nlmsg_len = end - bytes;
+}
+
+static void message_wait(struct air *air, struct backlog *message, const u8 *end)
+{
+	message->len = message_end(message->bytes, end);
 	list_add_tail(&message->list, &air->backlog);
 	air->waiting++;
 	/* Who gives a buffer after we have looked for one sees that something waits: virtqueue_kick_prepare() has the other. */
@@ -109,34 +114,51 @@ void hwsim_forget(struct air *air)
 	air->report = NULL;
 }
 
-static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
-	struct air *air = edge;
-	struct backlog *message = air->waiting < MOST_WAITING ? message_new(MESSAGE_ROOM + f->len) : NULL;
-	u8 *at;
+	u8 *at = put_attr(message_begin(bytes, CMD_FRAME), ATTR_RECEIVER, receiver, ETH_ALEN);
 
-	if (!message) {
-		air->lost_messages++;
-		return;
-	}
-	at = put_attr(message_begin(message, CMD_FRAME), ATTR_RECEIVER, air->radio[to].addr, ETH_ALEN);
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
 	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
 	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
-	at = put_u32(at, ATTR_FREQ, f->freq);
-	message_end(air, message, at);
+	return put_u32(at, ATTR_FREQ, f->freq);
+}
+
+/* Into a buffer of hwsim's at once, if nothing waits for one and it is large enough. */
+static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+{
+	struct air *air = edge;
+	const u8 *receiver = air->radio[to].addr;
+	struct backlog *message = NULL;
+	u16 head;
+	u32 size;
+	u8 *at;
+
+	at = list_empty(&air->backlog) ? vdev_take(air, QUEUE_RX, &head, &size) : NULL;
+	if (at && MESSAGE_ROOM + f->len <= size) {
+		size = message_end(at, put_reception(at, receiver, f, rate, power_mdbm));
+		return vdev_give(air, QUEUE_RX, head, size);
+	}
+	if (at)
+		vdev_give(air, QUEUE_RX, head, 0);
+	else if (air->waiting < MOST_WAITING)
+		message = message_new(MESSAGE_ROOM + f->len);
+	if (message)
+		message_wait(air, message, put_reception(message->bytes, receiver, f, rate, power_mdbm));
+	else
+		air->lost_messages++;
 }
 
 static void report(struct air *air, struct backlog *message, const u8 *transmitter, u64 cookie, u32 flags,
 		   const struct tx_rate *rates)
 {
-	u8 *at = put_attr(message_begin(message, CMD_TX_INFO), ATTR_TRANSMITTER, transmitter, ETH_ALEN);
+	u8 *at = put_attr(message_begin(message->bytes, CMD_TX_INFO), ATTR_TRANSMITTER, transmitter, ETH_ALEN);
 
 	at = put_u32(at, ATTR_FLAGS, flags);
 	at = put_u32(at, ATTR_SIGNAL, 0);
 	at = put_attr(at, ATTR_TX_INFO, rates, DCF_STAGES * sizeof(*rates));
 	at = put_attr(at, ATTR_COOKIE, &cookie, sizeof(cookie));
-	message_end(air, message, at);
+	message_wait(air, message, at);
 }
 
 static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)

@@ -19,7 +19,7 @@ void *vdev_take(struct air *air, int q, u16 *head, u32 *size)
 
 	if (le16_to_cpu((__force __le16)READ_ONCE(r->avail->idx)) == air->queue[q].seen)
 		return NULL;
-	rmb(); /* index before entry */
+	virt_rmb(); /* index before entry */
 	*head = le16_to_cpu((__force __le16)r->avail->ring[air->queue[q].seen++ % r->num]);
 	*size = le32_to_cpu((__force __le32)r->desc[*head].len);
 	return phys_to_virt(le64_to_cpu((__force __le64)r->desc[*head].addr));
@@ -32,7 +32,7 @@ void vdev_give(struct air *air, int q, u16 head, u32 len)
 
 	r->used->ring[i % r->num].id = (__force __virtio32)cpu_to_le32(head);
 	r->used->ring[i % r->num].len = (__force __virtio32)cpu_to_le32(len);
-	wmb(); /* entry before index */
+	virt_wmb(); /* entry before index */
 	r->used->idx = (__force __virtio16)cpu_to_le16(i + 1);
 	air->queue[q].used = true;
 }

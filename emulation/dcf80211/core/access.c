@@ -91,9 +91,9 @@ static void end_backoff(const struct dcf *dcf, const struct dcf_station *s, stru
 
 void access_freeze(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 known)
 {
-	u64 base = base_of(dcf, s, a);
+	u64 base = a->backoff ? base_of(dcf, s, a) : DCF_NEVER;
 
-	if (a->backoff && known >= base) /* less the whole slots that have passed, or the boundaries */
+	if (known >= base) /* less the whole slots that have passed, or the boundaries */
 		a->slots -= dcf_min((known - base) / dcf->config.phy.slot_ns + dcf->config.edca, a->slots);
 	a->at = DCF_NEVER;
 }

@@ -26,28 +26,30 @@ static void take_leg(struct motion *m)
 	bool last = m->leg + 1 == m->count;
 	int i;
 
-	for (i = 0; i < 3; i++)
+	m->from_us = from->at_us;
+	m->until_us = last ? DCF_NEVER : to->at_us;
+	for (i = 0; i < 3; i++) {
+		m->from[i] = (s64)from->mm[i] * PARTS;
 		m->velocity[i] = last ? 0 : (s64)(to->mm[i] - from->mm[i]) * ((s64)PARTS << VELOCITY_BITS) /
 						    (s64)(to->at_us - from->at_us);
+	}
 }
 
 struct place motion_place(const struct dcf *dcf, struct dcf_station *s)
 {
 	struct motion *m = &s->motion;
 	u64 now = dcf->now > m->since_ns ? (dcf->now - m->since_ns) / US : 0, passed;
-	const struct dcf_waypoint *from;
 	struct place place;
 	int i;
 
-	if (m->leg + 1 < m->count && m->way[m->leg + 1].at_us <= now) {
+	if (m->until_us <= now) {
 		while (m->leg + 1 < m->count && m->way[m->leg + 1].at_us <= now)
 			m->leg++;
 		take_leg(m);
 	}
-	from = &m->way[m->leg];
-	passed = now > from->at_us ? now - from->at_us : 0;
+	passed = now > m->from_us ? now - m->from_us : 0;
 	for (i = 0; i < 3; i++)
-		place.at[i] = (s64)from->mm[i] * PARTS + (s64)((__int128_t)m->velocity[i] * passed >> VELOCITY_BITS);
+		place.at[i] = m->from[i] + (s64)((__int128_t)m->velocity[i] * passed >> VELOCITY_BITS);
 	return place;
 }
 
@@ -60,11 +62,6 @@ static u64 square_of(struct dcf *dcf, const struct place *a, const struct place 
 	for (i = 0; i < 3; i++)
 		square += (a->at[i] - b->at[i]) * (a->at[i] - b->at[i]);
 	return square;
-}
-
-bool motion_between(const struct dcf *dcf, const struct dcf_station *a, const struct dcf_station *b)
-{
-	return a->motion.count && b->motion.count && a->motion.count + b->motion.count > 2 && dcf->table.points;
 }
 
 /* @part of 2^32 from @a to @b. */

@@ -60,7 +60,8 @@ struct motion {
 	u32 count; /* 0: nobody knows where it is; 1: it stands */
 	u32 leg; /* the waypoint that it has passed last */
 	u64 since_ns;
-	s64 velocity[3];
+	u64 from_us, until_us; /* of this leg */
+	s64 from[3], velocity[3];
 	u32 top_mm_s; /* never is it faster */
 };
 
@@ -201,6 +202,12 @@ static inline struct dcf_frame *held_frame(const struct dcf_station *s)
 	return s->holder->head;
 }
 
+/* Does the distance of the two make their link? */
+static inline bool motion_between(const struct dcf *dcf, const struct dcf_station *a, const struct dcf_station *b)
+{
+	return a->motion.count && b->motion.count && a->motion.count + b->motion.count > 2 && dcf->table.points;
+}
+
 /* timeline.c */
 void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time);
 void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind);
@@ -232,8 +239,6 @@ void neighbours_forget(struct dcf *dcf);
 /* motion.c */
 /* Where @s is, which has waypoints. */
 struct place motion_place(const struct dcf *dcf, struct dcf_station *s);
-/* Does the distance of the two make their link? */
-bool motion_between(const struct dcf *dcf, const struct dcf_station *a, const struct dcf_station *b);
 /* That link, now; @here is where @from is. */
 struct dcf_link motion_link(struct dcf *dcf, struct dcf_station *from, const struct place *here, struct dcf_station *to);
 /* Is @to within reach and a quarter of it? And how long does nobody else get within reach? DCF_NEVER: nobody moves. */

@@ -17,6 +17,7 @@ import numpy as np
 from analysis import pcapng
 from analysis.medium import ips_of
 from analysis.packets import Packets
+from analysis.same_slot import same_slot
 from analysis.trace import NEVER, TX, Array, Kind, Outcome, Records, Trace, joined, rows_of, whole
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
@@ -27,8 +28,11 @@ class Growing:
     """A trace file, to be asked for `more` now and then, and to be finished; if it was not, its pcapngs are gone at the
     end of the block. Raises TraceError, OSError."""
 
-    def __init__(self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, part: int = PART) -> None:
-        self.path, self.part = path, part
+    def __init__(
+        self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, part: int = PART, slot_ns: int = 0
+    ) -> None:
+        self.path, self.part, self.slot_ns = path, part, slot_ns
+        self.same_slot = 0  # collisions of frames that began within a slot
         self.writer = pcapng.Writer(stations, folder)
         self.parts: list[Records] = []
         self.ips, self.packets = ips_of(stations), list[Packets]()
@@ -69,6 +73,8 @@ class Growing:
         row, known = rows_of(tx, rx)
         kind = tx["kind"][row] if tx.size else row
         delivered = (kind > Kind.ACK) & (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
+        here = known & (np.arange(rx.size) >= self.rx.size)
+        self.same_slot += same_slot(tx, rx[here], row[here], self.slot_ns)
         kept = (delivered | ~known)[self.rx.size :]
         self.parts.append(replace(new, rx=new.rx[kept], rx_at=new.rx_at[kept]))
         until_ns = int(tx["start_ns"][-1]) - hold_ns if hold_ns and tx.size else NEVER

@@ -75,12 +75,14 @@ class Counts(Model):
 
 class Collisions(Counts):
     """Frames that failed at their addressed receiver because other transmissions overlapped them. `any`: the same
-    at every station within reception range, whoever they were for."""
+    at every station within reception range, whoever they were for. `same_slot`: of the former those that began within a
+    slot of what they collided with (`analysis.same_slot`); None without a trace."""
 
     any: Counts
+    same_slot: int | None = None
 
     @classmethod
-    def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Collisions":
+    def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
         """From the `counters` of all stations."""
         stations = list(stations)
 
@@ -90,7 +92,7 @@ class Collisions(Counts):
                 for key, kinds in (("rtscts", RTSCTS), ("data", DATA), ("ack", ACK), ("encrypted", ENCRYPTED))
             }
 
-        return cls(**table("addressed"), any=Counts(**table("rx")))
+        return cls(**table("addressed"), any=Counts(**table("rx")), same_slot=same_slot)
 
 
 class Failures(Counts):
@@ -184,6 +186,17 @@ class Run(Model):
     def retransmits(self) -> int:
         """TCP's, of all flows."""
         return sum(flow.retransmits for flow in self.flows)
+
+    @property
+    def unfinished(self) -> int:
+        """Flows that were to send so much, and had not when time was up; of those without end, all."""
+        return sum(flow.finished_s is None for flow in self.flows)
+
+    @property
+    def same_slot_share(self) -> float:
+        """Percent of the attempts at TCP's frames that collided with what began in the same slot; nan without any."""
+        sent = sum(station.counters["tx"].get(kind, 0) for station in self.stations for kind in DATA + ACK + ENCRYPTED)
+        return 100 * self.col.same_slot / sent if sent and self.col.same_slot is not None else math.nan
 
     @property
     def folder(self) -> str:
@@ -283,6 +296,7 @@ def from_lane(
     variant: str = "",
     case: str = "",
     in_flight: InFlight | None = None,
+    same_slot: int | None = None,
     tcp: Mapping[str, TcpSummary] | None = None,
     route: Mapping[str, RouteSummary] | None = None,
     routing: RoutingSummary | None = None,
@@ -320,7 +334,7 @@ def from_lane(
         seed=plan["seed"],
         goodput_segments=sum(flow.goodput_segments for flow in flows),
         goodput_kbps=sum(flow.goodput_kbps for flow in flows),
-        col=Collisions.of(counters),
+        col=Collisions.of(counters, same_slot),
         fail=Failures.of(counters),
         in_flight=in_flight,
         queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),

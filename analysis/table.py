@@ -44,7 +44,10 @@ QUANTITIES = {
     "goodput_segments": "goodput, segments",
     "goodput_kbps": "goodput, kb/s",
 }
-OF_RUNS = QUANTITIES | {"retransmits": "TCP retransmissions"}  # what a run says that is no study's
+OF_RUNS = QUANTITIES | {
+    "col.same_slot": "collided in one slot",
+    "retransmits": "TCP retransmissions",
+}  # what a run says that is no study's
 # What rows follow others where something was encrypted.
 ENCRYPTED = {
     "col.ack": ("col.encrypted", "COL_ENCRYPTED"),

@@ -126,7 +126,7 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
         trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
         views=f"{where.name}/{traces.VIEWS}" if kept else None, views_sha256=kept.views_sha256 if kept else None,
-        in_flight=kept.flight.means() if kept else None,
+        in_flight=kept.flight.means() if kept else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
         route=routing.of_flows(tcp) if routing else None,
     )  # fmt: skip

@@ -48,12 +48,13 @@ NOTHING = Seen({}, None)
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS, the segments in flight, and what is seen of routing."""
+    """The SHA-256 of TRACE and VIEWS, the segments in flight, what is seen of routing, collisions in one slot."""
 
     trace_sha256: str
     views_sha256: str
     flight: Flight
     seen: Seen
+    same_slot: int
 
 
 def check_whole(lane: Mapping[str, Any]) -> None:
@@ -99,14 +100,16 @@ class Keeper:
         if any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES)):
             took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
             seen = Seen(took, Control.of_trace(trace))
-        return Kept(air, views, flight.in_flight(hops.of_trace(trace, stations, packets)), seen)
+        return Kept(
+            air, views, flight.in_flight(hops.of_trace(trace, stations, packets)), seen, self._growing().same_slot
+        )
 
     def _growing(self) -> Growing:
         if not self.growing:
             from analysis.growing import Growing
             from analysis.medium import radios
 
-            growing = Growing(self.where / RAW, radios(self.plan), self.where)
+            growing = Growing(self.where / RAW, radios(self.plan), self.where, slot_ns=self.plan["air"]["slot_ns"])
             self.growing = self.cleanup.enter_context(growing)
         return self.growing
 

@@ -23,7 +23,7 @@ from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
 from emulation.play import traces
-from emulation.play.drawing import artist
+from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import finish, play_with_progress, provide_for
 from experiments import Study
@@ -72,6 +72,7 @@ def run(
         say = partial(conditions, options=shown(study.options, given))
         if draw:
             draw_study(draw, study, result, outcomes, folder, formats, say)
+            draw.begin()
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
         else:
@@ -147,7 +148,7 @@ def print_study(study: Study, result: Result, said: str) -> None:
 
 
 def draw_study(
-    draw: Callable[..., None], study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path,
+    draw: Artist, study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path,
     formats: Sequence[str], say: Say,
 ) -> None:  # fmt: skip
     """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
@@ -170,7 +171,7 @@ def draw_study(
 
 
 def draw_runs(
-    draw: Callable[..., None], outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
+    draw: Artist, outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
     names: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Segments in flight, of all seeds, and, of the first, TCP's windows and the routes that were found."""

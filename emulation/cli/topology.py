@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
-from emulation.play.drawing import artist
+from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, play_with_progress, provide_for
 
@@ -72,7 +72,7 @@ def run(
 
 
 def show(
-    title: str, outcomes: Sequence[Outcome], folder: Path, draw: Callable[..., None] | None, formats: Sequence[str],
+    title: str, outcomes: Sequence[Outcome], folder: Path, draw: Artist | None, formats: Sequence[str],
     as_json: bool, options: Mapping[str, object],
 ) -> None:  # fmt: skip
     """Draw the figures of runs that are no study's, and print their tables, or result.json."""
@@ -81,6 +81,7 @@ def show(
     runs = [outcome.run for outcome in outcomes]
     if draw:
         study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {})
+        draw.begin()
     if as_json:
         click.echo((folder / "result.json").read_text(), nl=False)
         return

@@ -8,16 +8,43 @@ started here ends with the block that started it, however that ends.
 from __future__ import annotations
 
 import contextlib
+import os
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from emulation.play.processes import Child, Parent, run_all
-
-MANY = 1000  # figures at once: none waits for another
+from emulation.play.processes import Child, Parent
 
 Figure = Callable[..., None]
+Drawing = tuple[Figure, Sequence[Any]]
+NUMBER = struct.Struct("I")
 _ahead: list[Child[None]] = []  # that nobody has taken yet
+
+
+class Artist:
+    """Called with a function of `analysis.figures` and its arguments, it will draw that: once it is told to `begin`, as
+    all is known, or at the end of its block."""
+
+    def __init__(self, studio: Child[None]) -> None:
+        self._studio, self._begun = studio, False
+
+    def __call__(self, figure: Figure, *arguments: Any) -> None:
+        with _named():
+            self._studio.say((figure, arguments))
+
+    def begin(self) -> None:
+        """Begin to draw what was asked for; there is no more to come."""
+        if not self._begun:
+            self._begun = True
+            with _named():
+                self._studio.say(None)
+
+    def finish(self) -> None:
+        """Wait for all figures. Raises what one of them raised."""
+        self.begin()
+        with _named():
+            self._studio.result()
 
 
 @contextlib.contextmanager
@@ -30,20 +57,12 @@ def ahead() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def artist() -> Iterator[Callable[..., None]]:
-    """Yields `draw(figure, *arguments)`, which starts drawing one figure: a function of `analysis.figures`. The end of
-    the block waits for them all, and raises what one of them raised.
-    """
+def artist() -> Iterator[Artist]:
+    """The end of the block waits for all that is drawn, and raises what one of them raised."""
     with _ahead.pop() if _ahead else Child(_studio, daemon=False) as studio:
-
-        def draw(figure: Figure, *arguments: Any) -> None:
-            with _named():
-                studio.say((figure, arguments))
-
-        yield draw
-        with _named():
-            studio.say(None)
-            studio.result()
+        asked = Artist(studio)
+        yield asked
+        asked.finish()
 
 
 @contextlib.contextmanager
@@ -56,19 +75,34 @@ def _named() -> Iterator[None]:
 
 
 def _studio(parent: Parent) -> None:
-    """Draw what the parent says, until it says None."""
+    """Draw what the parent says, until it says None, on all CPUs."""
     parent.stand_back()
-    from matplotlib.artist import Artist
+    from matplotlib.artist import Artist as Drawn
 
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
-    Artist._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
+    Drawn._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
 
     import analysis.figures  # noqa: F401
 
-    run_all((partial(_draw, *drawing) for drawing in iter(parent.hear, None)), jobs=MANY)
+    drawings: list[Drawing] = list(iter(parent.hear, None))
+    turns, numbers = os.pipe()
+    with os.fdopen(turns, "rb", 0), os.fdopen(numbers, "wb", 0) as queue, contextlib.ExitStack() as stack:
+        draw = partial(_draw, drawings, turns)
+        # Not one for each figure: a process copies most of what it has loaded as it first uses it.
+        more = range(1, min(len(os.sched_getaffinity(0)), len(drawings)))
+        for number, _ in enumerate(drawings):
+            queue.write(NUMBER.pack(number))
+        queue.close()
+        others = [stack.enter_context(Child(draw)) for _ in more]
+        draw(parent)
+        for other in others:
+            other.result()
 
 
-def _draw(figure: Figure, arguments: Sequence[Any], parent: Parent) -> None:
-    figure(*arguments)
+def _draw(drawings: Sequence[Drawing], turns: int, parent: Parent) -> None:
+    """Draw one after the other, whichever is nobody else's yet."""
+    while number := os.read(turns, NUMBER.size):
+        figure, arguments = drawings[NUMBER.unpack(number)[0]]
+        figure(*arguments)

@@ -211,11 +211,11 @@ class Run(Model):
 
     @property
     def losses(self) -> Losses:
-        """Of the TCP packets that the flows' ends handed to the air: what the MAC gave up, and what a queue refused,
+        """Of the TCP packets that the flows' ends handed to the air (of those on wires nothing is known): what the MAC gave up, and what a queue refused,
         anywhere on the way. nan without packets."""
         counters = {station.name: station.counters for station in self.stations}
         ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
-        sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends)
+        sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends if name in counters)
         lost = self.fail.data + self.fail.ack, count(counters.values(), "end", DATA + ACK, ("QUEUE_FULL",))
         return Losses(*(100 * n / sent if sent else math.nan for n in lost))
 

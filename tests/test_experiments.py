@@ -54,7 +54,7 @@ each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def made_up(task: Task) -> Run:
     """What a run of this task could have found."""
     counters = {
-        "tx": {}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}}, "retries": {"short": 2, "long": 1}
+        "tx": {"tcp_data": 9}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}}, "retries": {"short": 2, "long": 1}
     }  # fmt: skip
     tcp = TcpSummary(
         rtos=1, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=2, recovery_s=3, rto_s=4, cwnd_mean=5,
@@ -67,7 +67,7 @@ def made_up(task: Task) -> Run:
     flows = task.specification.made().applications
     return Run(
         variant=task.variant, case=task.case, seed=task.seed, goodput_segments=100,
-        goodput_kbps=10, col=Collisions(rtscts=1, data=2, ack=3, any=Counts(rtscts=4, data=5, ack=6)),
+        goodput_kbps=10, col=Collisions(rtscts=1, data=2, ack=3, any=Counts(rtscts=4, data=5, ack=6), same_slot=1),
         fail=Failures(rtscts=1, data=2, ack=3), in_flight=InFlight(data=1, ack=1, total=2), queue_drops=0, trace=None,
         trace_sha256=None, air_s=1, wall_s=1, settings=[], lost_records=0, refused_frames=0, late_ns_max=0,
         stations=[StationResult(name=name, counters=counters) for name in task.specification.made().nodes],

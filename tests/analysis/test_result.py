@@ -75,7 +75,7 @@ def test_keys_that_others_rely_on() -> None:
         "trace_sha256", "air_s", "wall_s", "flows", "settings", "stations",
     }  # fmt: skip
     counts = {"rtscts", "data", "ack", "encrypted"}
-    assert r["col"].keys() == {*counts, "any"} and r["col"]["any"].keys() == counts
+    assert r["col"].keys() == {*counts, "any", "same_slot"} and r["col"]["any"].keys() == counts
     assert r["fail"].keys() == counts and r["in_flight"].keys() == {"data", "ack", "total"}
 
 

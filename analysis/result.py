@@ -211,8 +211,8 @@ class Run(Model):
 
     @property
     def losses(self) -> Losses:
-        """Of the TCP packets that the flows' ends handed to the air (of those on wires nothing is known): what the MAC gave up, and what a queue refused,
-        anywhere on the way. nan without packets."""
+        """Of the TCP packets that the flows' ends on the air handed to it: what the MAC gave up, and what a queue
+        refused, anywhere on the way. nan without packets."""
         counters = {station.name: station.counters for station in self.stations}
         ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
         sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends if name in counters)

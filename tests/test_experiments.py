@@ -54,7 +54,8 @@ each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def made_up(task: Task) -> Run:
     """What a run of this task could have found."""
     counters = {
-        "tx": {"tcp_data": 9}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}}, "retries": {"short": 2, "long": 1}
+        "tx": {"tcp_data": 9}, "rx": {}, "addressed": {}, "end": {"tcp_data": {"ACKED": 9}},
+        "retries": {"short": 2, "long": 1},
     }  # fmt: skip
     tcp = TcpSummary(
         rtos=1, fast_retransmits=2, slow_start_s=1, congestion_avoidance_s=2, recovery_s=3, rto_s=4, cwnd_mean=5,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`./dcflab bench manet`: what arrives between stations that move, beside ns-2 and ns-3 with the same movement files.
 
-50 stations in a strip, 300 s, a movement of its own for each seed. Twice: with light datagrams between five pairs,
-which do not adapt, so that delivery, hops and what routing sends are the protocol's; and with one NewReno flow.
+50 stations in a strip, 120 s, a movement of its own for each seed. Twice: with light datagrams between five pairs,
+which do not adapt, so that delivery, hops and what routing sends are the protocol's; and with one NewReno flow. Both
+begin at 20 s, by when a proactive protocol knows its ways.
 Beside ns-2, over its own AODV and DSR, stand the presets `cmu`, under ns-2's rules and with RTS/CTS before all; beside
 ns-3, over its AODV, DSR and OLSR, the presets `rfc`, with receptions by SINR, and without RTS, which ns-3 never gives
 up, so that a link with it would never fail (peers/string.cc).
@@ -28,7 +29,7 @@ from emulation.play.session import play_with_progress, provide
 from emulation.specification import Specification, specify
 from topologies import Application, mobile
 
-STATIONS, AREA, VMAX, SECONDS = 50, (1500, 300), 10, 300
+STATIONS, AREA, VMAX, SECONDS = 50, (1500, 300), 10, 120
 PAIRS, DATAGRAM_BYTES, INTERVAL_S, FROM_S = 5, 512, 0.25, 20  # as in peers/mobile.tcl and peers/manet.cc
 TRAFFIC = ("cbr", "tcp")
 BESIDE = {
@@ -111,17 +112,14 @@ def specification(beside: str, routing: str, traffic: str, seed: int) -> Specifi
         "tcp": "newreno", "window_limit": 64, "trace": False, **air,
     }  # fmt: skip
     moving = {"stations": STATIONS, "area": "x".join(map(str, AREA)), "vmax": VMAX}
-    if traffic == "tcp":
-        return specify("mobile", {**moving, **options})
-    parameters = mobile.Parameters.model_validate({**moving, "flows": PAIRS})
-    pairs = mobile.layout(parameters).flows
-    settings = {"datagram_bytes": DATAGRAM_BYTES, "interval_s": INTERVAL_S}
-    light = tuple(
-        Application(source=source, destination=to, kind="cbr",
-                    settings={**settings, "start_s": FROM_S + number * INTERVAL_S / PAIRS})
-        for number, (source, to) in enumerate(pairs)
+    parameters = mobile.Parameters.model_validate({**moving, "flows": PAIRS if traffic == "cbr" else 1})
+    light = {"datagram_bytes": DATAGRAM_BYTES, "interval_s": INTERVAL_S} if traffic == "cbr" else {}
+    flows = tuple(
+        Application(source=source, destination=to, kind="cbr" if light else "bulk",
+                    settings={**light, "start_s": FROM_S + number * INTERVAL_S / PAIRS})
+        for number, (source, to) in enumerate(mobile.layout(parameters).flows)
     )  # fmt: skip
-    network = mobile.layout(parameters).network().model_copy(update={"applications": light})
+    network = mobile.layout(parameters).network().model_copy(update={"applications": flows})
     return specify(network, {**mobile.usual(parameters), **options})
 
 

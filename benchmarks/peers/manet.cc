@@ -228,7 +228,7 @@ main(int argc, char* argv[])
         sinks = sink.Install(nodes.Get(1));
         BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(1), PORT));
         source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-        source.Install(nodes.Get(0));
+        source.Install(nodes.Get(0)).Start(Seconds(FROM_S)); // it gives up at once where there is no route yet
     }
     for (uint32_t pair = 0; traffic == "cbr" && pair < PAIRS; pair++)
     {

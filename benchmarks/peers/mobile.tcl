@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Stations that move by a setdest file in ns-2 (2.35), over its own AODV, DSR or DSDV: one NewReno flow from the first to
-# the second; or light datagrams, which do not adapt, between the first ten, from odd to even, from 20 s on.
+# the second; or light datagrams, which do not adapt, between the first ten, from odd to even. With a TRACE from 20 s on.
 #
 # Usage: ns mobile.tcl MOVEMENT STATIONS WIDTH HEIGHT AODV|DSR|DSDV SECONDS SEED [tcp|cbr TRACE]
 # prints, of the flow: segments acknowledged, timeouts. TRACE gets what agents and routing do.
@@ -24,6 +24,7 @@ set sim [new Simulator]
 set trace [open $path w]
 $sim trace-all $trace
 set told [expr {$path eq "/dev/null" ? "OFF" : "ON"}]
+set from [expr {[llength $argv] == 7 ? 0 : 20}]
 set ground [new Topography]
 $ground load_flatgrid [expr $width + 1] [expr $height + 1]
 set god_ [create-god $stations]
@@ -46,7 +47,7 @@ if {$traffic eq "tcp"} {
     $sim connect $source $sink
     set transfer [new Application/FTP]
     $transfer attach-agent $source
-    $sim at 0.0 "$transfer start"
+    $sim at $from "$transfer start"
 } else {
     for {set pair 0} {$pair < 5} {incr pair} {
         set source [new Agent/UDP]
@@ -58,7 +59,7 @@ if {$traffic eq "tcp"} {
         $transfer set packetSize_ 512
         $transfer set interval_ 0.25
         $transfer attach-agent $source
-        $sim at [expr 20 + 0.05 * $pair] "$transfer start"
+        $sim at [expr $from + 0.05 * $pair] "$transfer start"
     }
 }
 $sim at $seconds {

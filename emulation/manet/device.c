@@ -73,6 +73,7 @@ static void begin(struct manet_device *d)
 	for (i = 0; i < MANET_MAX_PARAMETERS; i++)
 		manet_set(d->core, i, d->value[i]);
 	d->running = true;
+	d->armed = 0;
 	manet_start(d->core, ktime_get_ns());
 	device_settle(d);
 }

@@ -31,6 +31,7 @@ struct manet_device {
 	struct net_device *monitor; /* where it overhears, or NULL */
 	spinlock_t lock;
 	struct hrtimer timer;
+	u64 armed; /* for when, NEVER: it is not; 0: nobody knows */
 	u32 protocol;
 	u32 value[MANET_MAX_PARAMETERS];
 	u64 seed;

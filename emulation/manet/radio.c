@@ -47,10 +47,14 @@ static void follow(struct sk_buff *skb, const struct manet_packet *p)
 static void arm(struct manet_device *d)
 {
 	unsigned long flags;
-	u64 next;
+	u64 next = d->running ? manet_next(d->core) : NEVER;
 
+	if (next == d->armed) /* or an answer has set it for now: then it comes here again */
+		return;
+	d->armed = next;
 	spin_lock_irqsave(&d->answers, flags);
-	next = d->answered ? 0 : d->running ? manet_next(d->core) : NEVER;
+	if (d->answered)
+		next = 0;
 	if (next == NEVER)
 		hrtimer_try_to_cancel(&d->timer);
 	else
@@ -95,6 +99,7 @@ enum hrtimer_restart radio_timer(struct hrtimer *timer)
 	answered = d->answered;
 	d->answered = false;
 	spin_unlock_irq(&d->answers);
+	d->armed = 0;
 	if (d->running && answered)
 		manet_sent(d->core, d->answer, now);
 	else if (d->running)

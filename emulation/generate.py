@@ -12,6 +12,7 @@ request may carry, and a table for each command says which ones it must.
 from __future__ import annotations
 
 import ctypes as c
+import re
 import subprocess
 import tempfile
 import textwrap
@@ -45,7 +46,7 @@ class Family(NamedTuple):
 
 AIR, MANET = Family("dcf80211", "the air", "protocol"), Family("manet", "routing interfaces", "manet_protocol")
 FAMILIES = (AIR, MANET)
-CAPITALS = ("outcome", "reason")  # what becomes of a frame, in Python
+CAPITALS = ("outcome", "reason", "category")  # what becomes of a frame, in Python
 WIDTH = 120
 C = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
@@ -159,11 +160,12 @@ def header(family: Family, spec: dict[str, Any]) -> str:
 def table(enum: dict[str, Any]) -> str:
     name, entries = enum["name"], [entry.replace("-", "_") for entry in enum["entries"]]
     words = ", ".join(f'"{entry.upper() if name in CAPITALS else entry}"' for entry in entries)
-    said = f"{capitals(name).removesuffix('S')}S = ({words}{',' if len(entries) == 1 else ''})"
+    names = re.sub("Y?S?$", lambda end: "IES" if end[0] == "Y" else "S", capitals(name), count=1)
+    said = f"{names} = ({words}{',' if len(entries) == 1 else ''})"
     if len(said) <= WIDTH:
         return said
     lines = "".join(f"    {word},\n" for word in words.split(", "))
-    return f"{capitals(name).removesuffix('S')}S = (\n{lines})"
+    return f"{names} = (\n{lines})"
 
 
 def numbers(names: list[str]) -> str:

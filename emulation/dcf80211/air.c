@@ -50,6 +50,7 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 		if (now > air->armed)
 			air->late_ns_max = max(air->late_ns_max, now - air->armed);
 		xchg(&air->kicked, 0);
+		conf_tx_take(air);
 		dcf_run(air->dcf, now);
 		hwsim_give(air);
 		hwsim_take(air, now);
@@ -68,6 +69,7 @@ struct air *air_create(const struct dcf_config *config)
 	if (!air)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&air->lock);
+	raw_spin_lock_init(&air->told_lock);
 	INIT_LIST_HEAD(&air->backlog);
 	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->timer.function = air_timer;
@@ -83,9 +85,13 @@ struct air *air_create(const struct dcf_config *config)
 		if (err)
 			goto out;
 	}
-	err = vdev_register(air);
+	err = config->edca ? conf_tx_open(air) : 0;
+	if (!err)
+		err = vdev_register(air);
 	if (!err)
 		return air;
+	conf_tx_close(air);
+	hrtimer_cancel(&air->timer);
 	trace_close(air);
 out:
 	vfree(air->dcf);
@@ -96,6 +102,7 @@ out:
 
 void air_destroy(struct air *air)
 {
+	conf_tx_close(air);
 	vdev_unregister(air); /* the last use of rings and timer */
 	trace_close(air);
 	vfree(air->dcf);

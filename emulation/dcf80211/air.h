@@ -4,19 +4,22 @@
  * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
  * (generic netlink), settings.c (its commands that change stations, powers and
- * places), refusal.c (its sentences), trace.c (the relay channel).
+ * places), refusal.c (its sentences), trace.c (the relay channel), conf_tx.c (what
+ * mac80211 says of access categories).
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
  * it is taken in the timer and by control, never in hwsim's notify, which comes
  * with hwsim's own lock held and only arms the timer. Order: air->lock, then
- * hwsim's.
+ * hwsim's. air->told_lock guards what mac80211 has told, and with air->lock how
+ * radios are named; it is taken last.
  */
 #ifndef DCF80211_AIR_H
 #define DCF80211_AIR_H
 
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
+#include <linux/notifier.h>
 #include <linux/spinlock.h>
 #include <linux/virtio.h>
 
@@ -28,6 +31,7 @@ enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
 struct netlink_ext_ack;
 struct rchan;
+struct tracepoint;
 struct dentry;
 
 /* One hwsim radio: its transmitter address, whether control has named it, and where it is when. */
@@ -36,7 +40,16 @@ struct radio {
 	bool named;
 	struct dcf_waypoint *way;
 	u32 waypoints;
+	struct dcf_edca told[DCF_CATEGORIES]; /* by mac80211, of the categories in these bits, and not taken over yet */
+	u8 is_told, is_fixed; /* is_fixed: of these control has said it */
 };
+
+/* hwsim's radio 42:... answers to 02:... */
+static inline void radio_perm_addr(u8 *perm, const u8 *addr)
+{
+	memcpy(perm, addr, DCF_ALEN);
+	perm[0] &= ~0x40;
+}
 
 /* A message on its way into a free buffer of hwsim's receive queue. */
 struct backlog {
@@ -70,6 +83,11 @@ struct air {
 	u32 waiting; /* in it */
 	struct backlog *report; /* of the next frame that is taken */
 	bool starved; /* there was no memory for it: frames may wait in their ring */
+
+	raw_spinlock_t told_lock;
+	bool told;
+	struct tracepoint *point_conf_tx; /* with our probe */
+	struct notifier_block modules;
 
 	struct dentry *debugfs;
 	struct rchan *trace;
@@ -109,6 +127,13 @@ int trace_open(struct air *air);
 void trace_close(struct air *air);
 void trace_flush(struct air *air);
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
+
+/* conf_tx.c */
+/* Have what mac80211 tells drivers of their access categories wait at their radios; -ENOENT: the kernel has no tracepoint for it. */
+int conf_tx_open(struct air *air);
+void conf_tx_close(struct air *air);
+/* Under air->lock: take it over. */
+void conf_tx_take(struct air *air);
 
 /* refusal.c */
 void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);

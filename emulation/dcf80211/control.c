@@ -80,6 +80,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.retry_by_stages = nla_get_u8(a[A_RETRY_BY_STAGES]),
 		.trace = nla_get_u8(a[A_TRACE]),
 		.punctual = nla_get_u8(a[A_PUNCTUAL]),
+		.edca = nla_get_u8(a[A_EDCA]),
 		.snap = nla_get_u16(a[A_SNAP]),
 		.capture_ratio_milli = nla_get_u32(a[A_CAPTURE_RATIO_MILLI]),
 		.rx_threshold_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]),
@@ -95,6 +96,8 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 	}
 	air = air_create(&config);
 	if (IS_ERR(air)) {
+		if (PTR_ERR(air) == -ENOENT)
+			NL_SET_ERR_MSG(info->extack, "EDCA needs mac80211's tracepoint drv_conf_tx, which this kernel does not have");
 		if (PTR_ERR(air) == -ENODEV)
 			NL_SET_ERR_MSG(info->extack, "mac80211_hwsim is not loaded, or has another medium");
 		return PTR_ERR(air);
@@ -199,7 +202,11 @@ static int do_status(struct sk_buff *request, struct genl_info *info)
 static int put_counters(struct sk_buff *skb, struct air *air, u16 station)
 {
 	const struct dcf_counters *c = dcf_counters(air->dcf, station);
+	struct dcf_edca edca[DCF_CATEGORIES];
 
+	if (dcf_get_edca(air->dcf, station, edca) &&
+	    (nla_put(skb, A_SHARES, sizeof(c->share), c->share) || nla_put(skb, A_CONTENTION, sizeof(edca), edca)))
+		return -EMSGSIZE;
 	return nla_put_u16(skb, A_STATION, station) ?:
 	       nla_put(skb, A_TX, sizeof(c->tx), c->tx) ?:
 	       nla_put(skb, A_AIRTIME_NS, sizeof(c->airtime_ns), c->airtime_ns) ?:
@@ -252,6 +259,7 @@ static const struct genl_ops ops[] = {
 	{ .cmd = CMD_REACH, .doit = do_reach, ADMIN },
 	{ .cmd = CMD_WAYPOINTS, .doit = do_waypoints, ADMIN },
 	{ .cmd = CMD_HEARD, .doit = do_heard },
+	{ .cmd = CMD_EDCA, .doit = do_edca, ADMIN },
 };
 
 static struct genl_family family __ro_after_init = {

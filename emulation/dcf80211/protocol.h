@@ -26,6 +26,7 @@ enum {
 	CMD_REACH,
 	CMD_WAYPOINTS,
 	CMD_HEARD,
+	CMD_EDCA,
 };
 
 enum {
@@ -94,6 +95,12 @@ enum {
 	A_GAIN_Q63,
 	A_WEAKER_MDB,
 	A_EVALUATIONS,
+	A_EDCA,
+	A_CATEGORY,
+	A_AIFSN,
+	A_TXOP_32US,
+	A_SHARES,
+	A_CONTENTION,
 	ATTRS
 };
 
@@ -141,6 +148,10 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_REACH_MM2] = { .type = NLA_U64 },
 	[A_GAIN_Q63] = { .type = NLA_U64 },
 	[A_WEAKER_MDB] = { .type = NLA_S32 },
+	[A_EDCA] = { .type = NLA_U8 },
+	[A_CATEGORY] = { .type = NLA_U8 },
+	[A_AIFSN] = { .type = NLA_U8 },
+	[A_TXOP_32US] = { .type = NLA_U16 },
 };
 
 /* What each request must carry. Who includes this reads some of it. */
@@ -148,7 +159,7 @@ static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
-	A_PUNCTUAL, 0
+	A_PUNCTUAL, A_EDCA, 0
 };
 static const int station_needs[] __maybe_unused = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0
@@ -170,6 +181,9 @@ static const int waypoints_needs[] __maybe_unused = {
 };
 static const int heard_needs[] __maybe_unused = {
 	A_STATION, 0
+};
+static const int edca_needs[] __maybe_unused = {
+	A_STATION, A_CATEGORY, A_AIFSN, A_CW_MIN, A_CW_MAX, A_TXOP_32US, 0
 };
 
 #endif

@@ -34,6 +34,9 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 	case DCF_BAD_RULE:
 		NL_SET_ERR_MSG(extack, "no such reception model, EIFS rule, or rule of ns-2");
 		break;
+	case DCF_BAD_EDCA:
+		NL_SET_ERR_MSG(extack, "ns-2, whose rules these are, has no EDCA");
+		break;
 	case DCF_BAD_CARRIER_SENSE:
 		NL_SET_ERR_MSG(extack, "the carrier sense threshold is above 0 and not above the reception threshold");
 		break;

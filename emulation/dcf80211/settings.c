@@ -29,17 +29,17 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	control_begin(air, &flags);
 	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
 			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
-	/* hwsim's radio 42:... answers to 02:...; others come by ADD_MAC_ADDR. */
-	nla_memcpy(perm, a[A_RADIO], ETH_ALEN);
-	perm[0] &= ~0x40;
+	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* others come by ADD_MAC_ADDR */
 	ok = ok && dcf_set_address(air->dcf, station, perm);
 	if (ok) {
+		raw_spin_lock(&air->told_lock);
 		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
 		air->radio[station].named = true;
+		raw_spin_unlock(&air->told_lock);
 	}
 	control_end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150");
+		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150, with EDCA 1..37");
 	return ok ? 0 : -EINVAL;
 }
 
@@ -239,6 +239,39 @@ int do_heard(struct sk_buff *request, struct genl_info *info)
 	control_end(air, flags);
 	genlmsg_end(skb, head);
 	return genlmsg_reply(skb, info);
+}
+
+int do_edca(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, edca_needs);
+	struct nlattr **a = info->attrs;
+	struct dcf_edca edca;
+	u32 cw_min, cw_max;
+	unsigned long flags;
+	u16 station;
+	u8 category;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	station = nla_get_u16(a[A_STATION]);
+	category = nla_get_u8(a[A_CATEGORY]);
+	cw_min = nla_get_u32(a[A_CW_MIN]);
+	cw_max = nla_get_u32(a[A_CW_MAX]);
+	edca = (struct dcf_edca){
+		.cw_min = cw_min,
+		.cw_max = cw_max,
+		.txop_32us = nla_get_u16(a[A_TXOP_32US]),
+		.aifsn = nla_get_u8(a[A_AIFSN]),
+	};
+	control_begin(air, &flags);
+	ok = cw_max <= U16_MAX && cw_min <= cw_max && dcf_set_edca(air->dcf, station, category, &edca);
+	if (ok)
+		air->radio[station].is_fixed |= 1U << category;
+	control_end(air, flags);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "the air has no EDCA, there is no such station or category, AIFSN is 0, or CWmin is above CWmax or that above 65535");
+	return ok ? 0 : -EINVAL;
 }
 
 void settings_forget(struct air *air)

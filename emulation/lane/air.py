@@ -14,7 +14,7 @@ import struct
 
 from emulation.lane import syscalls
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
-from emulation.lane.protocol import EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, RULES, Command
+from emulation.lane.protocol import CATEGORIES, EIFS, FAMILY, KINDS, OUTCOMES, REASONS, RECEPTIONS, RULES, Command
 from emulation.lane.protocol import Attribute as A
 from emulation.lane.rtnetlink import hardware_address
 
@@ -29,6 +29,7 @@ RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
 EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # how long light takes for it, in 2^-16 ns
 POINT, WAYPOINT = 16, 24  # bytes
 LONGEST = 60_000  # of an attribute
+SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
 STATUS = (
     "lost_records",
     "refused_frames",
@@ -98,10 +99,15 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 
 
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The air's stations: `name`, `address` and `freq` of the radios of a plan, in its order."""
+    """The air's stations: `name`, `address`, `edca` and `freq` of the radios of a plan, in its order."""
     freq = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}
     return [
-        {"name": node["name"], "address": interface["address"], "freq": freq[interface["link"]]}
+        {
+            "name": node["name"],
+            "address": interface["address"],
+            "edca": interface["edca"],
+            "freq": freq[interface["link"]],
+        }
         for node in plan["nodes"]
         for interface in node["interfaces"]
         if interface["kind"] == "radio"
@@ -155,6 +161,7 @@ class Air:
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),
             (A.SHORT_PREAMBLE, _u8(air["preamble"] == "short")), (A.PUNCTUAL, _u8(air["punctual"])),
+            (A.EDCA, _u8(air["edca"])),
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):
@@ -164,6 +171,12 @@ class Air:
                 (A.SHORT_RETRY, _u8(air["short_retry"])), (A.LONG_RETRY, _u8(air["long_retry"])),
                 (A.QUEUE, _u16(air["queue"])), (A.PROMISCUOUS, _u8(air["promiscuous"])),
             ], f"station {station['name']}")  # fmt: skip
+            for category, how in (station["edca"] or {}).items():
+                self._ask(Command.EDCA, [
+                    (A.STATION, _u16(index)), (A.CATEGORY, _u8(CATEGORIES.index(category))),
+                    (A.AIFSN, _u8(how["aifsn"])), (A.CW_MIN, how["cw_min"]), (A.CW_MAX, how["cw_max"]),
+                    (A.TXOP_32US, _u16(how["txop_us"] // 32)),
+                ], f"{category} of station {station['name']}")  # fmt: skip
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         table = air.get("error_table") or {"lambda_q40": {}}
         for rate, values in table["lambda_q40"].items():
@@ -241,6 +254,21 @@ class Air:
         self.netlink.close()
 
 
+def _categories(row: dict[int, bytes]) -> dict[str, Any]:
+    """By category, if there are any: how it contends, and what it had."""
+    if A.SHARES not in row:
+        return {}
+    contention = struct.iter_unpack("=HHHBx", row[A.CONTENTION])
+    shares = struct.iter_unpack(f"={len(SHARE)}Q", row[A.SHARES])
+    return {
+        "categories": {
+            category: {"aifsn": aifsn, "cw_min": cw_min, "cw_max": cw_max, "txop_us": 32 * txop}
+            | dict(zip(SHARE, share, strict=True))
+            for category, (cw_min, cw_max, txop, aifsn), share in zip(CATEGORIES, contention, shares, strict=True)
+        }
+    }
+
+
 def _counters(row: dict[int, bytes]) -> dict[str, Any]:
     return {
         "tx": {kind: n for kind, n in zip(KINDS, _numbers(row[A.TX]), strict=True) if n},
@@ -252,4 +280,5 @@ def _counters(row: dict[int, bytes]) -> dict[str, Any]:
         "busy_ns": _number(row[A.BUSY_NS]),
         "nav_ns": _number(row[A.NAV_NS]),
         "tx_ns": _number(row[A.TX_NS]),
+        **_categories(row),
     }

@@ -71,7 +71,7 @@ PARAMETERS = {
         "cache_links": (2, 2048, (2048, 100, 2048)),
         "cache_replace": (0, 1, (1, 0, 1)),
         "cache_primary": (1, 128, (30, 30, 30)),
-        "cache_secondary": (1, 128, (34, 34, 34)),
+        "cache_secondary": (1, 128, (64, 64, 64)),
         "cache_timeout_ms": (0, 4294967295, (300000, 300000, 0)),
         "link_max_life": (0, 1, (1, 0, 0)),
         "stability_ms": (1000, 4294967295, (25000, 25000, 25000)),

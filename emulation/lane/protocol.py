@@ -21,6 +21,7 @@ RULES = (
 KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other", "encrypted")
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
+CATEGORIES = ("VO", "VI", "BE", "BK")
 
 
 class Command:
@@ -39,6 +40,7 @@ class Command:
     REACH = 11
     WAYPOINTS = 12
     HEARD = 13
+    EDCA = 14
 
 
 class Attribute:
@@ -108,3 +110,9 @@ class Attribute:
     GAIN_Q63 = 62
     WEAKER_MDB = 63
     EVALUATIONS = 64
+    EDCA = 65
+    CATEGORY = 66
+    AIFSN = 67
+    TXOP_32US = 68
+    SHARES = 69
+    CONTENTION = 70

@@ -160,6 +160,7 @@ def plan_air(
         "short_retry": radio.short_retry,
         "long_retry": radio.long_retry,
         "queue": radio.queue,
+        "edca": radio.edca != "off",
         "retry_by": "limits" if radio.rate_control == "fixed" else "stages",
         "nav_reset": medium.nav_reset,
         "seed": specification.measurement.seed,

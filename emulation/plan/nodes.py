@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from emulation.lane import links
 from emulation.lane.links.infrastructure import check_passphrase
-from emulation.plan.air import TX_POWER, phy_of, units
+from emulation.plan.air import CW_MAX, TX_POWER, phy_of, units
+from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
@@ -156,8 +157,8 @@ def _node(
     name, node = list(network.nodes.items())[index]
     mine = [link for link, members in on if name in members]
     radio = own_radio(specification.radio, name, node.settings, node.kind in WITH_RADIO)
-    own = node.settings.get(PASSPHRASE)
-    radios = [_radio(radio, name, index, link, own) for link in mine if link_class(link["kind"]).interface == "radio"]
+    over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
+    radios = [_radio(radio, name, index, link, node.settings) for link in over_air]
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = f"{name}-br0" if node.kind in BRIDGES else None
@@ -176,7 +177,9 @@ def _node(
     }
 
 
-def _radio(radio: Radio, name: str, index: int, link: dict[str, Any], passphrase: JsonValue) -> dict[str, Any]:
+def _radio(
+    radio: Radio, name: str, index: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
+) -> dict[str, Any]:
     return {
         "name": f"{name}-wlan0",
         "kind": "radio",
@@ -186,9 +189,10 @@ def _radio(radio: Radio, name: str, index: int, link: dict[str, Any], passphrase
         "ip": None,
         "rates": [units(rate) for rate in _rates(radio)],
         "rts_threshold": RTS_THRESHOLDS[radio.rts],
+        "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX),
         "qdisc": None,
         "neighbours": {},
-        **({"passphrase": passphrase, "aps": []} if link_class(link["kind"]).over_ap else {}),
+        **({"passphrase": settings.get(PASSPHRASE), "aps": []} if link_class(link["kind"]).over_ap else {}),
     }
 
 
@@ -206,7 +210,7 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
-    only(name, settings, (*OF_RADIO, TX_POWER, PASSPHRASE) if has_one else ())
+    only(name, settings, (*OF_RADIO, TX_POWER, EDCA, PASSPHRASE) if has_one else ())
     with refusals(name):
         check_passphrase(settings.get(PASSPHRASE))
     own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})

@@ -56,6 +56,8 @@ class Specification(Section):
         flows, tcp = len(self.network.standing().applications), self.transport.tcp
         if len(tcp) not in (1, flows):
             raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(tcp)}")
+        if self.radio.edca != "off" and (self.medium.like or self.medium.rules):
+            raise ValueError("edca: ns-2 has none: leave out like and rules")
         return self
 
     def made(self) -> Network:

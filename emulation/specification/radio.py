@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,6 +16,8 @@ RATES = HR + OFDM  # Mb/s
 CHANNELS_1_TO_11, CHANNEL_14 = tuple(range(2412, 2463, 5)), 2484
 CHANNELS_5GHZ = (*range(5180, 5241, 20), *range(5745, 5826, 20))
 CHANNELS = (*CHANNELS_1_TO_11, CHANNEL_14, *CHANNELS_5GHZ)
+
+EDCA_QUEUE = 37  # four are within the 150 that the air takes of a radio
 
 Rate = Annotated[float, one_of(RATES, "Mb/s")]
 
@@ -36,7 +39,12 @@ class Radio(Section):
     rts: Literal["full", "partial", "none"] = Field("none", description="RTS/CTS before all, long, or no frames")
     short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")
     long_retry: int = Field(4, ge=1, le=255, description="attempts at a frame after its RTS")
-    queue: int = Field(50, ge=1, le=150, description="frames in a station's interface queue, drop-tail")
+    queue: int = Field(
+        50, ge=1, le=150, description="frames in a station's interface queue, drop-tail; with EDCA in each of four, 37"
+    )
+    edca: Literal["off", "kernel", "standard"] = Field(
+        "off", description="four access categories, with the kernel's parameters, or the standard's default ones"
+    )
     preamble: Literal["long", "short"] = Field(
         "long", description="of DSSS and CCK frames: 192 us, or 96 at 2 Mb/s and above"
     )
@@ -44,8 +52,18 @@ class Radio(Section):
         None, ge=10, le=10_000, description="beacon interval in TU; by default 1000 if stations move, else 10000"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _queues(cls, data: object) -> object:
+        """Four of 50 are more than a radio of hwsim's can hold."""
+        if isinstance(data, Mapping) and data.get("edca", "off") != "off":
+            return {"queue": EDCA_QUEUE, **data}
+        return data
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.edca != "off" and self.queue > EDCA_QUEUE:
+            raise ValueError(f"queue: with EDCA must be at most {EDCA_QUEUE} for each category, not {self.queue}")
         there = OFDM if self.freq in CHANNELS_5GHZ else HR if self.freq == CHANNEL_14 else RATES
         if self.rate not in there:
             raise ValueError(f"rate: at {self.freq} MHz there is no {self.rate:g} Mb/s; there are: {_said(there)}")

@@ -17,6 +17,8 @@
 #include "../../emulation/dcf80211/wire/types.h"
 
 typedef int spinlock_t;
+typedef int raw_spinlock_t;
+struct notifier_block { int unused; };
 struct hrtimer { int unused; };
 struct completion { int unused; };
 struct virtio_device { int unused; };

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from dcf import SOURCE
 
-KERNELS = ("linux/completion.h", "linux/etherdevice.h", "linux/hrtimer.h", "linux/slab.h", "linux/spinlock.h",
+KERNELS = ("linux/completion.h", "linux/etherdevice.h", "linux/hrtimer.h", "linux/notifier.h", "linux/slab.h",
+           "linux/spinlock.h",
            "linux/virtio.h", "net/genetlink.h")  # fmt: skip
 
 

@@ -131,6 +131,7 @@ struct dcf_edca {
 	u16 cw_min, cw_max;
 	u16 txop_32us; /* the TXOP limit; 0: one frame */
 	u8 aifsn; /* from 1 on */
+	u8 reserved;
 };
 
 /* How one pair of stations hears: attowatts, thousandths of a dBm, nanoseconds. 0 aw: not at all. */
@@ -241,6 +242,8 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
 /* Of one category; until then, and without EDCA, it is the DCF's. false: also if there is no EDCA. */
 bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca);
+/* Those of all, in their order. */
+bool dcf_get_edca(const struct dcf *dcf, u16 station, struct dcf_edca edca[DCF_CATEGORIES]);
 /* The address of the station's own, in place of the one that it had. */
 bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
 /* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */

@@ -44,6 +44,17 @@ bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, cons
 	return true;
 }
 
+bool dcf_get_edca(const struct dcf *dcf, u16 station, struct dcf_edca edca[DCF_CATEGORIES])
+{
+	int i;
+
+	if (!dcf->config.edca || station >= dcf->config.stations)
+		return false;
+	for (i = 0; i < DCF_CATEGORIES; i++)
+		edca[i] = dcf->station[station].access[i].edca;
+	return true;
+}
+
 void edca_win(struct dcf *dcf, struct dcf_station *s)
 {
 	struct access *a;

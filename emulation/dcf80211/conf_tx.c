@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The EDCA parameters that mac80211 tells each radio's driver (conf_tx): what
+ * its interface's kind has by default, what an access point gives its clients,
+ * what hostapd sets. hwsim keeps them to itself, so they are taken where
+ * mac80211 tells them, from its tracepoint drv_conf_tx. A probe may not sleep,
+ * and air->lock does under PREEMPT_RT: so parameters wait at their radio, and
+ * the air's timer takes them over, at once.
+ */
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/tracepoint.h>
+#include <net/mac80211.h>
+
+#include "air.h"
+
+#define POINT "drv_conf_tx"
+
+/* What the tracepoint passes is private to mac80211, but for its order: that of the driver's operation. */
+typedef int (*conf_tx_t)(struct ieee80211_hw *hw, struct ieee80211_vif *vif, unsigned int link_id, u16 ac,
+			 const struct ieee80211_tx_queue_params *params);
+static_assert(__same_type(((const struct ieee80211_ops *)NULL)->conf_tx, conf_tx_t));
+static_assert((int)DCF_VO == IEEE80211_AC_VO && (int)DCF_VI == IEEE80211_AC_VI && (int)DCF_BE == IEEE80211_AC_BE &&
+	      (int)DCF_BK == IEEE80211_AC_BK);
+
+static struct radio *find_radio(struct air *air, const u8 *perm)
+{
+	u8 addr[ETH_ALEN];
+	int i;
+
+	for (i = 0; i < air->stations; i++) {
+		radio_perm_addr(addr, air->radio[i].addr);
+		if (air->radio[i].named && ether_addr_equal_unaligned(addr, perm))
+			return &air->radio[i];
+	}
+	return NULL;
+}
+
+/* struct ieee80211_local begins with the driver's part, @hw. */
+static void on_conf_tx(void *data, const struct ieee80211_hw *hw, const void *sdata, unsigned int link_id, u16 ac,
+		       const struct ieee80211_tx_queue_params *params)
+{
+	struct air *air = data;
+	struct radio *radio;
+	unsigned long flags;
+
+	if (ac >= DCF_CATEGORIES)
+		return;
+	raw_spin_lock_irqsave(&air->told_lock, flags);
+	radio = find_radio(air, hw->wiphy->perm_addr);
+	if (radio) {
+		radio->told[ac] = (struct dcf_edca){
+			.cw_min = params->cw_min,
+			.cw_max = params->cw_max,
+			.txop_32us = params->txop,
+			.aifsn = max_t(u8, params->aifs, 1),
+		};
+		radio->is_told |= 1U << ac;
+		air->told = true;
+	}
+	raw_spin_unlock_irqrestore(&air->told_lock, flags);
+	if (radio)
+		air_kick(air);
+}
+
+void conf_tx_take(struct air *air)
+{
+	struct dcf_edca edca;
+	bool is_told;
+	int i, ac;
+
+	if (!READ_ONCE(air->told))
+		return;
+	WRITE_ONCE(air->told, false);
+	for (i = 0; i < air->stations; i++)
+		for (ac = 0; ac < DCF_CATEGORIES; ac++) {
+			raw_spin_lock(&air->told_lock);
+			is_told = air->radio[i].is_told & ~air->radio[i].is_fixed & (1U << ac);
+			air->radio[i].is_told &= ~(1U << ac);
+			edca = air->radio[i].told[ac];
+			raw_spin_unlock(&air->told_lock);
+			if (is_told)
+				dcf_set_edca(air->dcf, i, ac, &edca);
+		}
+}
+
+static void find_point(struct tracepoint *point, void *data)
+{
+	struct tracepoint **found = data;
+
+	if (!strcmp(point->name, POINT))
+		*found = point;
+}
+
+static int attach(struct air *air, struct tracepoint *point)
+{
+	int err = point ? tracepoint_probe_register(point, on_conf_tx, air) : -ENOENT;
+
+	if (!err)
+		air->point_conf_tx = point;
+	return err;
+}
+
+static void detach(struct air *air)
+{
+	if (air->point_conf_tx)
+		tracepoint_probe_unregister(air->point_conf_tx, on_conf_tx, air);
+	air->point_conf_tx = NULL;
+}
+
+/* Where mac80211 is a module, its tracepoints are told of by this, as they come and go. */
+static int on_module(struct notifier_block *notifier, unsigned long what, void *data)
+{
+	struct air *air = container_of(notifier, struct air, modules);
+	const struct tp_module *module = data;
+	struct tracepoint *point = NULL;
+	int i;
+
+	for (i = 0; i < module->mod->num_tracepoints; i++)
+		find_point(tracepoint_ptr_deref(&module->mod->tracepoints_ptrs[i]), &point);
+	if (point && what == MODULE_STATE_COMING)
+		attach(air, point);
+	if (point && what == MODULE_STATE_GOING)
+		detach(air);
+	return NOTIFY_OK;
+}
+
+int conf_tx_open(struct air *air)
+{
+	struct tracepoint *point = NULL;
+
+	for_each_kernel_tracepoint(find_point, &point);
+	if (point)
+		return attach(air, point);
+	air->modules.notifier_call = on_module;
+	register_tracepoint_module_notifier(&air->modules);
+	if (air->point_conf_tx)
+		return 0;
+	conf_tx_close(air);
+	return -ENOENT;
+}
+
+void conf_tx_close(struct air *air)
+{
+	if (!air->point_conf_tx && !air->modules.notifier_call)
+		return;
+	if (air->modules.notifier_call)
+		unregister_tracepoint_module_notifier(&air->modules); /* tells of all modules as if they went */
+	air->modules.notifier_call = NULL;
+	detach(air);
+	tracepoint_synchronize_unregister();
+}

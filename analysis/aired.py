@@ -21,7 +21,6 @@ from analysis.trace import Array, Outcome, is_response
 
 NONE = -1
 CULPRIT = re.compile(r"collision with (\S+) ")
-SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD}  # how it begins
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,7 @@ def read(path: Path, plan: Mapping[str, Any]) -> Aired:
     answer = np.flatnonzero(is_response(kind))
     station[answer] = _responders(station, receiver, start, answer)
     names = {station.name: at for at, station in enumerate(capture.interfaces[1:])}
-    outcome, culprit = np.zeros(row.size, np.int64), np.full(row.size, NONE)
-    comment = capture.options[row]
-    has = capture.data[comment] == 1  # opt_comment
-    first = np.where(has, capture.data[np.minimum(comment + 4, capture.data.size - 1)], 0)
-    for letter, said in SAID.items():
-        outcome[first == ord(letter)] = said
+    outcome, culprit = capture.remarked(row), np.full(row.size, NONE)
     for at in np.flatnonzero(outcome == Outcome.COLLISION).tolist():
         if by := CULPRIT.match(capture.comment(int(row[at]))):
             culprit[at] = names.get(by[1], NONE)

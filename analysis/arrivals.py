@@ -45,6 +45,17 @@ def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
     return Received(time, tx, station, sent.receiver[tx] == station, outcome)
 
 
+def remarked(capture: Capture, sent: Sent) -> Received:
+    """What each addressed receiver got, by the air's remarks, where nobody kept what the stations received. When it
+    began to arrive is not known, and taken for when it was sent."""
+    tx = np.flatnonzero((sent.receiver >= 0) & (sent.end < capture.stop_ns))
+    said = capture.remarked(sent.row[tx])
+    outcome = np.where(said == Outcome.OWN_TX, Outcome.COLLISION, said)
+    there = outcome != Outcome.BELOW_THRESHOLD
+    tx, outcome = tx[there], outcome[there]
+    return Received(sent.time[tx], tx, sent.receiver[tx], np.ones(tx.size, bool), outcome)
+
+
 def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
     """The row in `sent` that each of some packets belongs to."""
     known, wanted = capture.packet_id[sent.row], capture.packet_id[row]

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from analysis import pcapng
-from analysis.trace import Array
+from analysis.trace import Array, Outcome
+
+SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
+        "u": Outcome.BELOW_THRESHOLD}  # how it begins  # fmt: skip
 
 
 class CaptureError(ValueError):
@@ -58,11 +61,26 @@ class Capture:
     bad: Array
     options: Array  # offset in `data` of what follows epb_packetid: the comment, or the end of options
 
+    @property
+    def has_views(self) -> bool:
+        """Whether what stations received is there."""
+        return bool(self.interface.any())
+
     def comment(self, packet: int) -> str:
         """The comment of a packet, by its row; empty if it has none."""
         at = int(self.options[packet])
         code, length = self.data[at : at + 4].view("<u2").tolist()
         return self.data[at + 4 : at + 4 + length].tobytes().decode() if code == pcapng.OPT_COMMENT else ""
+
+    def remarked(self, packets: Array) -> Array:
+        """The Outcome that the air remarks on each of some packets of `air`; OK where it says nothing."""
+        comment = self.options[packets]
+        has = self.data[comment] == pcapng.OPT_COMMENT
+        first = np.where(has, self.data[np.minimum(comment + 4, self.data.size - 1)], 0)
+        outcome = np.zeros(packets.size, np.int64)
+        for letter, said in SAID.items():
+            outcome[first == ord(letter)] = said
+        return outcome
 
     def queued_ns(self, packets: Array) -> Array:
         """When the kernel handed over the frames that were first sent as `packets` (rows): from the comment
@@ -86,17 +104,12 @@ class Capture:
 
 def read(air: Path) -> Capture:
     """Read a run's `air.pcapng`, and what the stations received, which is in `stations.pcapng` beside it (or in the
-    same file, if somebody merged the two). Raises CaptureError, or OSError."""
+    same file, if somebody merged the two), unless it was left out. Raises CaptureError, or OSError."""
     shown = read_file(air)
     beside = air.with_name(pcapng.STATIONS)
-    if shown.interface.any():
+    if shown.interface.any() or not beside.exists():
         return shown
-    try:
-        return _merge(shown, read_file(beside))
-    except FileNotFoundError:
-        raise CaptureError(
-            f"{air}: there is no {beside.name} beside it, which has what each station received"
-        ) from None
+    return _merge(shown, read_file(beside))
 
 
 def _merge(air: Capture, stations: Capture) -> Capture:
@@ -166,6 +179,17 @@ def read_file(path: Path) -> Capture:
         bad=rate_channel & pcapng.RT_BAD_FCS != 0,
         options=4 * (options + pcapng.TAIL_WORDS),
     )
+
+
+def span_ns(path: Path) -> tuple[int, int]:
+    """When a run began and ended, by the last words of its file. Raises CaptureError, OSError."""
+    with path.open("rb") as file:
+        file.seek(-min(path.stat().st_size, 256), 2)
+        tail = np.frombuffer(file.read(), np.uint8)
+    at = tail.size - int(tail[-4:].view("<u4")[0]) if tail.size % 4 == 0 and tail.size > 28 else -1
+    if at < 0 or tail[at : at + 4].view("<u4")[0] != pcapng.STATISTICS:
+        raise CaptureError(f"{path}: cut short: it does not say when it ended")
+    return _statistics(tail, at)
 
 
 def _wide(high: Array, low: Array) -> Array:

@@ -7,6 +7,7 @@ part of the trace is written once the trace is `HOLD_NS` further; as much of wha
 look at the same frame and at who sent at the same time. The bytes are those of `pcapng.write`, whatever the parts.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +30,12 @@ class Growing:
     end of the block. Raises TraceError, OSError."""
 
     def __init__(
-        self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, part: int = PART, slot_ns: int = 0
-    ) -> None:
+        self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf, part: int = PART,
+        slot_ns: int = 0,
+    ) -> None:  # fmt: skip
         self.path, self.part, self.slot_ns = path, part, slot_ns
         self.same_slot = 0  # collisions of frames that began within a slot
-        self.writer = pcapng.Writer(stations, folder)
+        self.writer = pcapng.Writer(stations, folder, most)
         self.parts: list[Records] = []
         self.ips, self.packets = ips_of(stations), list[Packets]()
         self.begin, self.written_ns = 0, 0
@@ -52,7 +54,7 @@ class Growing:
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
             self._take(self._bytes(), HOLD_NS)
 
-    def finish(self) -> tuple[Trace, Packets, tuple[str, str]]:
+    def finish(self) -> tuple[Trace, Packets, tuple[str, str | None]]:
         """The file is whole: the trace, but of its arrivals those only by which frames were delivered, not RTSs and
         answers; what its transmissions carry; and the SHA-256 of its pcapngs."""
         data = self._bytes()

@@ -2,8 +2,9 @@
 """Derive what happened from a capture: who sent each frame, what each arrival met, how each exchange ended.
 
 Only frames, FCS flags and times are used, and the facts in `Medium`. The air module's comments play no part, but for
-when a frame was queued, which tells those from before the start. A frame that arrived below the reception threshold is
-on no station's interface, so nothing here counts it.
+when a frame was queued, which tells those from before the start; and where what stations received was left out, for
+what became of a frame where it was to go, so that nobody can say what others received. A frame that arrived below the
+reception threshold is on no station's interface, so nothing here counts it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis import exchanges
-from analysis.arrivals import Received, arrivals
+from analysis.arrivals import Received, arrivals, remarked
 from analysis.attempts import Attempts, attempts
 from analysis.capture import Capture, CaptureError
 from analysis.medium import Medium
@@ -39,7 +40,8 @@ class Observation:
     def counters(self) -> list[dict[str, Any]]:
         """Per station, in the shape of `counters` in lane.json; what cannot be seen from outside is not there."""
         sent, received, served, attempts = self.sent, self.received, self.served, self.attempts
-        stations = len(self.capture.interfaces) - 1
+        capture = self.capture
+        stations = len(capture.interfaces) - 1
         known, mine = sent.station >= 0, received.addressed
         sender = (sent.station[known], sent.kind[known])
         arrival = (received.station, sent.kind[received.tx], received.outcome)
@@ -55,11 +57,12 @@ class Observation:
         retries = _tally((stations, 2), retry)
         outcomes = (Outcome.OK, Outcome.COLLISION, Outcome.NOISE)
         limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT) if self.medium.short_limit else ()
+        everywhere = [{"rx": _by_name(rx[s], outcomes)} if capture.has_views else {} for s in range(stations)]
         return [
             {
                 "tx": dict(zip(NAMES, tx[s].tolist(), strict=True)),
                 "airtime_ns": dict(zip(NAMES, airtime[s].tolist(), strict=True)),
-                "rx": _by_name(rx[s], outcomes),
+                **everywhere[s],
                 "addressed": _by_name(addressed[s], outcomes),
                 "end": _by_name(end[s], (Reason.ACKED, Reason.GROUP, *limits)),
                 "retries": dict(zip(("short", "long"), retries[s].tolist(), strict=True)),
@@ -88,7 +91,7 @@ def observe(capture: Capture, medium: Medium | None = None) -> Observation:
     if medium.links.stations != stations:
         raise CaptureError(f"the capture has {stations} stations, the plan {medium.links.stations}")
     sent = transmissions(capture, medium)
-    received = arrivals(capture, medium, sent)
+    received = arrivals(capture, medium, sent) if capture.has_views else remarked(capture, sent)
     tried = attempts(capture, medium, sent, received)
     served = exchanges.serve(tried, medium.short_limit, medium.long_limit)
     served_kind = exchanges.kinds(served, tried, sent.kind, sent.rate, sent.frames.duration())

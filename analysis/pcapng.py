@@ -10,6 +10,7 @@ Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
@@ -33,7 +34,7 @@ HEAD_WORDS = 14  # of a packet: block header and radiotap
 TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block length follow
 
 
-def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str]:
+def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str | None]:
     """Write `trace` to `air.pcapng` and `stations.pcapng` in `folder`, and return their SHA-256, in hex.
 
     `stations` are the plan's, in their order: `name`, `address`, `ip` of each are used. Raises OSError, and
@@ -45,9 +46,11 @@ def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> 
 
 
 class Writer:
-    """Writes both files, bit by bit; what is not finished at the end of its block is gone again. Raises OSError."""
+    """Writes both files, bit by bit; what is not finished at the end of its block is gone again. What stations received
+    is left out, all of it, if it comes to more than `most` bytes. Raises OSError."""
 
-    def __init__(self, stations: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    def __init__(self, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf) -> None:
+        self.most = most
         self.names = [str(station["name"]) for station in stations]
         head = _block(SECTION, np.array([0x1A2B3C4D, 1, 0xFFFFFFFF, 0xFFFFFFFF], "<u4").tobytes(), [(4, b"dcflab")])
         head += _interface({"name": "air"}) + b"".join(_interface(station) for station in stations)
@@ -81,6 +84,9 @@ class Writer:
         air = np.zeros(sent.size, native.PACKET)
         air["tx"], air["time_ns"] = sent, tx["start_ns"][sent]
         air["text"], air["waited_ns"] = on_air[sent], waited[sent]
+        self._append(native.write_packets(air, tx, trace.data, trace.frame, texts).data)
+        if len(self.files) == 1:
+            return
         shown = (rx["start_ns"] >= begin_ns) & (rx["start_ns"] < until_ns) & (rx["outcome"] != Outcome.BELOW_THRESHOLD)
         came = np.flatnonzero(shown)
         came = came[np.lexsort((rx["station"][came], rx["start_ns"][came]))]
@@ -89,21 +95,25 @@ class Writer:
         seen["text"], seen["waited_ns"] = at_station[came], -1
         seen["interface"], seen["signal_mdbm"] = rx["station"][came] + 1, rx["power_mdbm"][came]
         seen["bad"] = rx["outcome"][came] != Outcome.OK
-        self._append(*(native.write_packets(each, tx, trace.data, trace.frame, texts).data for each in (air, seen)))
+        self._append(None, native.write_packets(seen, tx, trace.data, trace.frame, texts).data)
 
-    def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str]:
-        """End both files with when the trace began and ended; returns their SHA-256, in hex."""
+    def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str | None]:
+        """End both files with when the trace began and ended; returns their SHA-256, in hex (None: left out)."""
         tail = b"".join(_statistics(number, start_ns, stop_ns) for number in range(len(self.names) + 1))
         self._append(tail, tail)
         self.finished = True
-        air, stations = (digest.hexdigest() for digest in self.digests)
-        return air, stations
+        air, *stations = (digest.hexdigest() for digest, _ in zip(self.digests, self.files, strict=False))
+        return air, stations[0] if stations else None
 
-    def _append(self, *parts: bytes | memoryview) -> None:
+    def _append(self, *parts: bytes | memoryview | None) -> None:
         self.files = self.files or [path.open("wb", buffering=0) for path in self.paths]
-        for part, file, digest in zip(parts, self.files, self.digests, strict=True):
-            file.write(part)
-            digest.update(part)
+        for part, file, digest in zip(parts, self.files, self.digests, strict=False):
+            if part is not None:
+                file.write(part)
+                digest.update(part)
+        if len(self.files) > 1 and self.files[1].tell() > self.most:
+            self.files.pop().close()
+            self.paths[1].unlink()
 
 
 def _block(kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> bytes:

@@ -16,6 +16,7 @@ from analysis.columns import around
 from analysis.dissect import Frames, classify
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
 
+UNHEARD, LONGEST_DELAY_NS = "unheard", 32_000
 NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two in one number
 # What a frame is called: as the counters do, and of TCP what else is OTHER to them.
 FLAGS = {0x02: "TCP SYN", 0x01: "TCP FIN", 0x04: "TCP RST"}
@@ -51,6 +52,8 @@ def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Ar
     at_station[bad] = numbers(_causes(trace, bad, what), partial(_outcome_text, stations=stations))
     lost = bad[trace.rx["addressed"][bad] != 0]
     say(trace.rx_tx[lost], at_station[lost])
+    unheard = _unheard(trace)
+    say(unheard, numbers(np.zeros(unheard.size, np.int64), lambda _: UNHEARD))
     given_up, limits = _given_up(trace, what)
     say(given_up, numbers(limits, _limit_text))
     again = np.flatnonzero(trace.tx["attempt"] > 1)
@@ -99,6 +102,14 @@ def _outcome_text(cause: int, stations: Sequence[str]) -> str:
             return "noise"
         case _:
             return "below threshold"
+
+
+def _unheard(trace: Trace) -> Array:
+    """The transmissions to a station of which nothing arrived there, and that were over before the last began."""
+    tx, told = trace.tx, np.zeros(trace.tx.size, bool)
+    told[trace.rx_tx[trace.rx["addressed"] != 0]] = True
+    over = tx["start_ns"] + tx["duration_ns"] + LONGEST_DELAY_NS <= tx["start_ns"].max(initial=0)
+    return np.flatnonzero(~told & over & (tx["receiver"] != NOBODY))
 
 
 def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:

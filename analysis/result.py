@@ -53,7 +53,7 @@ def count(
     return sum(
         row.get(column, 0)
         for station in stations
-        for kind, row in station[table].items()
+        for kind, row in station.get(table, {}).items()
         if kinds is None or kind in kinds
         for column in columns
     )

@@ -12,7 +12,6 @@ says it, in its comments (analysis.remarks); in monitor mode only addresses, the
 import io
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
 Where = Callable[["Packet"], bool]
 SAID = re.compile(
     r"(?P<COLLISION>collision)( with (?P<culprit>[^;]+))?|(?P<OWN_TX>receiver was sending )(?P<own>[^;]+)"
-    r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
+    r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold|unheard)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
 )
 NULL = 4  # of subtypes of data: nothing is in it
 CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
-COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
-COLUMNS = {Kind.RTS: "RTS/CTS", Kind.CTS: "RTS/CTS", Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "ACK"}
 
 
 def frames(
@@ -64,25 +61,12 @@ def frames(
             yield packet
 
 
-def counters(run: Path) -> dict[str, int]:
-    """What studies count, by the names of `taps.totals`: with Scapy and the packets' attributes alone."""
-    tables = [f"{table}_{column}" for table in ("COL", "COL_ANY", "FAIL") for column in ("RTS/CTS", "DATA", "ACK")]
-    found = Counter({name: 0 for name in [*tables, *(f"sent, {kind.name.lower()}" for kind in Kind)]})
-    for frame in frames(run):
-        found[f"sent, {frame.kind.name.lower()}"] += 1
-        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
-            found[f"COL_{COLUMNS[frame.kind]}"] += 1
-        if frame.given_up:
-            what, limit = frame.given_up
-            found["FAIL_RTS/CTS"] += limit == "RTS retry limit"
-            if what in ("DATA", "TCP ACK"):
-                found[f"FAIL_{what.removeprefix('TCP ')}"] += 1
+def remarked(run: Path) -> Iterator["Packet"]:
+    """The packets that stations received of which the air remarks something, as all that is spoilt has."""
     memory: dict[str, _Sender] = {}
-    for frame in _of_run(run, "", remarked=True):  # as all that is spoilt is
-        _tell(frame, memory)
-        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
-            found[f"COL_ANY_{COLUMNS[frame.kind]}"] += 1
-    return dict(found)
+    for packet in _of_run(run, "", remarked=True):
+        _tell(packet, memory)
+        yield packet
 
 
 @dataclass

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import capture, sniff
+from analysis import capture, sniff, tally
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
 from analysis.pcapng import AIR
@@ -37,15 +37,15 @@ def counters(
 
 
 def totals(stations: Sequence[Counters]) -> dict[str, int]:
-    """The counters that studies speak of, summed over stations, by the names of the seeds' tables."""
+    """The counters that studies speak of, summed over stations, by the names of the seeds' tables. Where nobody knows
+    what each station received there is no COL_ANY."""
     col, fail = Collisions.of(stations), Failures.of(stations)
+    anywhere = {"COL_ANY_RTS/CTS": col.any.rtscts, "COL_ANY_DATA": col.any.data, "COL_ANY_ACK": col.any.ack}
     return {
         "COL_RTS/CTS": col.rtscts,
         "COL_DATA": col.data,
         "COL_ACK": col.ack,
-        "COL_ANY_RTS/CTS": col.any.rtscts,
-        "COL_ANY_DATA": col.any.data,
-        "COL_ANY_ACK": col.any.ack,
+        **(anywhere if all("rx" in station for station in stations) else {}),
         "FAIL_RTS/CTS": fail.rtscts,
         "FAIL_DATA": fail.data,
         "FAIL_ACK": fail.ack,
@@ -94,26 +94,28 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     module = [station["counters"] for station in lane["air"]["stations"]] if lane else None
     columns = {"taps": totals(taps)}
     if scapy:
-        columns["scapy"] = sniff.counters(path)
+        columns["scapy"] = tally.counters(path)
     if module:
         columns["module"] = totals(module)
     wrong = differences(taps, module) if module else []
     wrong += [
         f"{name}: taps {columns['taps'][name]}, scapy {value}"
-        for name, value in columns.get("scapy", {}).items() if value != columns["taps"][name]
+        for name, value in columns.get("scapy", {}).items() if value != columns["taps"].get(name)
     ]  # fmt: skip
     if as_json:
         told = {"capture": str(path), "stations": taps, "totals": columns["taps"], "differences": wrong}
         print(json.dumps(told | ({"scapy": columns["scapy"]} if scapy else {})))
     else:
         print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
+        if "rx" not in taps[0]:
+            print("  (no stations.pcapng beside it: what became of a frame where it was to go is what the air remarks)")
         print("\n".join(_beside(columns)))
         print("\n".join(wrong) if wrong else "they agree" if module else "no lane.json beside it to compare with")
     return not wrong
 
 
 def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """The lines of a table; Scapy does not count retries."""
+    """The lines of a table."""
     yield f"{'':18}" + "".join(f"{name:>10}" for name in columns)
     for quantity in columns["taps"]:
         yield f"{quantity:18}" + "".join(f"{column.get(quantity, ''):>10}" for column in columns.values())

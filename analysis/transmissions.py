@@ -110,6 +110,8 @@ def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
     near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # of each, at most a packet on every interface
     copy = row + np.flatnonzero((capture.packet_id[near] == capture.packet_id[row]) & (capture.interface[near] > 0))
     heard, delay = capture.interface[copy] - 1, capture.time_ns[copy] - capture.time_ns[row]
+    if not heard.size:
+        return -1
     anyone = np.arange(medium.links.stations)
     power, away = medium.links.between(anyone[:, None], anyone, capture.time_ns[row])
     receives = power >= medium.receive_aw  # by sender and receiver

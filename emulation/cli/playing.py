@@ -16,6 +16,7 @@ from emulation.cli.command import as_json, figures, film, formats, jobs, lane, o
 from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import new_folder
+from emulation.play.traces import VIEWS
 
 
 def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
@@ -82,5 +83,8 @@ def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
     air_s = sum(outcome.run.air_s for outcome in outcomes)
     times = air_s / wall_s if wall_s else 0.0
     said = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""
+    if left_out := [outcome for outcome in outcomes if outcome.run.trace and not outcome.run.views]:
+        of_all = f"{len(left_out)} of {len(outcomes)} runs: " if len(outcomes) > 1 else ""
+        click.echo(f"{of_all}what stations received ({VIEWS}) is left out; --views yes keeps it, however large")
     lasted = f"{air_s:.0f}" if air_s >= 10 else f"{air_s:.2g}"
     click.echo(f"{lasted} s of air time in {wall_s:.1f} s of wall time{said}; {folder}/")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
 MOST_FLOWS = 12  # in one figure
-UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders"}
+UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 
 
 def command(name: str) -> click.Command:

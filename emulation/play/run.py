@@ -91,14 +91,14 @@ def play(
     where.mkdir(parents=True, exist_ok=True)
     take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)
-    if resume and (found := finished(where, plan, made_of)):
+    if resume and (found := finished(where, plan, made_of, task.specification.measurement.views)):
         progress(1.0, found.run.air_s)
         lane_over()
         return found
     (where / FINISHED).unlink(missing_ok=True)
     (where / "plan.json").write_text(json.dumps(plan))
     began = time.monotonic()
-    with traces.Keeper(where, plan) as keeper:
+    with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
 
         def heard(done: float, air_s: float) -> None:
             progress(done, air_s)
@@ -125,7 +125,8 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
     run = from_lane(
         plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
         trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
-        views=f"{where.name}/{traces.VIEWS}" if kept else None, views_sha256=kept.views_sha256 if kept else None,
+        views=f"{where.name}/{traces.VIEWS}" if kept and kept.views_sha256 else None,
+        views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
         route=routing.of_flows(tcp) if routing else None,
@@ -136,14 +137,16 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
     return Outcome(run, kept.flight if kept else None)
 
 
-def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str]) -> Outcome | None:
-    """What a run of this plan, made of the same, has left; None if there is none, or not all of it."""
+def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
+    """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
+    what stations received must be there."""
     try:
         before = Finished.model_validate_json((where / FINISHED).read_bytes()).run
         same = json.loads((where / "plan.json").read_bytes()) == plan and before.made_of == made_of
     except (OSError, ValueError):  # there is none, or one of another version
         return None
-    if not same or (before.trace and not all((where / name).is_file() for name in (traces.TRACE, traces.VIEWS))):
+    wanted = [where.parent / name for name in (before.trace, before.views) if name]
+    if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
         return None
     try:
         return Outcome(before, traces.flight_again(where, plan) if before.trace else None)

@@ -120,6 +120,6 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         task = Task(Specification.model_validate(asked["specification"]), asked["name"])
         made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0
-        with failures(), Keeper(where, plan) as keeper:
+        with failures(), Keeper(where, plan, task.specification.measurement.most_views) as keeper:
             found.outcomes.append(take(keeper, made_of, task, partial(float, share_s)))
         found.tasks.append(task)

@@ -48,10 +48,11 @@ NOTHING = Seen({}, None)
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS, the segments in flight, what is seen of routing, collisions in one slot."""
+    """The SHA-256 of TRACE and VIEWS (None: left out), the segments in flight, what is seen of routing, collisions in
+    one slot."""
 
     trace_sha256: str
-    views_sha256: str
+    views_sha256: str | None
     flight: Flight
     seen: Seen
     same_slot: int
@@ -68,10 +69,11 @@ def check_whole(lane: Mapping[str, Any]) -> None:
 
 class Keeper:
     """Turns the trace of a run into pcapngs, which take its place: as far as it has come whenever there is `progress`,
-    and the rest at the end. If that is not reached they are gone again at the end of the block."""
+    and the rest at the end; what stations received is left out if it has more than so many bytes. If the end is not
+    reached they are gone again at the end of the block."""
 
-    def __init__(self, where: Path, plan: Mapping[str, Any]) -> None:
-        self.where, self.plan = where, plan
+    def __init__(self, where: Path, plan: Mapping[str, Any], most_views: float) -> None:
+        self.where, self.plan, self.most_views = where, plan, most_views
         self.growing: Growing | None = None
         self.cleanup = contextlib.ExitStack()
 
@@ -109,7 +111,8 @@ class Keeper:
             from analysis.growing import Growing
             from analysis.medium import radios
 
-            growing = Growing(self.where / RAW, radios(self.plan), self.where, slot_ns=self.plan["air"]["slot_ns"])
+            slot_ns = self.plan["air"]["slot_ns"]
+            growing = Growing(self.where / RAW, radios(self.plan), self.where, self.most_views, slot_ns=slot_ns)
             self.growing = self.cleanup.enter_context(growing)
         return self.growing
 

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 from pydantic import Field
 
 from emulation.specification.words import Section, Words
+
+MOST_VIEWS = 256 << 20  # bytes
 
 
 class Measurement(Section):
@@ -16,4 +21,12 @@ class Measurement(Section):
     trace: bool = Field(True, description="record every frame")
     tcp_trace: bool = Field(True, description="record each flow's window, phases and timeouts")
     snap: int = Field(128, ge=80, le=2400, description="bytes of a frame that the trace keeps")
+    views: Literal["auto", "yes", "no"] = Field(
+        "auto", description=f"keep what each station received; auto: if it has at most {MOST_VIEWS >> 20} MB"
+    )
     recorders: Words = Field((), description="recorders of your own, from --plugins")
+
+    @property
+    def most_views(self) -> float:
+        """How many bytes of what stations received are kept, in all or not at all."""
+        return {"auto": MOST_VIEWS, "yes": math.inf, "no": 0}[self.views]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A trace that is turned into pcapngs while it grows: the same bytes as at once, whatever the parts."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from analysis.medium import radios
 from analysis.trace import TraceError
 
 
-def grow(folder: Path, sample: Sample, part: int, size: int | None = None) -> tuple[str, str]:
+def grow(
+    folder: Path, sample: Sample, part: int, size: int | None = None, most: float = math.inf
+) -> tuple[str, str | None]:  # fmt: skip
     """Write the sample's trace bit by bit, up to so many bytes, and let it be read along."""
     raw = sample.trace.data.tobytes()[:size]
-    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, part=1) as growing:
+    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1) as growing:
         growing.more()  # there is no file yet
         for at in range(0, len(raw), part):
             with (folder / "air.trace").open("ab") as file:
@@ -37,6 +40,17 @@ def test_the_same_bytes_in_whatever_parts(sample: Sample, tmp_path: Path, part: 
     assert grow(tmp_path, sample, part) == sample.sha256
     for file in (sample.pcapng, sample.views):
         assert (tmp_path / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("part", [1001, 1 << 30])
+def test_what_stations_received_is_left_out_if_it_is_much(sample: Sample, tmp_path: Path, part: int) -> None:
+    """All of it or nothing, at the byte, whatever the parts."""
+    size = sample.views.stat().st_size
+    for most, kept in ((size, True), (size - 1, False), (0, False)):
+        folder = tmp_path / str(most)
+        folder.mkdir()
+        assert grow(folder, sample, part, most=most) == (sample.sha256[0], sample.sha256[1] if kept else None)
+        assert (folder / sample.views.name).exists() == kept
 
 
 def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

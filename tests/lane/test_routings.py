@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import capture, flow_routes, medium, observe, pcapng, sniff, taps, trace
+from analysis import capture, flow_routes, medium, observe, pcapng, tally, taps, trace
 from analysis.control import Control
 
 FILTERS = (
@@ -63,7 +63,7 @@ def test_tcp_goes_from_end_to_end_and_is_counted_alike(bench: Any, options: dict
     known = taps.totals(module)
     assert filtered(air) == [known["sent, tcp_data"], known["sent, tcp_ack"], 0]
     if "rts" not in options:  # one of each way to carry TCP, as Scapy takes its time
-        by_scapy = sniff.counters(bench.folder)
+        by_scapy = tally.counters(bench.folder)
         assert by_scapy == {name: known[name] for name in by_scapy}
 
 

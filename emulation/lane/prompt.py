@@ -149,9 +149,21 @@ class Shell(cmd.Cmd):
     def do_net(self, _: str) -> None:
         """net: who is on which link, and whom each node hears."""
         for interface in self.net.interfaces():
-            node, link = interface.node, self.net.link_of(interface).plan
-            heard = " ".join(other for other, _ in self.net.heard_by(node)) or "nobody"
-            print(f"{node.name} {interface.name}: {link['kind']} {link['ssid']}, {link['freq']} MHz; hears {heard}")
+            node, link = interface.node, self.net.link_of(interface)
+            if interface.on_air:
+                heard = " ".join(other for other, _ in self.net.heard_by(node)) or "nobody"
+                on = f"{link.plan['ssid']}, {link.plan['freq']} MHz; hears {heard}"
+            else:
+                others = (each for each in self.net.interfaces() if self.net.link_of(each) is link)
+                on = " ".join(f"to {each.node.name}" for each in others if each is not interface)
+            print(f"{node.name} {interface.name}: {link.plan['kind']} {on}")
+
+    def do_clients(self, _: str) -> None:
+        """clients: who is connected to which access point."""
+        names = {each.MAC(): each.node.name for each in self.net.interfaces()}
+        for node in self.net.nodes.values():
+            if node.kind == "ap":
+                print(f"{node.name}:", *sorted(names.get(address, address) for address in node.radio.peers()))
 
     def do_links(self, _: str) -> None:
         """links: the received power of each pair that can exchange frames."""
@@ -175,9 +187,10 @@ class Shell(cmd.Cmd):
         pingall
         """
         lost = sent = 0
-        for a in self.net.nodes.values():
+        nodes = [node for node in self.net.nodes.values() if node.IP()]
+        for a in nodes:
             row: list[str] = []
-            for b in self.net.nodes.values():
+            for b in nodes:
                 if a is not b:
                     rtt_s = next(ping(a, b.IP()))[2]
                     row.append("X" if rtt_s is None else b.name)
@@ -191,7 +204,7 @@ class Shell(cmd.Cmd):
 
         iperf sta1 sta3 20
         """
-        words, names = line.split(), list(self.net.nodes)
+        words, names = line.split(), [node.name for node in self.net.nodes.values() if node.IP()]
         a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
         if len(words) == 1 or not {a, b} <= set(names) or a == b:
             print(f"*** iperf: between which two of {', '.join(names)}?")
@@ -217,8 +230,8 @@ class Shell(cmd.Cmd):
         rts sta2 none
         """
         words = line.split()
-        nodes = [self.node(words.pop(0))] if words and words[0] in self.net.nodes else list(self.net.nodes.values())
-        for node in nodes:
+        nodes = [self.node(words.pop(0))] if words and words[0] in self.net.nodes else []
+        for node in nodes or [node for node in self.net.nodes.values() if node.on_air]:
             if words:
                 node.rts = words[0]
             print(f"{node.name}: {node.rts}")

@@ -11,6 +11,7 @@ from emulation.lane.node import Node
 from emulation.plan.air import TX_POWER
 from emulation.plan.errors import PlanError, refusals
 from emulation.plan.nodes import RTS_THRESHOLDS, own_radio
+from topologies.network import WITH_RADIO
 
 if TYPE_CHECKING:
     from emulation.net import Net
@@ -53,8 +54,14 @@ class Station(Node):
         self.net.set_out(self, asked, float(speed))
 
     def asked_at(self, position: Any) -> topologies.Node:
+        self.check_radio()
         with refusals(self.name):
             return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
+
+    def check_radio(self) -> None:
+        """Raises PlanError if it has none: nothing else of it can be set."""
+        if self.kind not in WITH_RADIO:
+            raise PlanError(f"{self.name} is a {self.kind}, and has no radio")
 
     @property
     def tx_power_dbm(self) -> float | None:
@@ -79,5 +86,6 @@ class Station(Node):
         self.asked = asked
 
     def with_setting(self, name: str, value: Any) -> topologies.Node:
+        self.check_radio()
         settings = {**self.asked.settings, name: value}
         return topologies.Node(kind=self.asked.kind, position=self.asked.position, settings=settings)

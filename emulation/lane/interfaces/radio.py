@@ -50,6 +50,10 @@ FREQ_FIXED, RTS_THRESHOLD, TX_RATES, CHANNEL_WIDTH, CENTER_FREQ1, NETNS_FD = 60,
 WIDTH_20_NO_HT, BAND_2GHZ, BAND_5GHZ, LEGACY_RATES = 0, 0, 1, 1
 IFTYPES = {"ibss": 1, "managed": 2, "ap": 3, "monitor": 6, "mesh": 7, "ocb": 11}  # enum nl80211_iftype
 RTS_OFF = 0xFFFFFFFF
+# minstrel's groups of legacy rates (net/mac80211/rc80211_minstrel_ht.h: after HT's of four streams, two widths and two
+# guard intervals), and the rates in them in their order, in 100 kb/s.
+CCK_GROUP, OFDM_GROUP = 16, 17
+CCK, OFDM = (10, 20, 55, 110), (60, 90, 120, 180, 240, 360, 480, 540)
 OWNER = 0x40000000  # of netlink ports
 
 
@@ -133,6 +137,16 @@ class Interface(node.Interface):
         yet joined: a joined one insists on a basic rate."""
         band = BAND_2GHZ if freq < 3000 else BAND_5GHZ
         self.tune(SET_TX_BITRATE_MASK, (TX_RATES, [(band, [(LEGACY_RATES, rate_bytes(rates))])]), what=f"rates {rates}")
+
+    def hold_rate(self, rate: int) -> None:
+        """Send data with this legacy rate only (100 kb/s), and all else as the BSS has it: with the mask of `fix_rates`
+        mac80211 lets nobody into a BSS whose basic rates are others. So it is told to its rate control, minstrel, by
+        debugfs. Raises OSError where that is not there."""
+        group, rates = (CCK_GROUP, CCK) if rate in CCK else (OFDM_GROUP, OFDM)
+        path, index = f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx", group << 4 | rates.index(rate)
+        with open(path, "w") as file:
+            file.write(str(index))
+        self.node.note("minstrel's fixed_rate_idx", index, -1)
 
     def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an independent BSS on a fixed channel (MHz) and a fixed BSSID, so that no scan precedes it.

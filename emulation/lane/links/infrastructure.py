@@ -13,7 +13,7 @@ import enum
 import errno
 
 from emulation.lane import hostap, links
-from emulation.lane.interfaces.radio import FREQ, SSID
+from emulation.lane.interfaces.radio import CCK, FREQ, OFDM, SSID
 from emulation.lane.netlink import NetlinkError
 
 TYPE_CHECKING = False
@@ -60,12 +60,7 @@ ACCESS: dict[Security, tuple[str, str]] = {
 }
 SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
 JOINED, WRONG = "CTRL-EVENT-CONNECTED", "reason=WRONG_KEY"
-# By hostapd's hw_mode, in 100 kb/s.
-RATES = {
-    "b": (10, 20, 55, 110),
-    "g": (60, 90, 120, 180, 240, 360, 480, 540),
-    "a": (60, 90, 120, 180, 240, 360, 480, 540),
-}
+RATES = {"b": CCK, "g": OFDM, "a": OFDM}  # by hostapd's hw_mode
 
 
 class Link(links.Link):
@@ -111,6 +106,14 @@ class Link(links.Link):
 
     def kind_of(self, interface: Interface) -> str:
         return "ap" if interface.node.kind == "ap" else self.type
+
+    def switch_on(self, interface: Interface) -> None:
+        """At its rate, if it has one only."""
+        interface.switch(on=True)
+        if len(interface.plan["rates"]) == 1:
+            interface.hold_rate(interface.plan["rates"][0])
+        elif interface.plan["rates"]:
+            interface.fix_rates(interface.plan["rates"], self.plan["freq"])
 
     def join(self, interface: Interface) -> None:
         if interface.node.kind == "ap":
@@ -172,8 +175,8 @@ class Link(links.Link):
         raise NetlinkError(errno.EACCES, said)
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
-        """hostapd and wpa_supplicant see by themselves that it is on again."""
-        self.switch_on(interface)
+        """hostapd and wpa_supplicant see by themselves that it is on again, and its rates stand."""
+        interface.switch(on=True)
         if interface.node.kind != "ap" and self.plan["client"] == Client.KERNEL:
             self.connect(interface, wait=False)
 

@@ -110,6 +110,10 @@ class Programs:
         for one in self.running:
             loop.watch(one.output, select.EPOLLIN, one.read)
 
+    def unwatch(self, loop: Loop) -> None:
+        for one in self.running:
+            loop.forget(one.output)
+
     def stop(self) -> None:
         while self.running:
             self.running.pop().stop()

@@ -41,12 +41,16 @@ class Measurement:
             for recorder in self.recorders:
                 recorder.start(self.loop)
                 self.open.append(recorder)
+            for link in self.net.links.values():
+                link.watch(self.loop)
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        for link in self.net.links.values():
+            link.unwatch()
         while self.open:
             self.open.pop().stop()
 

@@ -200,8 +200,6 @@ class Net:
             Measurement(self, loop) as measurement,
         ):
             traffic.prepare()
-            for link in self.links.values():
-                link.watch(loop)
             measurement.start()
             self.motion.start(plan["motion"], loop, measurement.started_ns)
             self.presence.start(plan["presence"], loop, measurement.started_ns)

@@ -2,6 +2,7 @@
 """Access points, wires and switches in the lane: hostapd, wpa_supplicant and the kernel's own bridge and netem."""
 
 import json
+import shutil
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_the_same_wlan_twice_is_the_same_to_the_byte(bench, tmp_path):
     for _ in range(2):
         bench.script(wlan(link=SECURED.format("wpa2")))
         traces.append((bench.folder / "run1-1" / "air.trace").read_bytes())
-        __import__("shutil").rmtree(bench.folder / "run1-1")
+        shutil.rmtree(bench.folder / "run1-1")
     assert traces[0] == traces[1] and len(traces[0]) > 100_000
 
 
@@ -155,3 +156,18 @@ def test_wires_take_their_time_to_the_microsecond(bench):
     wired, _ = json.loads(rates)
     assert 7.4e6 < wired < 8e6 * 1460 / 1514 + 1
     assert "10.0.0.3/24" in "".join(said) and "10.0.0.3/32" in "".join(said)
+
+
+def test_clients_find_an_access_point_again(bench):
+    """That was off for a while; the kernel's by being asked again, wpa_supplicant by itself."""
+    for link in ("", 'client="wpa_supplicant"'):
+        text = wlan("unreachable=True" * bool(link), link).replace("seconds=2", "seconds=30")
+        switch = "    for at, on in ((5, False), (10, True)): net.at(at, lambda on=on: net.switch(ap, on=on))\n"
+        lines = bench.script(
+            text.replace("    result =", switch + "    result =")
+            + "    print(ping_all())\n".replace(
+                "ping_all()", "[rtt is not None for x in (a, b) for _, _, rtt in ping(h, x.IP(), count=1)]"
+            )
+        )
+        assert lines[-1] == "[True, True]", link
+        shutil.rmtree(bench.folder / "run1-1")

@@ -16,7 +16,7 @@ import select
 import time
 
 from emulation.lane import node
-from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, number, parse
+from emulation.lane.netlink import DUMP, GENERIC_HEADER, Generic, NetlinkError, messages, number, parse
 from emulation.lane.rtnetlink import Route, hardware_address
 
 TYPE_CHECKING = False
@@ -221,13 +221,18 @@ class Interface(node.Interface):
     def wait(self, events: Sequence[int], what: str, seconds: float = 60.0) -> int:
         """Wait for one of these events of nl80211 about this interface, and return its status code (0: success, or
         none). Raises NetlinkError (ETIMEDOUT)."""
+        body = self.events.wait(
+            lambda _, body: body[0] in events and self.is_ours(body), f"{self.name}: {what}", seconds
+        )
+        return _status(body)
 
-        def ours(_: int, payload: bytes) -> bool:
-            about = parse(payload[GENERIC_HEADER.size :]).get(IFINDEX, b"")
-            return payload[0] in events and number(about) == self.index
+    def heard(self) -> list[tuple[int, int]]:
+        """The events about this interface that have come (see `hearing`), and their status codes."""
+        came = messages(self.events.socket.recv(1 << 17))
+        return [(body[0], _status(body)) for _, _, _, body in came if self.is_ours(body)]
 
-        found = parse(self.events.wait(ours, f"{self.name}: {what}", seconds)[GENERIC_HEADER.size :])
-        return number(found.get(STATUS_CODE, b"")) or (TIMED_OUT if TIMED_OUT in found else 0)
+    def is_ours(self, body: bytes) -> bool:
+        return number(parse(body[GENERIC_HEADER.size :]).get(IFINDEX, b"")) == self.index
 
     def state(self) -> dict[str, object]:
         """What the kernel says of the interface: type, frequency (MHz, None: not joined), RTS threshold."""
@@ -235,6 +240,12 @@ class Interface(node.Interface):
         kind = next((k for k, v in IFTYPES.items() if v == number(found[IFTYPE])), "other")
         freq = number(found[FREQ]) if FREQ in found else None
         return {"type": kind, "freq": freq, "rts_threshold": self.rts_threshold()}
+
+
+def _status(event: bytes) -> int:
+    """The status code that an event of nl80211 tells; 0: success, or none."""
+    found = parse(event[GENERIC_HEADER.size :])
+    return number(found.get(STATUS_CODE, b"")) or (TIMED_OUT if TIMED_OUT in found else 0)
 
 
 def rate_bytes(rates: Sequence[int]) -> bytes:

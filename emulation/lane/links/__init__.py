@@ -84,7 +84,11 @@ class Link:
         """Ask who is around, without waiting for the answers."""
 
     def watch(self, loop: Loop) -> None:
-        """What is measured has begun: see to whatever must be seen to meanwhile. Raises OSError, also later."""
+        """Until `unwatch`, while something is measured: see to whatever must be seen to. Raises OSError, also later,
+        out of the loop."""
+
+    def unwatch(self) -> None:
+        """That is over."""
 
     def stop(self) -> None:
         """Leave nothing behind that does not go with the nodes, however far it came."""

@@ -9,8 +9,12 @@ clearly stronger.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import errno
+import select
+import time
+from functools import partial
 
 from emulation.lane import hostap, links
 from emulation.lane.interfaces.radio import CCK, FREQ, OFDM, SSID
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
-CONNECT = 46  # of nl80211
+CONNECT, DISCONNECT = 46, 48  # of nl80211
+RETRY_NS = 1_000_000_000
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
 ROAM_DB = 8.0  # above what can be received at all
@@ -75,6 +80,8 @@ class Link(links.Link):
     def __init__(self, plan: dict[str, Any]) -> None:
         super().__init__(plan)
         self.programs = hostap.Programs()
+        self.of_kernel: list[Interface] = []  # clients
+        self.watched = contextlib.ExitStack()
 
     @classmethod
     def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
@@ -119,6 +126,7 @@ class Link(links.Link):
         if interface.node.kind == "ap":
             self.open(interface)
         elif self.plan["client"] == Client.KERNEL:
+            self.of_kernel.append(interface)
             self.connect(interface)
         else:
             self.supplicate(interface)
@@ -181,9 +189,33 @@ class Link(links.Link):
             self.connect(interface, wait=False)
 
     def watch(self, loop: Loop) -> None:
+        """Read what programs say; and let the kernel's clients ask again, which do not do so by themselves."""
         self.programs.watch(loop)
+        self.watched = contextlib.ExitStack()
+        self.watched.callback(self.programs.unwatch, loop)
+        for interface in self.of_kernel:
+            self.watched.enter_context(interface.hearing())
+            events = interface.events.socket.fileno()
+            loop.watch(events, select.EPOLLIN, partial(self.heard, interface, loop))
+            self.watched.callback(loop.forget, events)
+
+    def heard(self, interface: Interface, loop: Loop) -> None:
+        """If a client has lost its access point, or has found none, it asks again a while later."""
+        if any(event == DISCONNECT or (event == CONNECT and status) for event, status in interface.heard()):
+            loop.at(time.monotonic_ns() + RETRY_NS, partial(self.again, interface))
+
+    def again(self, interface: Interface) -> None:
+        try:
+            self.connect(interface, wait=False)
+        except NetlinkError as error:
+            if error.errno not in (errno.EALREADY, errno.ENETDOWN, errno.EINPROGRESS):  # it is on, or switched off
+                raise
+
+    def unwatch(self) -> None:
+        self.watched.close()
 
     def stop(self) -> None:
+        self.of_kernel.clear()
         self.programs.stop()
 
 

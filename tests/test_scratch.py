@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from emulation.lanes.virtual.confine import open_to_all, take_back
+from emulation.lanes.virtual.barriers import NOBODY
+from emulation.lanes.virtual.confine import open_to_all
+from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
 
 HOLD = """
@@ -40,6 +42,40 @@ def test_who_is_killed_leaves_nothing_that_the_next_does_not_sweep(tmp_path: Pat
         with scratch("other", str(tmp_path)):
             assert not held.exists()
     assert list(tmp_path.iterdir()) == [others]
+
+
+LEND = """
+import signal, sys
+from emulation.lanes.virtual.confine import cell
+with cell([], [sys.argv[1]], nobodys=True):
+    print("lent", flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lends")
+def test_what_the_killed_had_lent_to_nobody_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the next program that needs a folder of its own; but not what has taken the lent one's place."""
+    run, replaced, temporary = tmp_path / "run", tmp_path / "replaced", tmp_path / "tmp"
+    for folder in (run, replaced, temporary):
+        folder.mkdir()
+    (run / "plan.json").touch()
+    for folder in (run, replaced):
+        command = [sys.executable, "-c", LEND, folder]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
+        ) as lender:  # fmt: skip
+            assert lender.stdout
+            assert lender.stdout.readline() == "lent\n"
+            lender.send_signal(signal.SIGKILL)
+        assert {path.stat().st_uid for path in (folder, *folder.iterdir())} == {NOBODY}
+    replaced.rename(tmp_path / "moved")
+    replaced.mkdir()
+    os.chown(replaced, NOBODY, NOBODY)
+    with scratch("next", str(temporary)):
+        assert {path.stat().st_uid for path in (run, run / "plan.json")} == {0}
+        assert replaced.stat().st_uid == NOBODY
+    assert list(temporary.iterdir()) == []
 
 
 def test_who_sweeps_a_folder_that_is_just_made_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.result import Run, from_lane, subfolder
 from emulation.lanes import Listener
-from emulation.lanes.virtual.confine import take_back
+from emulation.lanes.virtual.ownership import take_back
 from emulation.plan import plan as make_plan
 from emulation.play import traces
 from emulation.play.lab import Lab

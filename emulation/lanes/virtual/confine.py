@@ -7,7 +7,7 @@ grants of `Barrier`: it changes the run folder and its own scratch folder, and n
 nobody, and so reads nothing that an ordinary user could not; the run folder is nobody's meanwhile. What nobody could
 not reach, as a checkout in root's home, it is handed open, as descriptors.
 
-Before the host writes to the run folder again, what could lead it elsewhere is taken out (`take_back`).
+Before the host writes to the run folder again, what could lead it elsewhere is taken out (`ownership.take_back`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pathlib import Path
 
 from emulation.lanes.virtual import barriers
 from emulation.lanes.virtual.barriers import NOBODY
+from emulation.lanes.virtual.ownership import give, note, take_back
+from emulation.lanes.virtual.scratch import scratch
 
 
 class Barrier(enum.StrEnum):
@@ -114,6 +116,8 @@ def cell(
         for path in dict.fromkeys(map(str, [*DEVICES, *handed, *writable])):
             descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
             stack.callback(os.close, descriptors[path])
+        if nobodys:  # should this program be killed, the next one knows what to take back
+            note(stack.enter_context(scratch("lent")), writable)
         for folder in writable:
             stack.callback(take_back, folder)
             nobodys = nobodys and give(folder)
@@ -125,41 +129,6 @@ def open_to_all(path: Path, below: Path = Path("/")) -> bool:
     folders = [path, *path.parents] if path.is_dir() else list(path.parents)
     on_the_way = folders[: folders.index(below) + 1]
     return bool(path.stat().st_mode & stat.S_IROTH) and all(each.stat().st_mode & stat.S_IXOTH for each in on_the_way)
-
-
-def inside(folder: Path | str) -> Iterator[str]:
-    """The folder and all that is in it."""
-    yield str(folder)
-    for path, folders, files in os.walk(folder):
-        yield from (os.path.join(path, name) for name in (*folders, *files))
-
-
-def give(folder: Path | str) -> bool:
-    """Make nobody the owner of a folder and of what is in it; says whether this file system lets root do so."""
-    try:
-        for path in inside(folder):
-            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
-    except OSError:
-        return False
-    return True
-
-
-def take_back(folder: Path | str) -> None:
-    """Once the process is gone: own what it left, and leave nothing there that leads elsewhere, that blocks who opens
-    it, or that gives who executes it another's rights."""
-    real, mine = os.path.realpath(folder), (os.geteuid(), os.getegid())
-    for path in inside(folder):
-        with contextlib.suppress(OSError):
-            found = os.lstat(path)
-            if found.st_uid == NOBODY != mine[0]:
-                os.chown(path, *mine, follow_symlinks=False)
-            if stat.S_ISLNK(found.st_mode):
-                if not os.path.realpath(path).startswith(real + os.sep):
-                    os.unlink(path)
-            elif not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-                os.unlink(path)
-            elif found.st_mode & barriers.SET_ID:
-                os.chmod(path, found.st_mode & 0o777)
 
 
 def probe(nobodys: bool) -> list[Barrier]:

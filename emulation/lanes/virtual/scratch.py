@@ -13,6 +13,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
+from emulation.lanes.virtual.ownership import take_back_noted
+
 PREFIX = ".dcflab-"
 
 
@@ -39,7 +41,7 @@ def scratch(what: str, place: str = "") -> Iterator[str]:
 
 
 def sweep(place: str) -> None:
-    """Remove what killed programs of this user have left."""
+    """Remove what killed programs of this user have left, and take back what they had lent."""
     with os.scandir(place) as found:
         left = [each.path for each in found if each.name.startswith(PREFIX)]
     for folder in left:
@@ -47,6 +49,7 @@ def sweep(place: str) -> None:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                take_back_noted(descriptor)
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(descriptor)

@@ -107,26 +107,35 @@ struct access {
 /* BURST: after a SIFS the next frame of the TXOP is sent. */
 enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, AWAITING_ACK, BURST };
 
+/* First what each signal that comes or goes touches, in few lines of the cache; then what a transmission does; then the rest. */
 struct dcf_station {
 	u16 index, freq;
-	u8 short_limit, long_limit;
-	bool promiscuous;
 	bool off; /* it hears nothing: its interface is down */
-	struct dcf_address *own;
-	u64 random;
+	bool promiscuous;
 
 	/* The medium as heard here. */
-	struct transmission tx[2];
 	u8 slot; /* of the latest transmission */
 	bool sending, busy; /* busy: physical carrier sense, own transmission included */
+	u8 latest_kind;
+	u16 latest_other; /* whose signal came last: names the culprit of a collision */
 	u16 sensed; /* arrivals above the carrier sense threshold */
+	u8 phase; /* enum dcf_phase */
+	bool eifs;
+	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	__uint128_t energy_aw; /* of all that arrives: that of 256 stations does not fit 64 bits */
 	u64 idle_since, busy_since;
-	u16 latest_other; /* whose signal came last: names the culprit of a collision */
-	u8 latest_kind;
+	u64 nav_end;
+	u64 awaits_data; /* until then, after a CTS of its own */
 	struct reception rx;
 
+	/* Access. */
+	struct access access[DCF_CATEGORIES]; /* without EDCA the first only */
+	u64 exchange_ns; /* from access until the kernel can learn of anything */
+
+	struct motion motion;
+
 	/* Who hears it. */
+	struct transmission tx[2];
 	struct neighbour *neighbours[2]; /* of each of the two transmissions, nearest first */
 	u16 n_neighbours[2];
 	bool listed[2]; /* the list holds, if none of the candidates moves */
@@ -134,29 +143,22 @@ struct dcf_station {
 	u16 n_candidates;
 	bool some_move; /* of them */
 	u64 candidates_until; /* this time: nobody else before */
-	struct motion motion;
 	struct dcf_reach reach;
 
-	/* Access. */
-	u64 nav_end;
-	u64 awaits_data; /* until then, after a CTS of its own */
-	bool eifs;
-	struct access access[DCF_CATEGORIES]; /* without EDCA the first only */
-	u64 exchange_ns; /* from access until the kernel can learn of anything */
-
 	/* The exchange that this station began, and what it owes others. */
-	u8 phase; /* enum dcf_phase */
 	struct access *holder; /* whose exchange it is */
 	u64 txop_end;
 	bool more; /* the frame's Duration covers the next one, too */
-	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	u8 owed_kind;
 	u8 owed_ra[DCF_ALEN];
 	u16 owed_duration, owed_rate, owed_to;
 	bool owed_short_preamble;
+
+	u8 short_limit, long_limit;
 	u16 queue_limit; /* of each access function's */
 	u32 msdus;
-
+	struct dcf_address *own;
+	u64 random;
 	struct dcf_counters counters;
 };
 

@@ -19,7 +19,21 @@ from analysis import pcapng
 from analysis.medium import ips_of
 from analysis.packets import Packets
 from analysis.same_slot import same_slot
-from analysis.trace import NEVER, TX, Array, Kind, Outcome, Records, Trace, joined, rows_of, whole
+from analysis.trace import (
+    GIVEN_UP,
+    NEVER,
+    TX,
+    Array,
+    Kind,
+    Outcome,
+    Records,
+    Trace,
+    is_response,
+    joined,
+    picked,
+    rows_of,
+    whole,
+)
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
 PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
@@ -55,8 +69,9 @@ class Growing:
             self._take(self._bytes(), HOLD_NS)
 
     def finish(self) -> tuple[Trace, Packets, tuple[str, str | None]]:
-        """The file is whole: the trace, but of its arrivals those only by which frames were delivered, not RTSs and
-        answers; what its transmissions carry; and the SHA-256 of its pcapngs."""
+        """The file is whole: the trace, but only of frames' ways: no answers, of arrivals those by which frames were
+        delivered, and the ends of those that were given up; what its transmissions carry; and the SHA-256 of its
+        pcapngs."""
         data = self._bytes()
         self._take(data, 0)
         trace = whole(data, self.parts)
@@ -69,7 +84,6 @@ class Growing:
         """Read what has come, and write what is settled, which is what began so long before the latest."""
         new = Records.of(data, self.begin)
         self.begin = new.end_at
-        self.packets.append(Packets.of(data, new.tx, new.tx_at + TX.itemsize, self.ips))  # while they are in the cache
         tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
@@ -78,7 +92,13 @@ class Growing:
         here = known & (np.arange(rx.size) >= self.rx.size)
         self.same_slot += same_slot(tx, rx[here], row[here], self.slot_ns)
         kept = (delivered | ~known)[self.rx.size :]
-        self.parts.append(replace(new, rx=new.rx[kept], rx_at=new.rx_at[kept]))
+        own = ~is_response(new.tx["kind"])
+        sent, sent_at = picked(new.tx, own), new.tx_at[own]
+        ended = picked(new.end, np.isin(new.end["reason"], GIVEN_UP))
+        self.parts.append(
+            replace(new, tx=sent, tx_at=sent_at, rx=picked(new.rx, kept), rx_at=new.rx_at[kept], end=ended)
+        )
+        self.packets.append(Packets.of(data, sent, sent_at + TX.itemsize, self.ips))  # while they are in the cache
         until_ns = int(tx["start_ns"][-1]) - hold_ns if hold_ns and tx.size else NEVER
         part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)

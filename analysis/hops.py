@@ -92,7 +92,7 @@ def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packe
         packets = Packets.of(trace.data, tx, trace.frame, ips_of(stations))
     sent = packets.pick(served.data) if tx.size else packets
     kind = sent.kind.astype(np.int64)
-    kind[~seen] = _kinds_asked_for(trace, served, kind)
+    kind[~seen] = _kinds_asked_for(trace, served, kind, packets.duration)
     well = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
     to = trace.rx_tx[well]
     receiver = tx["receiver"][served.data].astype(np.int64) if tx.size else served.data
@@ -143,13 +143,11 @@ def _numbered(trace: Trace) -> _Numbered:
     return _Numbered(first, attempt[ends(number)], data, of_tx)
 
 
-def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array) -> Array:
+def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array, duration: Array) -> Array:
     """The Kind of each frame of which only RTSs were sent."""
 
     def asked(rts: Array) -> Array:
-        at = trace.frame[rts]
-        duration = trace.data[at + 3].astype(np.int64) << 8 | trace.data[at + 2]
-        return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration)
+        return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration[rts])
 
     rts = np.flatnonzero(trace.tx["kind"] == Kind.RTS)
     followed = rts[served.data[served.of_tx[rts]] >= 0]
@@ -160,9 +158,11 @@ def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array) -> Array:
 
 def _lost(trace: Trace, served: _Numbered) -> Array:
     """Which frames their stations gave up."""
-    ids = trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)]
+    ids, sent = trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)], trace.tx["id"]
     lost = np.zeros(served.first.size, bool)
-    lost[served.of_tx[np.isin(trace.tx["id"], ids)]] = True
+    row = np.searchsorted(sent, ids)
+    row, ids = row[row < sent.size], ids[row < sent.size]
+    lost[served.of_tx[row[sent[row] == ids]]] = True
     return lost
 
 

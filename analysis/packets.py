@@ -20,12 +20,13 @@ SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)
 
 @dataclass(frozen=True)
 class Packets:
-    """What transmissions carry, a row each: the `kind` of frame; and of segments `number`, the same for one packet on
-    all its hops, and `destination`, the station that has its IP destination (-1: none)."""
+    """What transmissions carry, a row each: the `kind` of frame; of segments `number`, the same for one packet on all
+    its hops, and `destination`, the station that has its IP destination (-1: none); and the `duration` of RTSs, us."""
 
     kind: Array
     number: Array
     destination: Array
+    duration: Array
 
     @classmethod
     def of(cls, data: Array, tx: Array, frame: Array, ips: Sequence[str]) -> "Packets":
@@ -36,16 +37,18 @@ class Packets:
         kind[row], tcp = classify(frames)
         segment = np.flatnonzero(np.isin(kind[row], SEGMENTS))
         number[row[segment]], destination[row[segment]] = identify(frames, tcp, ips, segment)
-        return cls(kind, number, destination)
+        rts, duration = np.flatnonzero(kind == Kind.RTS), np.zeros(tx.size, np.int64)
+        duration[rts] = Frames(data, frame[rts], tx["caplen"][rts].astype(np.int64)).duration()
+        return cls(kind, number, destination, duration)
 
     @classmethod
     def joined(cls, parts: Sequence["Packets"]) -> "Packets":
         """Those of parts of a trace, one after the other."""
-        columns = zip(*((part.kind, part.number, part.destination) for part in parts), strict=True)
+        columns = zip(*((part.kind, part.number, part.destination, part.duration) for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 
     def pick(self, rows: Array) -> "Packets":
-        return Packets(self.kind[rows], self.number[rows], self.destination[rows])
+        return Packets(self.kind[rows], self.number[rows], self.destination[rows], self.duration[rows])
 
 
 def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[Array, Array]:

@@ -129,18 +129,25 @@ def test_it_is_an_interface_like_others(bench, tmp_path):
     ]
 
 
-def test_the_module_and_the_radio_may_go_under_traffic(bench):
+@pytest.mark.parametrize("protocol", ["manet_static", "aodv", "dsr", "olsr", "dsdv"])
+def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
+    """A station disappears and comes back in mid-flow, and then the module is unloaded."""
     lines = bench.script(
         SENDING
+        + f"""
+    protocol = "{protocol}"
+"""
         + """
     import subprocess, threading
     from emulation.net import Net
-    net = Net(routing="manet_static")
+    net = Net(routing=protocol)
     a, b, c = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3))
     net.addFlow(a, c)
     net.start()
     sending = "import socket, time; s = socket.socket(2, 2)\\n"
     sending += "while not time.sleep(0.002): s.sendto(bytes(900), ('10.0.0.3', 9))"
+    if protocol in ("olsr", "dsdv"):
+        time.sleep(40)  # until they know the way
     sender = a.popen([sys.executable, "-c", sending], stderr=subprocess.DEVNULL)
     time.sleep(0.5)
     print(net.routing.counters()["sta2"]["forwarded"] > 10)
@@ -148,7 +155,7 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench):
     time.sleep(0.5)
     lost = net.routing.counters()["sta1"]["lost"]
     b.cmd("ip link set manet0 down; ip link set sta2-wlan0 up; ip link set manet0 up")
-    print(lost > 2)
+    print(lost > 0)
     print(subprocess.run(["rmmod", "manet"], capture_output=True, text=True))
     time.sleep(0.5)
     sender.kill()
@@ -164,7 +171,8 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench):
 
 @pytest.mark.parametrize("protocol", ["aodv", "dsr", "olsr", "dsdv"])
 def test_no_packet_harms_the_kernel(bench, protocol):
-    """Whatever a station sends by a raw socket: bytes at random, most of them behind headers that are right."""
+    """Whatever a station sends by a raw socket: bytes at random, most of them behind headers that are right; and what
+    it has heard of others, with a few bytes changed, cut or prolonged."""
     lines = bench.script(
         f"""
     import random, socket, struct, subprocess, time
@@ -176,14 +184,34 @@ def test_no_packet_harms_the_kernel(bench, protocol):
     with net:
         net.start()
         with b:
-            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))  # all
             raw.bind(("sta2-wlan0", 0))
+        PORTS = [struct.pack("!H", port) for port in (269, 654, 698)]
+        raw.setblocking(False)
+        def take():
+            try:
+                return raw.recv(2000)
+            except BlockingIOError:
+                return b""
         def checksum(data):
             total = sum(struct.unpack(f"!{{len(data) // 2}}H", data))
             while total >> 16:
                 total = (total & 0xFFFF) + (total >> 16)
             return ~total & 0xFFFF
+        def sealed(head, body):
+            head = head[:2] + struct.pack("!H", 20 + len(body)) + head[4:10] + bytes(2) + head[12:]
+            return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
+        heard = []
+        def changed():
+            octets = bytearray(draw.choice(heard))
+            for _ in range(draw.randrange(4)):
+                octets[draw.randrange(8, len(octets))] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
+            head, body = bytes(octets[:20]), bytes(octets[20:])
+            body = draw.choice([body, body[:draw.randrange(len(body) + 1)], body + draw.randbytes(8)])
+            return sealed(b"\\x45" + head[1:], body)
         def packet():
+            if heard and draw.random() < 0.5:
+                return changed()
             body = draw.randbytes(draw.choice([0, 4, 8, 20, 24, 60, 200]))
             protocol, port = draw.choice([(48, 0), (17, 654), (17, 698), (17, 269)])
             if protocol == 17:
@@ -191,22 +219,26 @@ def test_no_packet_harms_the_kernel(bench, protocol):
             elif len(body) >= 4 and draw.random() < 0.8:
                 body = bytes([draw.choice([6, 59]), 0]) + struct.pack("!H", len(body) - 4) + body[4:]
             to = draw.choice(["255.255.255.255", "10.0.0.1", "10.0.0.3", "10.0.0.9"])
-            head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), draw.randrange(65536), 0,
-                               draw.choice([0, 1, 2, 64]), protocol, 0, *map(socket.inet_aton, ("10.0.0.2", to)))
-            return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
+            head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 0, draw.randrange(65536), 0, draw.choice([0, 1, 2, 64]),
+                               protocol, 0, *map(socket.inet_aton, ("10.0.0.2", to)))
+            return sealed(head, body)
         for number in range(3000):
             macs = draw.choice([a.MAC(), c.MAC(), "ff:ff:ff:ff:ff:ff"]) + b.MAC()
             raw.send(bytes.fromhex(macs.replace(":", "")) + b"\\x08\\0" + packet())
             if number % 10 == 0:
                 time.sleep(0.02)
-        time.sleep(20)
+                while len(heard) < 300 and (seen := take()):
+                    kind, ip = seen[12:14], seen[14:]
+                    if kind == b"\\x08\\0" and len(ip) > 24 and (ip[9] == 48 or ip[9] == 17 and ip[22:24] in PORTS):
+                        heard.append(ip)
+        time.sleep(20 if "{protocol}" != "dsr" else 310)  # until what it made up is forgotten: RouteCacheTimeout
         raw.close()
         done = net.run(5)
-        print(done["applications"][0]["delivered_bytes"] > 50_000)
+        print(done["applications"][0]["delivered_bytes"] > 50_000, len(heard) > 5)
     print(subprocess.run("dmesg | grep -E 'BUG|WARNING|Call Trace'", shell=True, capture_output=True, text=True).stdout)
     """
     )
-    assert lines == ["True", ""]
+    assert lines == ["True True", ""]
 
 
 def test_the_prompt_shows_what_a_protocol_knows(bench):

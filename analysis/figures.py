@@ -16,6 +16,7 @@ import numpy as np
 from analysis import png, statistics
 from analysis.columns import begins, ends
 from analysis.flight import Flight
+from analysis.flow_series import Series
 from analysis.paths import Paths
 from analysis.result import Run
 from analysis.routes import NO_ROUTE, UNKNOWN, Routes
@@ -35,6 +36,10 @@ PHASES = {
     Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
 }  # fmt: skip
 LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker and its size
+OVER_TIME = (
+    ("goodput_kbps", "goodput, kb/s"), ("srtt_ms", "SRTT, ms"), ("cwnd", "cwnd, segments"),
+    ("retransmits", "retransmitted"), ("delay_ms", "delay, ms"), ("jitter_ms", "jitter, ms"),
+)  # fmt: skip
 LINE: dict[str, Any] = {"linewidth": 1}
 POINTS = 481  # of a line over time
 COLUMNS = 1200  # of pixels: about as many as a figure is wide
@@ -167,6 +172,21 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
     for axes in (window, rtt, flight):
         axes.set_ylim(bottom=0)
     _explain(window, band)
+    save(figure, path)
+
+
+def flows(path: Path, series: Mapping[str, Series], note: str = "") -> None:
+    """How some flows, of whatever kinds, stood over time, a panel for each thing that one of them has to say of itself.
+    Raises OSError."""
+    shown = [(name, label) for name, label in OVER_TIME if any(~np.isnan(one[name]).all() for one in series.values())]
+    figure, panels = _panels((10, 1.4 + 1.7 * len(shown)), [1.0] * len(shown), note)
+    for axes, (name, label) in zip(panels, shown, strict=True):
+        for colour, (flow, of) in zip(_colours(len(series)), series.items(), strict=True):
+            axes.plot(of["time_s"], of[name], color=colour, **LINE, label=flow)
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0)
+    panels[-1].set_xlabel("time, s")
+    panels[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, path)
 
 

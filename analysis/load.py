@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scapy.packet import Packet
 
     from analysis.flight import Flight
+    from analysis.flow_series import Series
     from analysis.observe import Observation
     from analysis.paths import Paths
     from analysis.routes import Routes
@@ -69,6 +70,13 @@ class Recorded:
         from analysis.tcp_flows import flows
 
         return flows(self.folder / "tcp.trace", self.plan, self.lane)
+
+    @cached_property
+    def series(self) -> "dict[str, Series]":
+        """How each flow stood every so many seconds, by its name and that of the column (`flows.csv`)."""
+        from analysis.flow_series import FILE, read
+
+        return read(self.folder / FILE)
 
     @cached_property
     def paths(self) -> "dict[str, Paths]":

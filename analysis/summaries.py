@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parts of `result.json` that are made where traces are read: what was in flight, what TCP did, what routing did."""
 
+from enum import StrEnum
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -14,6 +16,53 @@ class InFlight(Summary):
     data: float
     ack: float
     total: float
+
+
+class Outcome(StrEnum):
+    """What became of a flow, in the lane's words (traffic/outcome.py)."""
+
+    RAN = "ran"
+    FINISHED = "finished"
+    NOT_DUE = "not due"
+    NEVER_STARTED = "never started"
+    DIED = "died"
+
+
+class Spread(Summary):
+    """How values spread: their mean, percentiles, and the largest."""
+
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class Datagrams(Summary):
+    """What became of a flow's datagrams: delays from one application to the other, jitter as of RFC 3550, its mean over
+    all arrivals. Of voice, too, how many came too late to be played, the E-model's R, and the mean opinion score."""
+
+    sent: int
+    arrived: int
+    lost_percent: float | None
+    duplicates: int = 0
+    reordered: int = 0
+    delay_ms: Spread | None
+    jitter_ms: float | None
+    late: int | None = None
+    r: float | None = None
+    mos: float | None = None
+
+
+class Transactions(Summary):
+    """Requests and their answers: how many, `bytes` of the answers that were complete, and how long those took."""
+
+    begun: int
+    completed: int
+    failed: int
+    unfinished: int
+    bytes: int
+    seconds: Spread | None
 
 
 class TcpSummary(Summary):

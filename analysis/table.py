@@ -10,13 +10,11 @@ Published counts are of a publication's duration; `scaled` makes them of another
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis import statistics
-from analysis.result import FlowResult, Run
+from analysis.result import Run
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -62,36 +60,12 @@ OF_ROUTING = {
     "routing.links_lost": "links lost",
     "routing.searches": "route requests begun",
 }
-OF_FLOWS = {
-    "hops": "hops",
-    "goodput_kbps": "kb/s",
-    "share": "share",
-    "goodput_segments": "segments",
-    "retransmits": "retransmitted",
-    "tcp.rtos": "timeouts",
-    "tcp.fast_retransmits": "fast retr.",
-    "tcp.cwnd_mean": "mean cwnd",
-    "tcp.srtt_ms": "SRTT, ms",
-    "finished_s": "finished, s",
-}
-OF_ROUTES = {
-    "route.found": "found",
-    "route.changed": "changed",
-    "route.lost": "lost",
-    "route.without_s": "without, s",
-    "route.length_mean": "mean length",
-    "route.breaks": "breaks",
-    "route.recovered": "mended",
-    "route.recovery_mean_s": "after, s",
-    "route.recovery_max_s": "at most, s",
-    "tcp.rto_s": "RTO, s",
-    "route.rto_without_s": "without route",
-}
 # What grows with the time that a run takes.
 COUNTS = re.compile(
     r"(col|fail|retries|routing)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
     r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
-    r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s))"
+    r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
+    r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
 )
 SECTIONS = (
     "col.total",
@@ -122,10 +96,11 @@ def value(run: Run, path: str) -> float:
 
     Raises AttributeError for a path there is not.
     """
-    return _of(run, path)
+    return of(run, path)
 
 
-def _of(found: object, path: str) -> float:
+def of(found: object, path: str) -> float:
+    """The same of anything in a run."""
     for name in path.split("."):
         if isinstance(found, list) and name.isdecimal():
             found = found[int(name)] if int(name) < len(found) else None
@@ -301,61 +276,6 @@ def percent(of: statistics.Estimate | None) -> str:
     return f"{of.mean * 100:+.1f}{spread} %"
 
 
-def flow_table(runs: Sequence[Run]) -> "Table":
-    """The flows of runs, a row each; of several variants, each flow's under each. Means over seeds."""
-    return _rows_of_flows("flows", runs, OF_FLOWS)
-
-
-def route_table(runs: Sequence[Run]) -> "Table":
-    """The same of their routes; and over how many hops how many segments arrived, under all seeds."""
-    table = _rows_of_flows("routes", runs, OF_ROUTES, {"segments by hops": _by_hops})
-    table.caption = "RTO, s: spent waiting for the timer to expire; without route: as much of it"
-    table.caption_justify = "left"
-    return table
-
-
-def _by_hops(flows: Sequence[FlowResult]) -> str:
-    counts: Counter[int] = Counter()
-    for flow in flows:
-        counts.update((flow.route and flow.route.packets_by_hops) or {})
-    return ", ".join(f"{hops}: {n:,}" for hops, n in sorted(counts.items()))
-
-
-def _rows_of_flows(
-    title: str, runs: Sequence[Run], quantities: Mapping[str, str],
-    more: Mapping[str, Callable[[Sequence[FlowResult]], str]] = MappingProxyType({}),
-) -> "Table":  # fmt: skip
-    """A row for each flow, with those of the quantities that one of them has, and `more` columns."""
-    from rich.table import Table
-
-    flows: dict[tuple[str, str], list[FlowResult]] = {}
-    for run in runs:
-        for flow in run.flows:
-            flows.setdefault((run.variant, flow.name), []).append(flow)
-    several = len({run.variant for run in runs}) > 1
-    shown = [
-        path for path in quantities if any(not math.isnan(_of(flow, path)) for of in flows.values() for flow in of)
-    ]
-    table = Table(title=title, title_justify="left")
-    for column in [*["variant"] * several, "flow", "from", "to", "TCP"]:
-        table.add_column(column)
-    for column in [*(quantities[path] for path in shown), *more]:
-        table.add_column(column, justify="right")
-    for (variant, name), group in flows.items():
-        words = [*[variant] * several, name, group[0].source, group[0].destination, group[0].congestion]
-        words += [_of_seeds([_of(flow, path) for flow in group], path) for path in shown]
-        table.add_row(*words, *(cell(group) for cell in more.values()))
-    return table
-
-
-def _of_seeds(values: Sequence[float], path: str) -> str:
-    """A flow's quantity under all seeds; of a flow that does not always have it, under how many it does."""
-    known = [value for value in values if not math.isnan(value)]
-    if not known or path == "hops":
-        return number(known[0] if known else None)
-    return number(statistics.mean(known)) + (f" ({len(known)} of {len(values)})" if len(known) < len(values) else "")
-
-
 def scaled(published: Published, factor: float) -> Published:
     """The numbers of a publication, with its counts as if its runs had taken `factor` times as long."""
     return {
@@ -383,7 +303,8 @@ def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
         if isinstance(value, bool):
             words.append(f"--{'' if value else 'no-'}{flag}")
         elif value is not None:
-            words.append(f"--{flag} {_word(value)}")
+            several = isinstance(value, tuple) and any("," in str(each) for each in value)  # of an option that repeats
+            words += [f"--{flag} {_word(each)}" for each in (value if several else (value,))]  # type: ignore[attr-defined]
     return "; ".join(filter(None, [said, " ".join(words)]))
 
 

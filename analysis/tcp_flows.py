@@ -7,6 +7,7 @@ that is read backwards. What happens in the midst of an event, a change of state
 so drops out by itself. Times are integers (ns), so that the phases share a flow's time to the nanosecond.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -105,8 +106,9 @@ class Flow:
 
 
 def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
-    """The flows of a run by name, each from its start until it finished or the run did; those that never sent are left
-    out. `plan` and `lane` are those of docs/interfaces.md, sections 1 and 2. Raises TraceError; OSError."""
+    """The flows of a run by name, each from its start until it finished, stopped, or the run did; of the end that sent
+    most. Those that never sent are left out, and those whose transactions have a connection each. `plan` and
+    `lane` are those of docs/interfaces.md, sections 1 and 2. Raises TraceError; OSError."""
     if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
         raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
@@ -115,14 +117,16 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
     found = {}
     for planned in plan["applications"]:
         source, destination, port = ip[planned["source"]], ip[planned["destination"]], planned["port"]
-        mine = [r for (a, _, b, to), r in connections.items() if (a, b, to) == (source, destination, port)]
-        if not mine:
+        lasted, ends = of_lane[planned["name"]], (source, destination, port)
+        mine = [r for (a, p, b, q), r in connections.items() if ends in ((a, b, q), (b, a, p))]
+        if not mine or lasted.get("datagrams") or planned.get("connection") == "new":
             continue
-        lasted = of_lane[planned["name"]]
         start_ns = lane["started_ns"] + round(planned["start_s"] * 1e9)
         finished = lasted["finished_s"] is not None
-        stop_ns = start_ns + round(lasted["finished_s"] * 1e9) if finished else lane["stopped_ns"]
-        records = with_last(max(mine, key=_sent), lasted["tcp_info"]["sender"], lane["stopped_ns"])
+        stop_s = planned.get("stop_s") or math.inf
+        read_ns = round(min(lane["started_ns"] + stop_s * 1e9, lane["stopped_ns"]))  # when its tcp_info was
+        stop_ns = start_ns + round(lasted["finished_s"] * 1e9) if finished else read_ns
+        records = with_last(max(mine, key=_sent), lasted["tcp_info"]["sender"], read_ns)
         found[planned["name"]] = follow(records, lane["started_ns"], start_ns, stop_ns)
     return found
 

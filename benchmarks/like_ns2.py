@@ -55,7 +55,7 @@ def measure(seeds: int) -> Found:
     for name, air in AIRS.items():
         tasks = [
             Task(specify("string", {"stations": stations, "seconds": SECONDS, "rts": rts, "seed": seed, "trace": False,
-                                    **({"traffic": "cbr"} if traffic == "cbr" else {"window_limit": 64}), **air}),
+                                    **({"traffic": "udp"} if traffic == "cbr" else {"window_limit": 64}), **air}),
                  variant=rts, case=f"{traffic}{stations}")
             for traffic, rts, stations, seed in every
         ]  # fmt: skip

@@ -92,8 +92,10 @@ def test_of_flows_to_one_node_each_has_its_port():
 
 
 def test_an_application_that_there_is_not_is_answered_with_those_there_are():
-    with pytest.raises(PlanError, match=r"there is no application 'udp'; there are: .*bulk, cbr, iperf3"):
-        flows_of_their_own({}, kind="udp")
+    with pytest.raises(
+        PlanError, match=r"there is no application 'ftp'; there are: .*bulk, iperf3, request, udp, voice, web"
+    ):
+        flows_of_their_own({}, kind="ftp")
 
 
 def test_a_position_may_be_written_as_in_mininet():

@@ -28,7 +28,7 @@ class Parameters(BaseModel):
 
     size: str = Field("5x5", description="columns x rows")
     spacing: float = Field(200.0, gt=0, le=9000, allow_inf_nan=False, description="metres between neighbours")
-    flows: int = Field(3, ge=1, le=100, description="flows: along rows 1, 3, 5 …, then down columns 1, 3, 5 …")
+    flows: int = Field(3, ge=0, le=100, description="flows: along rows 1, 3, 5 …, then down columns 1, 3, 5 …")
 
     @field_validator("size")
     @classmethod

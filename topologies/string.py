@@ -18,7 +18,7 @@ class Parameters(BaseModel):
 
     stations: int = Field(5, ge=2, le=100, description="stations on the line")
     spacing: float = Field(200.0, gt=0, le=9000, allow_inf_nan=False, description="metres between neighbours")
-    flows: int = Field(1, ge=1, le=16, description="parallel flows from the first station to the last")
+    flows: int = Field(1, ge=0, le=16, description="parallel flows from the first station to the last")
 
 
 def layout(p: Parameters) -> Layout:

@@ -92,3 +92,19 @@ class Loop:
             now = time.monotonic_ns()
             while not ended and self.times[0][0] <= now:
                 heapq.heappop(self.times)[2]()
+
+
+class Part(Loop):
+    """What one of several has of a loop: as soon as it is `over`, nothing of it is called any more."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop, self.over = loop, False
+
+    def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
+        self.loop.watch(descriptor, events, callback)
+
+    def forget(self, descriptor: int) -> None:
+        self.loop.forget(descriptor)
+
+    def at(self, when_ns: int, callback: Callable[[], None]) -> None:
+        self.loop.at(when_ns, lambda: None if self.over else callback())

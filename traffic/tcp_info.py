@@ -10,6 +10,10 @@ from __future__ import annotations
 import socket
 import struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 LAYOUT = (
     ("B", "state ca_state retransmits probes backoff options window_scales flags"),
     ("I", "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets"),
@@ -34,3 +38,12 @@ def parse(data: bytes) -> dict[str, int]:
 def of_socket(connection: socket.socket) -> dict[str, int]:
     """TCP_INFO of a connection of ours."""
     return parse(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, FORMAT.size))
+
+
+def silence(receiver: Mapping[str, int], now_s: float) -> dict[str, float | None]:
+    """When a receiver got something last, and for how long nothing since, in seconds; by its TCP_INFO (empty: there is
+    none) at `now_s`. None if nothing came."""
+    if not receiver.get("bytes_received"):
+        return {"last_s": None, "waiting_s": None}
+    waiting_s = receiver["last_data_recv"] / 1000
+    return {"last_s": round(now_s - waiting_s, 3), "waiting_s": waiting_s}

@@ -30,6 +30,7 @@ GROUPS = {
     "kernel": "Modules and plug-ins",
     "measurement": "What is measured",
 }  # the rest is the network's
+REPEATED = {"application": "KIND,from=A,to=B[,NAME=VALUE...]"}
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
 
 
@@ -43,9 +44,17 @@ def _choices(annotation: Any) -> list[str] | None:
 
 def _said(default: Any) -> str:
     """A default, as it would be written on the command line."""
-    if isinstance(default, tuple | dict):
+    if isinstance(default, dict):  # a word, and what goes with it
+        word, *pairs = default.items() or [("", "none")]
+        return ",".join([_said(word[1]), *(f"{name}={_said(value)}" for name, value in pairs)])
+    if isinstance(default, tuple):
         return ",".join(map(_said, default)) or "none"
     return f"{default:g}" if isinstance(default, float) else str(getattr(default, "name", default))
+
+
+def _given(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+    """An option that is repeated no times was not given."""
+    return values or None
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
@@ -56,6 +65,9 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         no = flag.replace("--", "--no-", 1)
         text += f"  [default: {flag if field.default else no}]"
         return Option([f"{flag}/{no}", name], default=None, help=text, group=group)
+    if name in REPEATED:
+        text += "  [default: none]"
+        return Option([flag, name], metavar=REPEATED[name], help=text, group=group, multiple=True, callback=_given)
     if not field.is_required() and field.default is not None:
         text += f"  [default: {_said(field.default)}]"
     metavar = "A[,B[,C]]" if name in COMPOUND else METAVARS.get(type(field.default), "VALUE")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from analysis.flight import Flight
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
+BULK = "bulk"
 MOST_FLOWS = 12  # in one figure
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 
@@ -119,7 +120,8 @@ def print_study(study: Study, result: Result, said: str) -> None:
     from rich.console import Console
 
     from analysis.claims import NotTested, judge
-    from analysis.table import OF_RUNS, case_name, flow_table, of_runs, route_table, study_tables
+    from analysis.flow_tables import flow_tables, troubles
+    from analysis.table import OF_RUNS, case_name, of_runs, study_tables
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     title = study.title
@@ -136,9 +138,10 @@ def print_study(study: Study, result: Result, said: str) -> None:
     )
     console.print(*tables, sep="\n")
     if not study.claims and len({run.case for run in result.runs}) == 1:
-        console.print(flow_table(result.runs))
-        if any(flow.route for run in result.runs for flow in run.flows):
-            console.print(route_table(result.runs))
+        for table in flow_tables(result.runs):
+            console.print(table)
+    for line in troubles(result.runs):
+        console.print(line, style="bold", highlight=False, markup=False)
     for claim in study.claims:
         try:
             lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)
@@ -172,9 +175,10 @@ def draw_study(
 
 def draw_runs(
     draw: Artist, outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
-    names: Mapping[str, str],
+    names: Mapping[str, str], also_bulk: bool = False,
 ) -> None:  # fmt: skip
-    """Segments in flight, of all seeds, and, of the first, TCP's windows and the routes that were found."""
+    """Segments in flight, of all seeds, and, of the first, TCP's windows, flows of several kinds over time, and the
+    routes that were found."""
     from analysis import figures
 
     flights: dict[str, list[Flight]] = {}
@@ -183,7 +187,7 @@ def draw_runs(
             flights.setdefault(outcome.run.variant, []).append(outcome.flight)
     seed = outcomes[0].run.seed
     first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
-    flows = flows_of(first, folder, names)
+    flows, series = flows_of(first, folder, names), series_of(first, folder, names, also_bulk)
     ways, control_s = routes_of(first, folder, names)
     said = say([outcome.run for outcome in outcomes])
     for form in formats:
@@ -191,6 +195,8 @@ def draw_runs(
             draw(figures.in_flight, folder / f"in-flight.{form}", flights, dict(names), said)
         if flows:
             draw(figures.tcp_flows, folder / f"tcp.{form}", *some(flows, say(first)))
+        if series:
+            draw(figures.flows, folder / f"flows.{form}", *some(series, say(first)))
         if ways:
             shown_ways, only = some(ways, say(first))
             draw(figures.routes, folder / f"routes.{form}", shown_ways, control_s, first[0].air_s, only)
@@ -210,6 +216,18 @@ def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dic
             for name, flow in traces.tcp_flows(*left(run, folder)).items():
                 found[called(run, runs, names, name)] = flow
     return found
+
+
+def series_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str], also_bulk: bool) -> dict[str, Any]:
+    """How flows stood over time; of runs that have flows of kind `bulk` only, if that is wanted."""
+    from analysis import flow_series
+
+    return {
+        called(run, runs, names, flow): series
+        for run in runs
+        if run.flows and (also_bulk or any(flow.kind != BULK for flow in run.flows))
+        for flow, series in flow_series.read(folder / name_of(run) / flow_series.FILE).items()
+    }
 
 
 def routes_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -76,11 +76,12 @@ def show(
     as_json: bool, options: Mapping[str, object],
 ) -> None:  # fmt: skip
     """Draw the figures of runs that are no study's, and print their tables, or result.json."""
-    from analysis.table import conditions, flow_table, of_runs, route_table, study_tables
+    from analysis.flow_tables import flow_tables, troubles
+    from analysis.table import conditions, of_runs, study_tables
 
     runs = [outcome.run for outcome in outcomes]
     if draw:
-        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {})
+        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {}, True)
         draw.begin()
     if as_json:
         click.echo((folder / "result.json").read_text(), nl=False)
@@ -91,7 +92,7 @@ def show(
     console.print(title, style="bold", highlight=False)
     console.print(conditions(runs, options), style="dim", highlight=False, markup=False)
     console.print(*study_tables("", runs, quantities=of_runs(runs)), sep="\n")
-    if any(run.flows for run in runs):
-        console.print(flow_table(runs))
-    if any(flow.route for run in runs for flow in run.flows):
-        console.print(route_table(runs))
+    for table in flow_tables(runs):
+        console.print(table)
+    for line in troubles(runs):
+        console.print(line, style="bold", highlight=False, markup=False)

@@ -196,7 +196,9 @@ class Net:
         self.runs += 1
         with (
             Loop() as loop,
-            Applications(plan["applications"], self.nodes, loop, self.folder, seconds) as traffic,
+            Applications(
+                plan["applications"], self.nodes, loop, self.folder, seconds, plan["seed"], plan["sample_s"]
+            ) as traffic,
             Measurement(self, loop) as measurement,
         ):
             traffic.prepare()
@@ -210,6 +212,7 @@ class Net:
             measurement.stop()
             self.presence.loop = None
             results = traffic.finish()
+            traffic.samples.write(self.folder)
         return measurement.result(results)
 
     def stop(self) -> None:

@@ -37,9 +37,11 @@ class Live(Protocol):
     """A network with a prompt, as `emulation.net.Net` is. Its nodes' `rts`, `position` and `tx_power_dbm` may be
     set at any time; what cannot be raises ValueError."""
 
+    plan: dict[str, Any]
     air: Air | None
     routing: Routing | None
     folder: str
+    began_ns: int
 
     @property
     def nodes(self) -> Mapping[str, Any]: ...
@@ -53,8 +55,8 @@ class Live(Protocol):
 
     def heard_by(self, node: Node) -> list[tuple[str, float | None]]: ...
 
-    def flow_between(self, source: str, destination: str) -> dict[str, Any]:
-        """A flow as all are, set up at both ends."""
+    def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
+        """A flow as all are, or of this kind, set up at both ends; after so many that have not run yet."""
 
     def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
         """Remember what became of it."""

@@ -14,9 +14,7 @@ import subprocess
 import time
 import traceback
 
-from emulation.lane import manet
-from traffic.applications import Applications
-from traffic.loop import Loop
+from emulation.lane import manet, prompt_traffic
 from traffic.ping import options, ping
 
 TYPE_CHECKING = False
@@ -212,17 +210,23 @@ class Shell(cmd.Cmd):
         if (seconds := duration(words[2] if len(words) > 2 else "5")) is None:
             print("*** iperf: for how many seconds?")
             return
-        flow = self.net.flow_between(a, b)
-        with (
-            Loop() as loop,
-            Applications([{**flow, "start_s": 0.0}], self.net.nodes, loop, self.net.folder, seconds) as one,
-        ):
-            one.prepare()
-            one.run()
-            (report,) = one.finish()
-        self.net.ran(flow, {**report, "finished_s": report["finished_s"] or seconds})
+        (report,) = prompt_traffic.play(self.net, [self.net.flow_between(a, b)], seconds)
         rate = 8 * report["delivered_bytes"] / seconds / 1e3
         print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
+
+    def do_flow(self, line: str) -> None:
+        """flow SECONDS A B KIND …: flows of any kinds side by side, with options as --application has them.
+
+        flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
+        """
+        word, _, rest = line.partition(" ")
+        if (seconds := duration(word)) is None:
+            raise ValueError("flow: for how many seconds?")
+        flows: list[dict[str, Any]] = []
+        for a, b, kind in prompt_traffic.asked(rest.split()):
+            flows.append(self.net.flow_between(self.node(a).name, self.node(b).name, kind, len(flows)))
+        for flow, report in zip(flows, prompt_traffic.play(self.net, flows, seconds), strict=True):
+            print(f"*** {prompt_traffic.said(flow, report, seconds)}")
 
     def do_rts(self, line: str) -> None:
         """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.

@@ -45,18 +45,19 @@ from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net.station import Station
 from emulation.plan.air import TX_POWER, heard, stronger_db
-from emulation.plan.applications import own_flow, plan_applications, set_up_tcp
+from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.plan.motion import check_extent, table_of
 from emulation.plan.nodes import link_settings, own_radio
 from emulation.specification import Specification
+from emulation.specification.words import word_and_pairs
 from topologies.network import WITH_RADIO
 from traffic.loop import Loop
 
 __all__ = ["CLI", "Adhoc", "Infrastructure", "Mesh", "Net", "Wired"]
 
-HIDDEN = ("own", "topology", "parameters")  # options that are the network itself
+HIDDEN = ("own", "topology", "parameters", "application")  # options that are the network itself
 IPERF_PORT = 5200  # and so many more for each flow of a prompt
 PAUSE_S = 0.001  # a session of less has only been looked around in
 RUN_NAME = re.compile(r"\w[\w.+]*(-[\w.+]+)*")
@@ -141,9 +142,7 @@ class Net(lane.Net):
         self.members.append((cls, topologies.Link(nodes=names, kind=kind, settings=settings)))
 
     def addFlow(self, source: Node, destination: Node, kind: str | None = None, **settings: Any) -> None:
-        """A flow for `run`, of the kind of `traffic` or another (bulk, iperf3), with settings of its own: `tcp`,
-        `bytes`, `start_s`, `mss`, `port`, `send_buffer`, `receive_buffer`,
-        `window_limit`."""
+        """A flow for `run`, of the kind of `traffic` or another, with settings of its own (docs/traffic.md)."""
         with refusals("addFlow"):
             flow = topologies.Application(
                 source=self.name_of(source), destination=self.name_of(destination), kind=kind, settings=settings
@@ -311,22 +310,21 @@ class Net(lane.Net):
             if result["air_s"] > PAUSE_S:
                 keep(result, result["air_s"], applications=flows, motion=None)
 
-    def flow_between(self, source: str, destination: str) -> dict[str, Any]:
-        """A flow as all are, from now on, with its TCP set up at both ends; for a prompt. Raises PlanError, OSError."""
+    def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
+        """A flow, as all are or as `--traffic` has it, with its TCP set up at both ends; for a prompt, at which so many
+        that are not done yet are `ahead`. Raises PlanError, OSError."""
         assert self.planned
-        transport = self.asked.transport.model_copy(update={"tcp": self.asked.transport.tcp[:1]})
-        asked = self.planned.model_copy(update={"transport": transport})
-        number, flow = len(self.done) + 1, topologies.Application(source=source, destination=destination)
-        network = asked.network.standing().model_copy(update={"applications": (flow,)})
-        (planned,), names = plan_applications(asked, network)
-        ends: dict[str, dict[str, Any]] = {name: {"sysctl": {}} for name in (source, destination)}
-        set_up_tcp(ends, network, names)
-        for name, end in ends.items():
+        number, asked = len(self.done) + 1 + ahead, dict(word_and_pairs("kind", traffic or ""))
+        with refusals("flow"):
+            kind = asked.pop("kind") or None
+            flow = topologies.Application(source=source, destination=destination, kind=kind, settings=asked)
+        planned, variables = plan_flow(self.planned.transport, flow)
+        for name in (source, destination):
             with self[name]:
-                for variable, value in end["sysctl"].items():
+                for variable, value in variables.items():
                     self[name].sysctl(variable, value)
-        start_s = (time.monotonic_ns() - self.began_ns) / 1e9
-        return {**planned, "name": f"iperf{number}", "port": IPERF_PORT + number, "start_s": start_s}
+        name = f"flow{number}" if traffic else f"iperf{number}"
+        return {**planned, "name": name, "port": IPERF_PORT + number}
 
     def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
         """Let the session have this flow, and what became of it."""

@@ -54,6 +54,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "name": Path(specification.network.topology or "script").stem,
         "seed": measurement.seed,
         "seconds": measurement.seconds,
+        "sample_s": measurement.sample_s,
         "air": air,
         "links": links,
         "nodes": nodes,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from emulation.plan.errors import PlanError, known, only, refusals
@@ -12,6 +12,7 @@ from emulation.specification import Specification
 from emulation.specification.transport import Flow, Transport
 from topologies import Application, Network
 from traffic import applications, tcp
+from traffic.settings import setting
 
 FIRST_PORT = 5001
 THINNING = "sch_ackthin"
@@ -34,41 +35,66 @@ def plan_applications(specification: Specification, network: Network) -> tuple[l
     return planned, theirs
 
 
+def plan_flow(transport: Transport, application: Application) -> tuple[dict[str, Any], dict[str, str]]:
+    """A flow besides those of a network: the same, and the variables of its TCP, for both ends. Raises PlanError."""
+    planned, name = _application(transport, 1, application)
+    return planned, dict(tcp.find(name).sysctl) if name else {}
+
+
 def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
-    """An application of the plan, and its TCP."""
-    kind = application.kind or transport.traffic
-    flow, own = own_flow(transport, application)
-    if flow.window_limit and kind == "iperf3":
-        raise PlanError("window_limit: iperf3 sets no limit on its window: use bulk")
+    """An application of the plan, and its TCP ("": it has none)."""
+    kind, flow, own = own_flow(transport, application)
+    has_tcp = "tcp" in heeded(kind)
     return {
         "name": f"flow{number}",
         "kind": kind,
         "source": application.source,
         "destination": application.destination,
         "port": flow.port or FIRST_PORT + number - 1,
-        "congestion": tcp.find(flow.tcp).congestion,
+        "congestion": tcp.find(flow.tcp).congestion if has_tcp else "",
         "mss": flow.mss,
         "send_buffer": flow.send_buffer,
         "receive_buffer": flow.receive_buffer,
         "window_limit": flow.window_limit,
+        "tos": flow.tos,
         "start_s": flow.start_s,
+        "stop_s": flow.stop_s,
         "bytes": flow.bytes,
         **own,
-    }, flow.tcp
+    }, flow.tcp if has_tcp else ""
 
 
-def own_flow(transport: Transport, application: Application) -> tuple[Flow, dict[str, Any]]:
-    """A flow: as all are, but for what it has otherwise; and the settings that only its kind has. Raises PlanError."""
+def heeded(kind: str) -> Collection[str]:
+    """The settings of flows that make a difference to a kind."""
+    heeds = known(applications.find, kind).heeds
+    return Flow.model_fields if heeds is None else heeds
+
+
+def own_flow(transport: Transport, application: Application) -> tuple[str, Flow, dict[str, Any]]:
+    """A flow: its kind; as all are, but for what it has otherwise; and what only its kind has. Raises PlanError."""
     what = f"flow {application.source} -> {application.destination}"
-    kinds = known(applications.find, application.kind or transport.traffic).settings
-    settings = {"tcp" if name == "congestion" else name: value for name, value in application.settings.items()}
-    only(what, settings, (*Flow.model_fields, *kinds))
-    own = {name: settings.pop(name) for name in kinds if name in settings}
-    for name, value in own.items():
-        if not isinstance(value, float | int if isinstance(kinds[name], float) else type(kinds[name])):
-            raise PlanError(f"{what}: {name}: must be of the kind of {kinds[name]!r}, not {value!r}")
+    of_all = dict(transport.traffic)
+    kind, settings = str(of_all.pop("kind")), dict(application.settings)
+    if application.kind is None:
+        settings = {**of_all, **settings}
+    else:
+        kind = application.kind
+    found, heeds = known(applications.find, kind), heeded(kind)
+    settings = {"tcp" if name == "congestion" else name: value for name, value in settings.items()}
+    kinds = {name: setting(of) for name, of in found.settings.items()}
+    only(what, settings, (*heeds, *(name for name in kinds if name not in heeds)))
+    own = {name: of.default for name, of in kinds.items() if name not in Flow.model_fields}
+    for name in own.keys() & settings.keys():
+        with refusals(f"{what}: {name}"):
+            own[name] = kinds[name].read(settings.pop(name))
     with refusals(what):
-        return Flow.model_validate({**Flow.usual(transport), **settings}), {**kinds, **own}
+        found.check(own)
+        usual = Flow.usual(transport) | {n: of.default for n, of in kinds.items() if n in Flow.model_fields}
+        flow = Flow.model_validate({**usual, **settings})
+    for name in ("window_limit", "bytes"):
+        if getattr(flow, name) is not None and name not in heeds:
+            raise PlanError(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
+    return kind, flow, own
 
 
 def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -79,8 +105,10 @@ def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[s
     """
     first: dict[str, str] = {}  # node -> TCP of the first flow there
     parameters: dict[str, str] = {}
-    modules = list(dict.fromkeys(module for name in names if (module := tcp.find(name).module)))
+    modules = list(dict.fromkeys(module for name in names if name and (module := tcp.find(name).module)))
     for application, name in zip(network.applications, names, strict=True):
+        if not name:
+            continue
         parameters |= tcp.find(name).module_parameters
         for end in (application.source, application.destination):
             mine, other = tcp.find(name).sysctl, tcp.find(first.setdefault(end, name)).sysctl

@@ -20,6 +20,9 @@ class Measurement(Section):
     seed: int = Field(1, ge=0, lt=2**63, description="another seed, another run; the same seed, the same run")
     trace: bool = Field(True, description="record every frame")
     tcp_trace: bool = Field(True, description="record each flow's window, phases and timeouts")
+    sample_s: float = Field(
+        1.0, ge=0.001, le=100_000, allow_inf_nan=False, description="seconds between samples of each flow (flows.csv)"
+    )
     snap: int = Field(128, ge=80, le=2400, description="bytes of a frame that the trace keeps")
     views: Literal["auto", "yes", "no"] = Field(
         "auto", description=f"keep what each station received; auto: if it has at most {MOST_VIEWS >> 20} MB"

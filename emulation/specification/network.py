@@ -5,13 +5,14 @@ how packets find their way, and who moves."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 import topologies
 from emulation.specification.words import Section, word_and_pairs
-from topologies import Motion, Network, mobility
+from topologies import Application, Motion, Network, mobility
 
 ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # of routings
 
@@ -28,8 +29,26 @@ def _motion(value: object) -> object:
     return None if value is None else mobility.check(word_and_pairs("model", value))
 
 
+def _applications(value: object) -> object:
+    """Applications as they are written on a command line, `voice,from=sta1,to=sta3,codec=g729`; of several, one after
+    the other in a sequence, or with semicolons between."""
+    several = value.split(";") if isinstance(value, str) else value
+    return tuple(map(_application, several)) if isinstance(several, tuple | list) else several
+
+
+def _application(value: object) -> object:
+    asked = word_and_pairs("kind", value)
+    if isinstance(value, Application) or not isinstance(asked, Mapping) or "settings" in asked:
+        return value
+    settings = dict(asked)
+    source, to, kind = (settings.pop(name, None) for name in ("from", "to", "kind"))
+    if not (source and to and kind):
+        raise ValueError(f"{value!r}: of what kind, from which node to which? KIND,from=NODE,to=NODE[,NAME=VALUE...]")
+    return Application(source=source, destination=to, kind=kind, settings=settings)
+
+
 class Chosen(Section):
-    """`made()` is the network itself. Exactly one of `topology` and `own` says which."""
+    """`made()` is the network itself. Exactly one of `topology` and `own` says which; `application` adds to it."""
 
     own: Network | None = Field(None, description="a network that was built, and comes from no topology")
     topology: str | None = Field("string", description="who stands where and talks to whom", validate_default=True)
@@ -39,6 +58,11 @@ class Chosen(Section):
         {"kind": "static"},
         description="how packets find their way: static|none|aodv|dsr|olsr|dsdv|batman-adv|babel|hwmp|etx-frozen|..., "
         "with options: KIND,NAME=VALUE",
+    )
+    application: Annotated[tuple[Application, ...], BeforeValidator(_applications)] = Field(
+        (),
+        description="an application besides, between any two nodes; repeat it for several. Its settings are those of "
+        "flows (tos, start_s, stop_s ...) and of its kind: docs/traffic.md",
     )
     unreachable: bool = Field(False, description="allow flows whose ends no path connects")
     motion: Annotated[dict[str, Any] | None, BeforeValidator(_motion)] = Field(
@@ -78,9 +102,13 @@ class Chosen(Section):
     def standing(self) -> Network:
         """The network before anybody moves by `motion`."""
         if self.own is not None:
-            return self.own
-        assert self.topology is not None
-        return topologies.find(self.topology).network(self.parameters)
+            network = self.own
+        else:
+            assert self.topology is not None
+            network = topologies.find(self.topology).network(self.parameters)
+        if not self.application:
+            return network
+        return Network.model_validate({**dict(network), "applications": network.applications + self.application})
 
     def made(self, seconds: float, seed: int) -> Network:
         """The network, in motion for so long. Raises ValueError if the model cannot move it."""

@@ -31,6 +31,14 @@ def _thinning(value: object) -> object:
     return made
 
 
+def _traffic(value: object) -> object:
+    """A kind of application, or as on a command line: `voice`, or `voice,codec=g729`."""
+    chosen = word_and_pairs("kind", value)
+    if not isinstance(chosen, dict) or not re.fullmatch(r"\w+", str(chosen.get("kind", ""))):
+        raise ValueError(f"there is no application {value!r}")
+    return chosen
+
+
 class Transport(Section):
     """How flows send and acknowledge."""
 
@@ -46,8 +54,10 @@ class Transport(Section):
     qdisc: str | None = Field(
         None, description="a root qdisc at both ends of each flow, with its defaults: MODULE:KIND"
     )
-    traffic: str = Field(
-        "bulk", pattern=r"^\w+$", description="bulk|iperf3: our own sender, which costs least, or iperf3"
+    traffic: Annotated[dict[str, Any], BeforeValidator(_traffic)] = Field(
+        {"kind": "bulk"},
+        description="what flows are: bulk|iperf3|udp|voice|request|web|..., with options: KIND,NAME=VALUE "
+        "(docs/traffic.md)",
     )
     bytes: Amount | None = Field(None, description="how much each flow sends; by default without end")
     mss: SegmentSize = Field(1460, description="maximum segment size in bytes")
@@ -81,7 +91,8 @@ class Transport(Section):
 
 
 class Flow(Section):
-    """What one flow may have otherwise than the others. `congestion` is another word for `tcp`, the plan's."""
+    """What one flow may have otherwise than the others. `congestion` is another word for `tcp`, the plan's. `tos`: the
+    octet of that name in its IPv4 headers, both ways; `start_s`, `stop_s`: when it starts and stops."""
 
     tcp: str
     bytes: Amount | None
@@ -89,7 +100,9 @@ class Flow(Section):
     send_buffer: Buffer
     receive_buffer: Buffer
     window_limit: WindowLimit
+    tos: int | None = Field(None, ge=0, le=255)
     start_s: float = Field(0.0, ge=0, le=100_000, allow_inf_nan=False)
+    stop_s: float | None = Field(None, gt=0, le=100_000, allow_inf_nan=False)
     port: int | None = Field(None, ge=1, le=65_535)
 
     @classmethod
@@ -103,3 +116,9 @@ class Flow(Section):
     def _named(cls, name: str) -> str:
         tcp.find(name)
         return name
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.stop_s is not None and self.stop_s <= self.start_s:
+            raise ValueError(f"stop_s: it stops at {self.stop_s:g} s, and starts at {self.start_s:g} s")
+        return self

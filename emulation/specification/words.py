@@ -42,7 +42,7 @@ def pairs(value: object) -> object:
     return {name.strip(): text.strip() for name, _, text in parts}
 
 
-def word_and_pairs(key: str, value: object) -> object:
+def word_and_pairs(key: str, value: object) -> Any:
     """A mapping that begins with a word, the value of `key`: `skip`, or `skip,skip=2,start=50`."""
     if not isinstance(value, str):
         return value

@@ -9,15 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from sample_runs import run, strings, study
 
+from analysis.flow_tables import flow_table, route_table
 from analysis.result import Run, TcpSummary
 from analysis.summaries import RouteSummary, RoutingSummary
 from analysis.table import (
     OF_RUNS,
     by_case,
     conditions,
-    flow_table,
     of_runs,
-    route_table,
     scaled,
     study_tables,
     value,

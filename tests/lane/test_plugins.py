@@ -108,7 +108,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
     [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb, one_hop"),
      ("routing", "there is no routing 'warp'; there are: .*, none, .*row, static"),
      ("recorders", "there is no recorder 'warp'; there are: air_trace, .*tcp_tap, windows"),
-     ("applications", "there is no application 'warp'; there are: ask, bulk, cbr, iperf3")],
+     ("applications", "there is no application 'warp'; there are: ask, bulk, iperf3, request, udp, voice, web")],
 )  # fmt: skip
 def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
     plugins.extend([str(MINE)])

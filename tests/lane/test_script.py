@@ -104,9 +104,12 @@ def test_of_a_script_without_runs_nothing_is_left_but_its_files(stage):
 
 
 def test_a_mistake_is_said_with_its_place_and_leaves_nothing(stage):
-    found = stage.play(PAIR + "net.addFlow(a, b, kind='udp')\n")
+    found = stage.play(PAIR + "net.addFlow(a, b, kind='ftp')\n")
     assert isinstance(found.error, Misuse)
-    assert str(found.error) == "mine.py, line 6: there is no application 'udp'; there are: bulk, cbr, iperf3"
+    assert (
+        str(found.error)
+        == "mine.py, line 6: there is no application 'ftp'; there are: bulk, iperf3, request, udp, voice, web"
+    )
     assert stage.lines == []
     assert not stage.folder.exists()
 

@@ -2,15 +2,19 @@
 """Applications: what runs between two hosts, and is measured.
 
 Each kind is a file here that defines a class `Application`: `bulk` is our own sender, costs next to nothing, and is
-what studies use; `iperf3` is the program everybody knows. docs/plugins/application.md shows how to write one.
-`Applications` runs those of a plan side by side in one loop.
+what studies use; `iperf3` is the program everybody knows; docs/traffic.md has the others, docs/plugins/application.md
+shows how to write one. `Applications` runs those of a plan side by side in one loop.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from traffic import plugins
+from traffic.loop import Part
+from traffic.outcome import judge
+from traffic.samples import Samples
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,22 +29,28 @@ TOLD_S = 5  # of the lane's time: how often progress is told at most, as it wake
 # What lane.json says of an application that does not say it itself; the words are those of flows.
 UNSAID: dict[str, Any] = {
     "congestion": "", "delivered_bytes": 0, "acked_bytes": 0, "retransmits": 0,
-    "tcp_info": {"sender": {}, "receiver": {}}, "finished_s": None,
+    "tcp_info": {"sender": {}, "receiver": {}}, "finished_s": None, "error": None, "last_s": None, "waiting_s": None,
 }  # fmt: skip
 
 
 class Application:
     """One application's life: `prepare` before any starts, `start` at its time, `finish` when time is up, `close`.
 
-    `plan` is its entry in the plan's `applications` (docs/interfaces.md, section 1), and `seconds`, for how long it may
-    run. Whatever it waits for it waits for in `loop`; files go to `folder`.
+    `plan` is its entry in the plan's `applications` (docs/interfaces.md, section 1); `seconds`, for how long it may
+    run; and `seed`, the run's. Whatever it waits for it waits for in `loop`; files go to `folder`.
     """
 
     programs: tuple[str, ...] = ()  # that must be there, on the search path
-    settings: ClassVar[dict[str, Any]] = {}  # what its plan has besides what those of flows have, with defaults
+    settings: ClassVar[dict[str, Any]] = {}  # what its plan has besides, with defaults (`traffic.settings`)
+    heeds: tuple[str, ...] | None = None  # which settings of flows make a difference to it; None: all
+    started_ns = 0  # before `start` is called
 
     def __init__(self, plan: dict[str, Any], source: Host, destination: Host, loop: Loop, folder: str) -> None:
         self.plan, self.source, self.destination, self.loop, self.folder = plan, source, destination, loop, folder
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> None:
+        """Raises ValueError if its settings do not go together."""
 
     def prepare(self) -> None:
         """Make the receiving end ready. Raises OSError."""
@@ -49,12 +59,19 @@ class Application:
         """Begin to send. Raises OSError."""
         raise NotImplementedError
 
+    def sample(self) -> dict[str, Any]:
+        """How it stands, as `traffic.samples.COLUMNS` has it; `delivered_bytes` at least, or nothing at all."""
+        return {}
+
     def finish(self) -> dict[str, Any]:
         """What was achieved so far, for lane.json (docs/interfaces.md, section 2); it may say more, or less."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Leave nothing behind, however far it came."""
+
+    def since_start_s(self, then_ns: int) -> float:
+        return (then_ns - self.started_ns) / 1e9
 
 
 def find(kind: str) -> type[Application]:
@@ -64,26 +81,37 @@ def find(kind: str) -> type[Application]:
 
 
 class Applications:
-    """The applications of a plan, side by side for so many seconds. Raises ValueError for an unknown kind."""
+    """The applications of a plan, side by side for so many seconds. Raises ValueError for an unknown kind.
+
+    `seed` is the run's. How each stands is seen every `sample_s` seconds (None: never), by times since `zero_ns`, or
+    since they are run.
+    """
 
     def __init__(
-        self, plans: Sequence[dict[str, Any]], hosts: Mapping[str, Host], loop: Loop, folder: str, seconds: float
-    ) -> None:
-        self.loop, self.seconds = loop, seconds
-        self.applications = [
-            find(plan["kind"])(
-                {**plan, "seconds": seconds - plan["start_s"]},
-                *(hosts[plan["source"]], hosts[plan["destination"]], loop, folder),
+        self, plans: Sequence[dict[str, Any]], hosts: Mapping[str, Host], loop: Loop, folder: str, seconds: float,
+        seed: int = 0, sample_s: float | None = None, zero_ns: int | None = None,
+    ) -> None:  # fmt: skip
+        self.loop, self.folder, self.seconds, self.sample_s, self.zero_ns = loop, folder, seconds, sample_s, zero_ns
+        self.samples = Samples()
+        self.reports: dict[Application, dict[str, Any]] = {}  # of those that have stopped
+        self.applications: list[Application] = []
+        self.parts: list[Part] = []
+        for plan in plans:
+            stop_s = seconds if plan["stop_s"] is None else min(plan["stop_s"], seconds)
+            mine = {**plan, "seconds": max(stop_s - plan["start_s"], 0.0), "seed": seed}
+            self.parts.append(part := Part(loop))
+            self.applications.append(
+                find(plan["kind"])(mine, hosts[plan["source"]], hosts[plan["destination"]], part, folder)
             )
-            for plan in plans
-        ]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for application in self.applications:
-            application.close()
+        for application, part in zip(self.applications, self.parts, strict=True):
+            if not part.over:
+                part.over = True
+                application.close()
 
     def prepare(self) -> None:
         """Let all be ready for what comes."""
@@ -93,9 +121,13 @@ class Applications:
     def run(self, progress: Callable[[float, float], None] = lambda done, air_s: None) -> None:
         """Run them from now on; `progress` gets the fraction and the seconds done, 100 times or each TOLD_S."""
         began, seconds = time.monotonic_ns(), self.seconds
+        self.zero_ns = began if self.zero_ns is None else self.zero_ns
         steps = max(1, min(100, int(seconds / TOLD_S)))
-        for application in self.applications:
-            self.loop.at(began + int(application.plan["start_s"] * 1e9), application.start)
+        for application, part in zip(self.applications, self.parts, strict=True):
+            self.loop.at(began + int(application.plan["start_s"] * 1e9), partial(self._start, application))
+            if application.plan["stop_s"] is not None and application.plan["stop_s"] < seconds:
+                stop_ns = began + int(application.plan["stop_s"] * 1e9)
+                self.loop.at(stop_ns, partial(self._stop, application, part))
 
         def step(number: int) -> None:
             progress(number / steps, seconds * number / steps)
@@ -103,8 +135,45 @@ class Applications:
                 self.loop.at(began + int(seconds * 1e9) * (number + 1) // steps, lambda: step(number + 1))
 
         step(0)
+        if self.sample_s:
+            self._sample_at(began, 1)
         self.loop.run(began + int(seconds * 1e9))
+
+    def _start(self, application: Application) -> None:
+        application.started_ns = time.monotonic_ns()
+        application.start()
+
+    def _stop(self, application: Application, part: Part) -> None:
+        """Its time is over before that of the run."""
+        self._sample(application)
+        self.reports[application] = application.finish()
+        part.over = True
+        application.close()
+
+    def _sample_at(self, began_ns: int, number: int) -> None:
+        assert self.sample_s
+
+        def look() -> None:
+            for application in self.applications:
+                self._sample(application)
+            self._sample_at(began_ns, number + 1)
+
+        self.loop.at(began_ns + round(number * self.sample_s * 1e9), look)
+
+    def _sample(self, application: Application) -> None:
+        zero_ns = self.zero_ns or 0
+        if self.sample_s and application.started_ns and application not in self.reports:
+            began_s, now_s = ((at - zero_ns) / 1e9 for at in (application.started_ns, time.monotonic_ns()))
+            if found := application.sample():
+                self.samples.add(application.plan["name"], now_s, found, began_s)
 
     def finish(self) -> list[dict[str, Any]]:
         """What each achieved so far, as lane.json has it; to be called as soon as `run` returns."""
-        return [{"name": one.plan["name"], **UNSAID, **one.finish()} for one in self.applications]
+        found = []
+        for application in self.applications:
+            self._sample(application)
+            said = self.reports.get(application) or application.finish()
+            outcome, why = judge(bool(application.started_ns), {**UNSAID, "delivered_bytes": 1, **said})
+            report = {"name": application.plan["name"], **UNSAID, **said}
+            found.append({**report, "outcome": outcome.value, "why": why})
+        return found

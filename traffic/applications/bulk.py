@@ -9,12 +9,13 @@ read when it comes.
 
 from __future__ import annotations
 
+import errno
+import os
 import select
 import socket
-import struct
 import time
 
-from traffic import applications, tcp_info
+from traffic import applications, samples, sockets, tcp_info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 CHUNK = memoryview(bytes(1 << 16))
 LOW_WATER = 1 << 17  # bytes
-ABORT = struct.pack("=ii", 1, 0)  # struct linger: closing resets the connection (socket(7), RFC 9293, 3.10.5)
 NOWHERE = bytearray(1 << 20)  # never written to, so it takes no memory
 
 
@@ -38,39 +38,25 @@ class Application(applications.Application):
         self.unsent = self.bytes
         self.window_limit: int = (plan.get("window_limit") or 0) * (plan["mss"] or 0)  # bytes
         self.delivered = 0
-        self.started_ns = 0
+        self.error: str | None = None
         self.finished_ns: int | None = None
         self.sender: socket.socket | None = None
         self.receiver: socket.socket | None = None
         self.listener: socket.socket | None = None
 
-    def socket_at(self, host: Host) -> socket.socket:
-        """A socket of a host, with what has to be set before it connects or listens."""
-        with host:
-            new = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        try:
-            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
-        except FileNotFoundError as error:
-            said = f"{self.plan['name']}: no module registers the congestion control {self.plan['congestion']}"
-            raise OSError(error.errno, said) from None
-        if self.plan["mss"]:
-            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self.plan["mss"])
-        for option, size in ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer")):
-            if self.plan[size]:
-                new.setsockopt(socket.SOL_SOCKET, option, self.plan[size])
-        return new
-
     def prepare(self) -> None:
         """Listen. Raises OSError if the kernel lacks the congestion control, or the port is taken."""
-        self.listener = self.socket_at(self.destination)
+        self.listener = sockets.tcp(self.destination, self.plan)
         self.listener.bind(("", self.plan["port"]))
         self.listener.listen(1)
         self.loop.watch(self.listener.fileno(), select.EPOLLIN, self.accept)
 
     def start(self) -> None:
-        self.started_ns = time.monotonic_ns()
-        self.sender = self.socket_at(self.source)
-        self.sender.connect_ex((self.destination.IP(), self.plan["port"]))
+        self.sender = sockets.tcp(self.source, self.plan)
+        refused = self.sender.connect_ex((self.destination.IP(), self.plan["port"]))
+        if refused not in (0, errno.EINPROGRESS):
+            self.error = os.strerror(refused)
+            return
         self.loop.watch(self.sender.fileno(), select.EPOLLOUT, self.send)
 
     def accept(self) -> None:
@@ -90,7 +76,7 @@ class Application(applications.Application):
         self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
 
     def send(self) -> None:
-        """Write until there is no room, or nothing left. A connection that fails leaves its errno in the result."""
+        """Write until there is no room, or nothing left. Why a connection fails is in the result."""
         assert self.sender
         try:
             while self.unsent is None or self.unsent > 0:
@@ -99,8 +85,8 @@ class Application(applications.Application):
                     self.unsent -= sent
         except BlockingIOError:
             return
-        except OSError:
-            pass  # reset or timed out: TCP_INFO and the missing bytes tell
+        except OSError as error:  # reset, timed out, no way
+            self.error = error.strerror
         self.loop.forget(self.sender.fileno())
 
     def receive(self) -> None:
@@ -122,30 +108,31 @@ class Application(applications.Application):
         if not taken:
             self.loop.forget(self.receiver.fileno())
 
+    def sample(self) -> dict[str, Any]:
+        sender = tcp_info.of_socket(self.sender) if self.sender else {}
+        return samples.of_tcp(sender, tcp_info.of_socket(self.receiver)["bytes_received"] if self.receiver else 0)
+
     def finish(self) -> dict[str, Any]:
         """The result so far: `delivered_bytes` to the application, `acked_bytes` to the sender's TCP."""
         if self.receiver and self.finished_ns is None:
             self.receive()  # what is below the low-water mark
         sender = tcp_info.of_socket(self.sender) if self.sender else {}
+        receiver = tcp_info.of_socket(self.receiver) if self.receiver else {}
         acked = max(sender.get("bytes_acked", 0) - 1, 0)  # Linux counts the SYN
         return {
-            "congestion": self.congestion() if self.sender else "",
+            "congestion": sockets.congestion(self.sender) if self.sender else "",
             "delivered_bytes": self.delivered,
             "acked_bytes": acked if self.bytes is None else min(acked, self.bytes),
             "retransmits": sender.get("total_retrans", 0),
-            "tcp_info": {"sender": sender, "receiver": tcp_info.of_socket(self.receiver) if self.receiver else {}},
+            "tcp_info": {"sender": sender, "receiver": receiver},
             "finished_s": None if self.finished_ns is None else (self.finished_ns - self.started_ns) / 1e9,
+            "error": self.error,
+            **tcp_info.silence(receiver, self.since_start_s(time.monotonic_ns())),
         }
-
-    def congestion(self) -> str:
-        """The congestion control in use, read back."""
-        assert self.sender
-        return self.sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 
     def close(self) -> None:
         """Abort: what is unsent is dropped, and no end lingers at the port."""
         for each in (self.sender, self.receiver, self.listener):
             if each:
                 self.loop.forget(each.fileno())
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
-                each.close()
+                sockets.abort(each)

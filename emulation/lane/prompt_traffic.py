@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows at the prompt: several side by side, now and for so long; and what became of them, in a line each."""
+
+from __future__ import annotations
+
+import time
+
+from traffic.applications import Applications
+from traffic.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from emulation.lane.network import Live
+
+
+def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+    """Let these flows run, for so long from now on, as part of the session. Raises OSError."""
+    now_s = (time.monotonic_ns() - net.began_ns) / 1e9
+    seed, sample_s, zero_ns = net.plan["seed"], net.plan["sample_s"], net.began_ns
+    with (
+        Loop() as loop,
+        Applications(flows, net.nodes, loop, net.folder, seconds, seed, sample_s, zero_ns) as traffic,
+    ):
+        traffic.prepare()
+        traffic.run()
+        reports = traffic.finish()
+        traffic.samples.write(net.folder, more=True)
+    for flow, report in zip(flows, reports, strict=True):
+        stop_s = seconds if flow["stop_s"] is None else min(flow["stop_s"], seconds)
+        net.ran({**flow, "start_s": now_s + flow["start_s"], "stop_s": now_s + stop_s}, report)
+    return reports
+
+
+def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """From where, to where, and of what kind, as in `sta1 sta3 voice,codec=g729 sta3 sta1 web`. Raises ValueError."""
+    if not words or len(words) % 3:
+        raise ValueError("flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]")
+    for a, b, kind in zip(words[::3], words[1::3], words[2::3], strict=True):
+        if a == b:
+            raise ValueError(f"flow: from {a} to whom else?")
+        yield a, b, kind
+
+
+def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
+    """What became of a flow."""
+    words = [f"{8 * report['delivered_bytes'] / seconds / 1e3:.0f} kb/s"]
+    if found := report.get("datagrams"):
+        words.append(f"{found['arrived']} of {found['sent']} datagrams")
+        words += [f"delay {found['delay_ms']['mean']:.1f} ms"] if found["delay_ms"] else []
+        words += [f"jitter {found['jitter_ms']:.1f} ms"] if found["jitter_ms"] is not None else []
+        words += [f"MOS {found['mos']:.2f}"] if "mos" in found else []
+    if found := report.get("transactions"):
+        words.append(f"{found['completed']} of {found['begun']} transactions")
+        words += [f"{found['seconds']['mean']:.3f} s, 95 % {found['seconds']['p95']:.3f} s"] if found["seconds"] else []
+    words += [f"{report['outcome']}: {report['why']}"] if report["why"] else []
+    return f"{flow['name']}, {flow['kind']} from {flow['source']} to {flow['destination']}: {'; '.join(words)}"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A host's sockets, as a flow wants them (docs/interfaces.md, section 1, `applications`)."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from traffic.host import Host
+
+ABORT = struct.pack("=ii", 1, 0)  # struct linger: closing resets the connection (socket(7), RFC 9293, 3.10.5)
+BUFFERS = ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer"))
+
+
+def tcp(host: Host, plan: dict[str, Any]) -> socket.socket:
+    """With what has to be set before it connects or listens. Raises OSError if the kernel lacks the congestion
+    control."""
+    made = _made(host, plan, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["congestion"].encode())
+    except FileNotFoundError as error:
+        said = f"{plan['name']}: no module registers the congestion control {plan['congestion']}"
+        raise OSError(error.errno, said) from None
+    if plan["mss"]:
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, plan["mss"])
+    for option, size in BUFFERS:
+        if plan[size]:
+            made.setsockopt(socket.SOL_SOCKET, option, plan[size])
+    return made
+
+
+def udp(host: Host, plan: dict[str, Any]) -> socket.socket:
+    return _made(host, plan, socket.SOCK_DGRAM)
+
+
+def _made(host: Host, plan: dict[str, Any], kind: int) -> socket.socket:
+    with host:
+        made = socket.socket(socket.AF_INET, kind | socket.SOCK_NONBLOCK)
+    if plan["tos"] is not None:
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, plan["tos"])
+    return made
+
+
+def congestion(of: socket.socket) -> str:
+    """The congestion control in use, read back."""
+    return of.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+
+
+def abort(of: socket.socket) -> None:
+    """What is unsent is dropped, and no end lingers at the port."""
+    of.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+    of.close()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from emulation.plan import PlanError, plan
-from emulation.specification import specify
+from emulation.specification import flatten, specify, unflatten
 from topologies import Application, Link, Network, Node
 
 
@@ -79,11 +79,74 @@ def test_a_flow_may_have_a_tcp_of_its_own():
         ({"mss": 3}, "flow a -> b: mss: must be at least 536, not 3"),
         ({"start_s": -1}, "flow a -> b: start_s: must be at least 0"),
         ({"port": 0}, "flow a -> b: port: must be at least 1, not 0"),
+        ({"tos": 256}, "flow a -> b: tos: must be at most 255, not 256"),
+        ({"start_s": 3, "stop_s": 3}, "flow a -> b: stop_s: it stops at 3 s, and starts at 3 s"),
     ],
 )
 def test_a_flows_own_settings_are_checked(settings, says):
     with pytest.raises(PlanError, match=re.escape(says)):
         flows_of_their_own(settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "says"),
+    [
+        ("voice", {"codec": "g728"}, "flow a -> b: codec: must be 'g711' or 'g729', not 'g728'"),
+        (
+            "voice",
+            {"tcp": "vegas"},
+            "flow a -> b: there is no setting tcp; there are: bytes, tos, start_s, stop_s, port, ",
+        ),
+        ("udp", {"rate_kbps": "much"}, "flow a -> b: rate_kbps: must be a number, not 'much'"),
+        ("udp", {"datagram_bytes": 7}, "flow a -> b: datagram_bytes: must be at least 8, not 7"),
+        ("web", {"bytes": 9}, "flow a -> b: there is no setting bytes; there are: tcp, mss, "),
+        ("web", {"shape": 1, "sizes": "pareto"}, "flow a -> b: shape: sizes pareto have a mean only above 1"),
+        ("iperf3", {"window_limit": 9}, "flow a -> b: there is no setting window_limit"),
+    ],
+)
+def test_a_kinds_own_settings_are_checked(kind, settings, says):
+    with pytest.raises(PlanError, match=re.escape(says)):
+        flows_of_their_own(settings, kind=kind)
+
+
+def test_what_all_flows_have_is_of_use_to_each():
+    """Or else it is said how only some have it."""
+    with pytest.raises(PlanError, match="web takes no bytes; for flows of another kind only: --traffic KIND,bytes="):
+        flows_of_their_own({}, kind="web", bytes=1000)
+    (flow,) = flows_of_their_own({}, kind="voice", bytes=1000)["applications"]
+    assert (flow["bytes"], flow["tos"], flow["codec"]) == (1000, 46 << 2, "g711")
+
+
+def test_traffic_is_a_kind_with_settings_of_all_flows_that_have_no_kind():
+    """A flow's own come before them."""
+    made = flows_of_their_own({}, {"think_s": 2}, traffic="web,think_s=3,tos=32,start_s=1")["applications"]
+    assert [(one["kind"], one["think_s"], one["tos"], one["start_s"]) for one in made] == [
+        ("web", 3, 32, 1), ("web", 2, 32, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("voice,to=sta3", "'voice,to=sta3': of what kind, from which node to which?"),
+        ("voice,from=sta1,to=sta3,loud", "'loud' has no value; write NAME=VALUE"),
+        ("voice,from=sta1,to=sta9", "flow sta1 -> sta9: there is no node sta9"),
+        ("voice,from=sta1,to=sta1", "flow sta1 -> sta1: its ends are the same node"),
+    ],
+)
+def test_an_application_says_what_and_where(given, says):
+    with pytest.raises(ValueError, match=re.escape(says)):
+        specify("string", {"application": given})
+
+
+def test_applications_are_a_part_of_the_specification():
+    """As they were written, as data, and read back."""
+    made = specify(
+        "string", {"stations": 3, "application": ("voice,from=sta1,to=sta3,codec=g729", "udp,from=sta3,to=sta1")}
+    )
+    assert unflatten(flatten(made)) == made
+    assert [one.kind for one in made.network.standing().applications] == [None, "voice", "udp"]
+    assert made.network.application[0].settings == {"codec": "g729"}
 
 
 def test_of_flows_to_one_node_each_has_its_port():

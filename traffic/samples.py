@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "flows.csv"
+MOMENT_S = 1e-3  # no time for a rate
 COLUMNS = (
     "delivered_bytes", "goodput_kbps", "srtt_ms", "cwnd", "retransmits", "sent", "arrived", "delay_ms", "jitter_ms",
 )  # fmt: skip
@@ -34,7 +35,7 @@ class Samples:
     def add(self, flow: str, time_s: float, found: Mapping[str, Any], began_s: float) -> None:
         """How a flow stands that began at `began_s`; its goodput is that since the time before."""
         then_s, had = self.before.get(flow, (began_s, 0))
-        if time_s <= then_s:
+        if time_s - then_s < MOMENT_S:
             return
         self.before[flow] = time_s, found["delivered_bytes"]
         rate = {"goodput_kbps": (found["delivered_bytes"] - had) * 8 / 1000 / (time_s - then_s)}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sample_runs import run, strings, study
 
-from analysis import figures
+from analysis import figures, flow_series
 from analysis.flight import Flight, Series
 from analysis.paths import Paths
 from analysis.result import Run
@@ -34,6 +34,13 @@ def tcp_flow(seed: int) -> TcpFlow:
     ssthresh[:10] = NO_SSTHRESH
     srtt_us, in_flight, phase = r.integers(0, 4, (3, 100))
     return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]], (0, 1))
+
+
+def samples(seed: int, *more: str) -> flow_series.Series:
+    r = np.random.default_rng(seed)
+    names = ("time_s", "goodput_kbps", *more)
+    empty = {name: np.full(9, np.nan) for name, _ in figures.OVER_TIME}
+    return empty | {name: np.cumsum(r.uniform(0, 9, 9)) for name in names}
 
 
 def route(seed: int) -> Routes:
@@ -67,6 +74,7 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
     ),
     "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
     "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
+    "flows": lambda path, n: figures.flows(path, {"voice": samples(n), "bulk": samples(n + 1, "cwnd")}),
     "a calm tcp flow": lambda path, n: figures.tcp_flows(path, {"one": calm(tcp_flow(n))}),
     "routes": lambda path, n: figures.routes(
         path, {"one": (route(n), None), "two": (route(n + 1), took(n))}, {"RREQ": np.arange(50.0) * n % 90}, 90.0

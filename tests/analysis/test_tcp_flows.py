@@ -169,7 +169,10 @@ def test_phases_share_the_time_exactly(drawn: list[tuple[int, Event, dict[str, i
     assert waits == ends.size and set(ends) <= expiries | {stop_ns - ZERO}
 
 
-def a_run(tmp_path: Path, *records: Array, finished_s: float | None = None, **tcp_info: int) -> dict[str, Flow]:
+def a_run(
+    tmp_path: Path, *records: Array, finished_s: float | None = None, planned: dict[str, Any] | None = None,
+    **tcp_info: int,
+) -> dict[str, Flow]:  # fmt: skip
     path = tmp_path / "tcp.trace"
     path.write_bytes(b"".join(r.tobytes() for r in records))
     plan: dict[str, Any] = {
@@ -178,7 +181,7 @@ def a_run(tmp_path: Path, *records: Array, finished_s: float | None = None, **tc
             for name, ip in (("sta1", "10.0.0.1/24"), ("sta5", "10.0.0.5/24"))
         ],
         "applications": [
-            {"name": "flow1", "source": "sta1", "destination": "sta5", "port": 5001, "start_s": 0.1},
+            {"name": "flow1", "source": "sta1", "destination": "sta5", "port": 5001, "start_s": 0.1, **(planned or {})},
             {"name": "flow2", "source": "sta5", "destination": "sta1", "port": 5002, "start_s": 0.0},
         ],
     }
@@ -208,6 +211,22 @@ def test_the_flows_of_a_run(tmp_path: Path) -> None:
 def test_a_flow_ends_when_it_finished_and_a_closed_connection_keeps_its_values(tmp_path: Path) -> None:
     flow = a_run(tmp_path, record(Event.ACK, 300), record(Event.CLOSE, 500, cwnd=12), finished_s=0.6)["flow1"]
     assert steps(flow, flow.cwnd) == [(300, 10), (500, 12), (700, 12)]
+
+
+def test_the_end_that_sent_most_is_the_sender(tmp_path: Path) -> None:
+    """Of questions and answers over one connection; of those with one each there is no course."""
+    asks = record(Event.ACK, 300, cwnd=5, una=0, nxt=200)
+    back = {"saddr": ENDS["daddr"], "sport": ENDS["dport"], "daddr": ENDS["saddr"], "dport": ENDS["sport"]}
+    answers = record(Event.ACK, 400, **back, cwnd=8, una=0, nxt=9000)
+    (flow,) = a_run(tmp_path, asks, answers, **INFO | {"snd_cwnd": 8}).values()
+    assert set(flow.cwnd.tolist()) == {8}
+    assert a_run(tmp_path, asks, answers, planned={"connection": "new"}) == {}
+
+
+def test_a_flow_ends_when_it_stopped(tmp_path: Path) -> None:
+    """When its TCP_INFO was read, too."""
+    (flow,) = a_run(tmp_path, record(Event.ACK, 300, cwnd=5), planned={"stop_s": 0.8}, **INFO).values()
+    assert (flow.time_ns[-1], flow.cwnd.tolist()) == (800 * MS, [5, 3])
 
 
 def test_connections_keep_their_records_in_order() -> None:

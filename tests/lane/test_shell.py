@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from analysis import flow_series
 from analysis.result import from_lane
 from emulation.lanes import LaneError, Reason
 from emulation.specification import specify
@@ -72,6 +73,33 @@ def test_iperf(bench):
     (line,) = session(bench, "iperf sta1 sta2 2")
     rate = int(re.fullmatch(r"\*\*\* Results: (\d+) kb/s from sta1 to sta2 over 2 s, reno", line)[1])
     assert 1000 < rate < 2000
+
+
+def test_flows_of_any_kinds_side_by_side(bench):
+    """Each has its line, its place in the session and its samples; its own start and stop count from now."""
+    lines = session(bench, "wait 2", "flow 3 sta1 sta3 voice,codec=g729,start_s=1,stop_s=2 sta3 sta1 web,think_s=0.1",
+                    "flow soon sta1 sta3 voice", "flow 3", "flow 1 sta1 sta3", "flow 1 sta1 sta9 udp",
+                    "flow 1 sta1 sta1 udp", "flow 1 sta1 sta3 ftp", "flow 1 sta1 sta3 voice,codec=g728")  # fmt: skip
+    assert re.fullmatch(
+        r".* flow1, voice from sta1 to sta3: 4 kb/s; \d+ of 50 datagrams; delay .* ms; MOS .*", lines[0]
+    )
+    assert re.fullmatch(
+        r".* flow2, web from sta3 to sta1: \d+ kb/s; \d+ of \d+ transactions; .* s, 95 % .* s", lines[1]
+    )
+    nobody = "*** there is no node sta9; there are: sta1, sta2, sta3"
+    how = "*** flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]"
+    assert lines[2:6] == ["*** flow: for how many seconds?", how, how, nobody]
+    assert lines[6:8] == ["*** flow: from sta1 to whom else?", NO_FTP]
+    assert lines[8] == "*** flow sta1 -> sta3: codec: must be 'g711' or 'g729', not 'g728'"
+    where = bench.folder / "session1-1"
+    plan, lane = (json.loads((where / f"{name}.json").read_text()) for name in ("plan", "lane"))
+    voice, web = from_lane(plan, lane, wall_s=1).flows
+    assert voice.datagrams.sent == 50 and voice.goodput_kbps == 32 * voice.datagrams.arrived * 8 / 1000
+    assert web.transactions.completed > 3
+    assert flow_series.read(where / "flows.csv")["flow1"]["time_s"].tolist() == pytest.approx([4, 4], abs=0.1)
+
+
+NO_FTP = "*** there is no application 'ftp'; there are: bulk, iperf3, request, udp, voice, web"
 
 
 def test_mistakes_are_answered(bench):

@@ -126,11 +126,10 @@ class Application(applications.Application):
 
     def finish(self) -> dict[str, Any]:
         """The result so far, from the kernel or the server."""
-        over = self.client.poll() if self.client else None
-        if over == 0:
-            return self.reported()
-        now_ns = time.monotonic_ns()
-        error = self.reported_error() if over else None
+        said = self.said() if self.client and self.client.poll() is not None else None
+        if said and "error" not in said:
+            return self.reported(said["end"])
+        now_ns, error = time.monotonic_ns(), said["error"] if said else None
         if self.udp:
             last_s = self.since_start_s(self.last_ns) if self.last_ns else None
             return {
@@ -158,12 +157,19 @@ class Application(applications.Application):
             "delay_ms": None, "jitter_ms": jitter_ms,
         }  # fmt: skip
 
-    def reported(self) -> dict[str, Any]:
-        """The result of a client that was done in time, as iperf3 gives it."""
+    def said(self) -> dict[str, Any]:
+        """What a client has said that is no more; `error`, if that was why."""
         import json
 
         with open(self.report) as file:
-            end = json.load(file)["end"]
+            text = file.read()
+        try:
+            return dict(json.loads(text))
+        except ValueError:
+            return {"error": text.strip() or "iperf3 failed"}
+
+    def reported(self, end: dict[str, Any]) -> dict[str, Any]:
+        """The result of a client that was done in time, as iperf3 gives it."""
         if self.udp:
             total = end["sum"]
             found = self.of_datagrams(total["packets"], total["lost_packets"], total["jitter_ms"])
@@ -177,17 +183,6 @@ class Application(applications.Application):
             "tcp_info": {"sender": {}, "receiver": {}},
             "finished_s": end["sum_received"]["seconds"],
         }
-
-    def reported_error(self) -> str:
-        """Why a client gave up, as iperf3 says it."""
-        import json
-
-        with open(self.report) as file:
-            said = file.read()
-        try:
-            return str(json.loads(said)["error"])
-        except (ValueError, KeyError):
-            return said.strip() or "iperf3 failed"
 
     def close(self) -> None:
         """Let both ends say goodbye, but not for ever."""

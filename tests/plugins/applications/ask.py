@@ -8,9 +8,7 @@ import socket
 import time
 from typing import Any, ClassVar
 
-from traffic import applications
-from traffic.applications.bulk import ABORT
-from traffic.host import Host
+from traffic import applications, sockets
 
 QUESTION = b"?"
 
@@ -23,17 +21,11 @@ class Application(applications.Application):
     def prepare(self) -> None:
         self.took_s: list[float] = []
         self.sockets: list[socket.socket] = []
-        self.listener = self.socket_at(self.destination)
+        self.listener = sockets.tcp(self.destination, self.plan)
         self.listener.bind(("", self.plan["port"]))
         self.listener.listen(1)
+        self.sockets.append(self.listener)
         self.loop.watch(self.listener.fileno(), select.EPOLLIN, self.accept)
-
-    def socket_at(self, host: Host) -> socket.socket:
-        with host:
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        self.sockets.append(made)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.plan["congestion"].encode())
-        return made
 
     # The destination. It waits for a question, and then for room to write in.
 
@@ -56,7 +48,8 @@ class Application(applications.Application):
     # The source. It waits for the connection, for the answer, and for the time of the next question.
 
     def start(self) -> None:
-        self.client = self.socket_at(self.source)
+        self.client = sockets.tcp(self.source, self.plan)
+        self.sockets.append(self.client)
         self.client.connect_ex((self.destination.IP(), self.plan["port"]))
         self.loop.watch(self.client.fileno(), select.EPOLLOUT, self.ask)
 
@@ -90,5 +83,4 @@ class Application(applications.Application):
     def close(self) -> None:
         for each in self.sockets:
             self.loop.forget(each.fileno())
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)  # so that the port is free at once
-            each.close()
+            sockets.abort(each)  # so that the port is free at once

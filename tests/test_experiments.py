@@ -223,7 +223,8 @@ def test_a_study_is_continued(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
-    """Seeds, duration and options stand above the table, flows below it; windows and segments in flight are drawn."""
+    """Seeds, duration and options stand above the table, flows below it; windows, segments in flight, and how
+    flows stood are drawn."""
     command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
                "2", "--seeds", "1,2", "--figure-format", "svg", "--figure-format", "png", "--out", "run"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -234,7 +235,9 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     assert [line.split("│")[5].strip() for line in done.stdout.splitlines() if "│ flow" in line] == ["2", "2"]
     assert "TCP retransmissions" in done.stdout
     drawn = {file.name for file in (tmp_path / "run").iterdir() if file.is_file()}
-    assert drawn == {f"{name}.{form}" for name in ("in-flight", "tcp") for form in ("svg", "png")} | {"result.json"}
+    assert drawn == {f"{name}.{form}" for name in ("flows", "in-flight", "tcp") for form in ("svg", "png")} | {
+        "result.json"
+    }
     for name, words in (("tcp", "seed 1; 2 s; --stations 3 --flows 2"), ("in-flight", "seeds 1..2, mean")):
         assert words in (tmp_path / f"run/{name}.svg").read_text()
 

@@ -50,7 +50,7 @@ def test_options_are_checked_at_once(options, says):
         (lambda net: net.addLink("sta1", sssid="x"), "link adhoc: there is no setting sssid; there are: ssid, freq"),
         (lambda net: net.addLink("sta1", cls="meshed"), "there is no link 'meshed'; there are: adhoc, infra"),
         (lambda net: net.addLink("sta9", cls=Mesh), "there is no node sta9; there are: sta1, sta2, sta3"),
-        (lambda net: net.addFlow("sta1", "sta3", kind="udp"), "there is no application 'udp'; there are: "),
+        (lambda net: net.addFlow("sta1", "sta3", kind="ftp"), "there is no application 'ftp'; there are: "),
         (lambda net: net.addFlow("sta1", "sta3", tcp="x"), "flow sta1 -> sta3: tcp: there is no TCP 'x'"),
         (lambda net: net.addFlow("sta1", "sta3", byte=1), "flow sta1 -> sta3: there is no setting byte; there"),
         (lambda net: setattr(net["sta1"], "txpower", 5), "sta1 has no txpower; what can be set is position, tx"),

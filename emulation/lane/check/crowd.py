@@ -39,7 +39,7 @@ class Stream(bulk.Application):
     def __init__(
         self, number: int, congestion: str, source: Node, destination: Node, loop: Loop, random: Random
     ) -> None:
-        plan = {"port": FIRST_PORT + number, "congestion": congestion, "mss": None, "bytes": None}
+        plan = {"port": FIRST_PORT + number, "congestion": congestion, "mss": None, "tos": None, "bytes": None}
         plan["send_buffer"], plan["receive_buffer"] = self.buffers
         super().__init__(plan, source, destination, loop)
         self.random, self.name = random, f"flow {number} ({congestion}, {source.name} to {destination.name})"

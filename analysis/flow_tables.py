@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from analysis import statistics
-from analysis.result import FlowResult, Run
+from analysis.flow_result import FlowResult
+from analysis.result import Run
 from analysis.summaries import Outcome
 from analysis.table import number, of
 
@@ -34,6 +35,7 @@ OF_FLOWS = {
 OF_DATAGRAMS = {
     "datagrams.sent": "sent",
     "datagrams.lost_percent": "lost, %",
+    "datagrams.hops_mean": "mean hops",
     "datagrams.delay_ms.mean": "delay, ms",
     "datagrams.delay_ms.p95": "95 %",
     "datagrams.delay_ms.max": "at most",

@@ -16,24 +16,13 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from analysis.summaries import (
-    Datagrams,
-    InFlight,
-    Outcome,
-    RouteSummary,
-    RoutingSummary,
-    TcpSummary,
-    Transactions,
-)
+from analysis.flow_result import OF_FLOWS, FlowResult, of_flow
+from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
 
 RTSCTS, DATA, ACK, ENCRYPTED = ("rts", "cts"), ("tcp_data",), ("tcp_ack",), ("encrypted",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
-OF_FLOWS = {  # what lane.json says of each
-    *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s", "error"),
-    *("last_s", "waiting_s", "outcome", "why", "datagrams", "transactions"),
-}
 PLAN_VERSION, LANE_VERSION, VERSION = 4, 2, 2
 
 
@@ -117,34 +106,6 @@ class Failures(Counts):
             ack=count(stations, "end", ACK, GIVEN_UP),
             encrypted=count(stations, "end", ENCRYPTED, GIVEN_UP),
         )
-
-
-class FlowResult(Model):
-    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
-    of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `why`: of a flow that
-    never started, or died. `last_s`: when the last of it arrived, since its start (None: nothing did, or it does not
-    say). `tcp` is None without a trace of TCP, if nothing was sent, and of transactions with a connection each; `route`
-    is None without a routing protocol; `datagrams` and `transactions` of flows that have none."""
-
-    name: str
-    kind: str = "bulk"
-    source: str
-    destination: str
-    congestion: str
-    outcome: Outcome = Outcome.RAN
-    why: str | None = None
-    delivered_bytes: int
-    goodput_segments: int
-    goodput_kbps: float
-    share: float | None
-    retransmits: int
-    finished_s: float | None
-    last_s: float | None = None
-    hops: int | None = None
-    datagrams: Datagrams | None = None
-    transactions: Transactions | None = None
-    tcp: TcpSummary | None = None
-    route: RouteSummary | None = None
 
 
 class Setting(Model):
@@ -337,7 +298,7 @@ def from_lane(
     reports = [report for report in lane["applications"] if "delivered_bytes" in report]
     delivered = sum(report["delivered_bytes"] for report in reports)
     flows = [
-        _flow(plan, of_plan[report["name"]], report, air_s, delivered).model_copy(
+        of_flow(plan, of_plan[report["name"]], report, air_s, delivered).model_copy(
             update={"tcp": (tcp or {}).get(report["name"]), "route": (route or {}).get(report["name"])}
         )
         for report in reports
@@ -370,42 +331,3 @@ def from_lane(
         refused_frames=lane["air"]["refused_frames"],
         late_ns_max=lane["air"]["late_ns_max"],
     )
-
-
-def _flow(
-    plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
-    delivered_by_all: int,
-) -> FlowResult:  # fmt: skip
-    """A flow's rate is over its own time: from its start until it finished, stopped, or the run did."""
-    over_s = min(planned.get("stop_s") or air_s, air_s) - planned["start_s"]
-    active_s = over_s if report["finished_s"] is None else report["finished_s"]
-    return FlowResult(
-        name=report["name"],
-        kind=planned.get("kind", "bulk"),
-        source=planned["source"],
-        destination=planned["destination"],
-        congestion="" if report.get("datagrams") else planned["congestion"],
-        outcome=Outcome(report.get("outcome", Outcome.RAN)),
-        why=report.get("why"),
-        delivered_bytes=report["delivered_bytes"],
-        goodput_segments=report["delivered_bytes"] // planned["mss"],
-        goodput_kbps=report["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
-        share=report["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
-        retransmits=report["retransmits"],
-        finished_s=report["finished_s"],
-        last_s=report.get("last_s"),
-        datagrams=report.get("datagrams"),
-        transactions=report.get("transactions"),
-        hops=_hops(plan, planned["source"], planned["destination"]),
-    )
-
-
-def _hops(plan: Mapping[str, Any], source: str, destination: str) -> int | None:
-    """As static routes were planned: the metric, or 1 to a neighbour without a route."""
-    nodes = {node["name"]: node for node in plan.get("nodes", [])}
-    if not {source, destination} <= nodes.keys():
-        return None
-    ips = [interface["ip"].partition("/")[0] for interface in nodes[destination]["interfaces"] if interface["ip"]]
-    routes = {route["to"]: route["metric"] for route in nodes[source]["routing"].get("routes", [])}
-    neighbours = {ip for interface in nodes[source]["interfaces"] for ip in interface.get("neighbours", ())}
-    return next((routes.get(ip, 1) for ip in ips if ip in routes or ip in neighbours), None)

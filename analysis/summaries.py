@@ -39,14 +39,16 @@ class Spread(Summary):
 
 
 class Datagrams(Summary):
-    """What became of a flow's datagrams: delays from one application to the other, jitter as of RFC 3550, its mean over
-    all arrivals. Of voice, too, how many came too late to be played, the E-model's R, and the mean opinion score."""
+    """What became of a flow's datagrams: over how many hops they came, where routing counts them in the TTL; delays
+    from one application to the other; jitter as of RFC 3550, its mean over all arrivals. Of voice, how many came too
+    late to be played, the E-model's R, and the mean opinion score."""
 
     sent: int
     arrived: int
     lost_percent: float | None
     duplicates: int = 0
     reordered: int = 0
+    hops_mean: float | None = None
     delay_ms: Spread | None
     jitter_ms: float | None
     late: int | None = None

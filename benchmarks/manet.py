@@ -115,7 +115,7 @@ def specification(beside: str, routing: str, traffic: str, seed: int) -> Specifi
     parameters = mobile.Parameters.model_validate({**moving, "flows": PAIRS if traffic == "cbr" else 1})
     light = {"datagram_bytes": DATAGRAM_BYTES, "interval_s": INTERVAL_S} if traffic == "cbr" else {}
     flows = tuple(
-        Application(source=source, destination=to, kind="cbr" if light else "bulk",
+        Application(source=source, destination=to, kind="udp" if light else "bulk",
                     settings={**light, "start_s": FROM_S + number * INTERVAL_S / PAIRS})
         for number, (source, to) in enumerate(mobile.layout(parameters).flows)
     )  # fmt: skip
@@ -127,10 +127,10 @@ def here(outcome: Outcome, traffic: str) -> Row:
     run = outcome.run
     if traffic == "tcp":
         return {"segments": run.goodput_segments}
-    flows: list[Any] = run.applications
     assert run.routing and run.routing.bytes is not None
-    hops = sum(flow["arrived"] * (flow["hops_mean"] or 0) for flow in flows)
-    sent, arrived = (sum(flow[name] for flow in flows) for name in ("sent", "arrived"))
+    found = [flow.datagrams for flow in run.flows if flow.datagrams]
+    hops = round(sum(each.arrived * (each.hops_mean or 0) for each in found))
+    sent, arrived = (sum(getattr(each, name) for each in found) for name in ("sent", "arrived"))
     return Light(sent, arrived, hops, run.routing.frames, run.routing.bytes).row()
 
 

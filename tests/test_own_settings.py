@@ -113,8 +113,8 @@ def test_what_all_flows_have_is_of_use_to_each():
     """Or else it is said how only some have it."""
     with pytest.raises(PlanError, match="web takes no bytes; for flows of another kind only: --traffic KIND,bytes="):
         flows_of_their_own({}, kind="web", bytes=1000)
-    (flow,) = flows_of_their_own({}, kind="voice", bytes=1000)["applications"]
-    assert (flow["bytes"], flow["tos"], flow["codec"]) == (1000, 46 << 2, "g711")
+    (flow,) = flows_of_their_own({}, kind="voice", bytes=1000, window_limit=64)["applications"]
+    assert (flow["bytes"], flow["tos"], flow["codec"], flow["window_limit"]) == (1000, 46 << 2, "g711", None)
 
 
 def test_traffic_is_a_kind_with_settings_of_all_flows_that_have_no_kind():

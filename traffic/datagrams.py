@@ -23,7 +23,7 @@ class Datagrams:
 
     def __init__(self) -> None:
         self.sent_ns, self.delay_ns = array("q"), array("q")  # by number; the delay of one that is missing: MISSING
-        self.arrived = self.duplicates = self.reordered = 0
+        self.arrived = self.duplicates = self.reordered = self.hops = 0
         self.highest, self.last_ns = -1, 0  # the latest that arrived, and when the last did
         self.jitter_ns = self.jitters_ns = 0.0  # now, and the sum over all arrivals
         self.before_ns: int | None = None  # the delay of the last one to arrive
@@ -35,8 +35,8 @@ class Datagrams:
         self.delay_ns.append(MISSING)
         return len(self.sent_ns) - 1
 
-    def arrive(self, number: int, now_ns: int) -> None:
-        """One arrives."""
+    def arrive(self, number: int, now_ns: int, hops: int = 1) -> None:
+        """One arrives, over so many hops."""
         if self.delay_ns[number] != MISSING:
             self.duplicates += 1
             return
@@ -46,7 +46,7 @@ class Datagrams:
             self.jitters_ns += self.jitter_ns
         self.reordered += number < self.highest
         self.highest, self.before_ns, self.last_ns = max(number, self.highest), delay_ns, now_ns
-        self.arrived += 1
+        self.arrived, self.hops = self.arrived + 1, self.hops + hops
         self.since = [self.since[0] + 1, self.since[1] + delay_ns]
 
     def waiting_s(self, now_ns: int) -> float | None:
@@ -78,6 +78,7 @@ class Datagrams:
             "lost_percent": 100 * (sent - self.arrived) / sent if sent else None,
             "duplicates": self.duplicates,
             "reordered": self.reordered,
+            "hops_mean": self.hops / self.arrived if self.arrived else None,
             "delay_ms": spread(delay_ns / 1e6 for delay_ns in self.delay_ns if delay_ns != MISSING),
             "jitter_ms": self.jitters_ns / between / 1e6 if between > 0 else None,
         }

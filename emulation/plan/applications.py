@@ -91,10 +91,11 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
         found.check(own)
         usual = Flow.usual(transport) | {n: of.default for n, of in kinds.items() if n in Flow.model_fields}
         flow = Flow.model_validate({**usual, **settings})
-    for name in ("window_limit", "bytes"):
-        if getattr(flow, name) is not None and name not in heeds:
-            raise PlanError(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
-    return kind, flow, own
+    unheeded = [name for name in ("window_limit", "bytes") if getattr(flow, name) is not None and name not in heeds]
+    if unheeded and "tcp" in heeds:  # what is TCP's is none of the others' affair
+        name = unheeded[0]
+        raise PlanError(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
+    return kind, flow.model_copy(update=dict.fromkeys(unheeded)), own
 
 
 def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[str], dict[str, str]]:

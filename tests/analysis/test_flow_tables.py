@@ -22,8 +22,8 @@ from traffic.samples import COLUMNS, FILE
 from traffic.spread import spread
 
 DATAGRAMS: dict[str, Any] = {
-    **Datagrams().report(), "sent": 500, "arrived": 400, "lost_percent": 20.0, "delay_ms": spread([5.0, 15.0]),
-    "jitter_ms": 2.0, "late": 10, "r": 80.0, "mos": 4.0,
+    **Datagrams().report(), "sent": 500, "arrived": 400, "lost_percent": 20.0, "hops_mean": 2.0,
+    "delay_ms": spread([5.0, 15.0]), "jitter_ms": 2.0, "late": 10, "r": 80.0, "mos": 4.0,
 }  # fmt: skip
 TRANSACTIONS: dict[str, Any] = {
     "begun": 12, "completed": 10, "failed": 1, "unfinished": 1, "bytes": 10_000, "seconds": spread([0.25] * 10),
@@ -99,9 +99,37 @@ def test_each_kind_has_its_table() -> None:
     assert found["flows"][2][:5] == ["flow", "kind", "from", "to", "TCP"]
     assert "outcome" not in found["flows"][2]
     assert found["datagrams"][2] == [
-        *("flow", "kind", "from", "to", "sent", "lost, %", "delay, ms", "95 %", "at most", "jitter, ms", "late", "MOS")
+        *(
+            "flow",
+            "kind",
+            "from",
+            "to",
+            "sent",
+            "lost, %",
+            "mean hops",
+            "delay, ms",
+            "95 %",
+            "at most",
+            "jitter, ms",
+            "late",
+            "MOS",
+        )
     ]
-    assert found["datagrams"][4] == ["flow2", "voice", "sta1", "sta5", "500", "20", "10", "15", "15", "2", "10", "4"]
+    assert found["datagrams"][4] == [
+        "flow2",
+        "voice",
+        "sta1",
+        "sta5",
+        "500",
+        "20",
+        "2",
+        "10",
+        "15",
+        "15",
+        "2",
+        "10",
+        "4",
+    ]
     assert found["transactions"][4][5:] == ["12", "10", "1", "1", *["0.25"] * 5]
     assert list(shown(run("bulk"))) == ["flows"]
     assert "kind" not in shown(run("bulk"))["flows"][2]

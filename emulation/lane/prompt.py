@@ -15,6 +15,7 @@ import time
 import traceback
 
 from emulation.lane import manet, prompt_traffic
+from emulation.lane.prompt_traffic import duration
 from traffic.ping import options, ping
 
 TYPE_CHECKING = False
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
-LONGEST_S = 100_000
 MODES = ("full", "partial", "none")
 COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 
@@ -39,7 +39,7 @@ def terminal(prompt: str) -> str | None:
         return None
 
 
-class Shell(cmd.Cmd):
+class Shell(prompt_traffic.Verbs, cmd.Cmd):
     """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
@@ -98,12 +98,6 @@ class Shell(cmd.Cmd):
             usage, _, said = text.strip().splitlines()[0].partition(": ")
             print(f"    {usage:<30} {said}")
         print("    help VERB has an example of each; Tab completes, and the arrows bring back what was typed before.")
-
-    def node(self, name: str) -> Any:
-        """The node of this name. Raises ValueError."""
-        if name not in self.net.nodes:
-            raise ValueError(f"there is no node {name}; there are: {', '.join(self.net.nodes)}")
-        return self.net.nodes[name]
 
     def default(self, line: str) -> None:
         """NODE COMMAND: run a program in a node; with & at the end, in the background.
@@ -195,38 +189,6 @@ class Shell(cmd.Cmd):
             lost, sent = lost + row.count("X"), sent + len(row)
             print(f"{a.name} -> {' '.join(row)}", flush=True)
         print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
-
-    def do_iperf(self, line: str) -> None:
-        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds.
-        The TCP and its settings are those of the network, --tcp among them.
-
-        iperf sta1 sta3 20
-        """
-        words, names = line.split(), [node.name for node in self.net.nodes.values() if node.IP()]
-        a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
-        if len(words) == 1 or not {a, b} <= set(names) or a == b:
-            print(f"*** iperf: between which two of {', '.join(names)}?")
-            return
-        if (seconds := duration(words[2] if len(words) > 2 else "5")) is None:
-            print("*** iperf: for how many seconds?")
-            return
-        (report,) = prompt_traffic.play(self.net, [self.net.flow_between(a, b)], seconds)
-        rate = 8 * report["delivered_bytes"] / seconds / 1e3
-        print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
-
-    def do_flow(self, line: str) -> None:
-        """flow SECONDS A B KIND …: flows of any kinds side by side, with options as --application has them.
-
-        flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
-        """
-        word, _, rest = line.partition(" ")
-        if (seconds := duration(word)) is None:
-            raise ValueError("flow: for how many seconds?")
-        flows: list[dict[str, Any]] = []
-        for a, b, kind in prompt_traffic.asked(rest.split()):
-            flows.append(self.net.flow_between(self.node(a).name, self.node(b).name, kind, len(flows)))
-        for flow, report in zip(flows, prompt_traffic.play(self.net, flows, seconds), strict=True):
-            print(f"*** {prompt_traffic.said(flow, report, seconds)}")
 
     def do_rts(self, line: str) -> None:
         """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.
@@ -392,12 +354,3 @@ def summary(counters: dict[str, Any]) -> tuple[object, ...]:
         sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
         f"{counters['busy_ns'] / 1e9:.3f}",
     )  # fmt: skip
-
-
-def duration(word: str) -> float | None:
-    """Seconds, above 0 and up to LONGEST_S; None if that is not what the word says."""
-    try:
-        seconds = float(word)
-    except ValueError:
-        return None
-    return seconds if 0 < seconds <= LONGEST_S else None

@@ -51,9 +51,15 @@ class Verbs:
             raise ValueError("flow: for how many seconds?")
         flows: list[dict[str, Any]] = []
         for a, b, kind in asked(rest.split()):
-            flows.append(self.net.flow_between(self.node(a).name, self.node(b).name, kind, len(flows)))
+            flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
         for flow, report in zip(flows, play(self.net, flows, seconds), strict=True):
             print(f"*** {said(flow, report, seconds)}")
+
+    def end(self, name: str) -> str:
+        """The name of a node that a flow can have as its end. Raises ValueError."""
+        if not self.node(name).IP():
+            raise ValueError(f"flow: {name} has no address")
+        return name
 
     def node(self, name: str) -> Any:
         """The node of this name. Raises ValueError."""

@@ -17,16 +17,17 @@ BENCHMARKS = {
     "like-ns2": "benchmarks.like_ns2",
     "mobile": "benchmarks.mobile",
     "manet": "benchmarks.manet",
+    "wlan": "benchmarks.wlan",
 }
 
 
 def callback(arguments: Sequence[str]) -> None:
     """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
     goodput under --like ns2, what stations that move cost, or what they
-    deliver.
+    deliver; who gets how much of a WLAN.
 
-    ARGUMENTS: speed (the default), routing, like-ns2, mobile or manet; --json prints the figures as JSON; --repeats N
-    says how often each is timed, or how many seeds are run.
+    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet or wlan; --json prints the figures as JSON;
+    --repeats N says how often each is timed, or how many seeds are run.
     """
     what = "speed"
     if arguments and not arguments[0].startswith("-"):

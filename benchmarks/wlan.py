@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench wlan`: who gets how much of a saturated WLAN, beside ns-3's infrastructure mode.
+
+Datagrams of 1472 bytes at 11 Mb/s from, to, or from and to stations around an access point: what one link carries at
+most, that all clients get the same, that up-links together leave the access point one share of many, and that one
+station at 1 Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analysis import statistics
+from benchmarks import asked
+from benchmarks.compare import build_peer, output
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.run import Task
+from emulation.play.session import play_with_progress, provide
+from emulation.specification import Specification, specify
+from topologies import Application, Node, wlan
+
+SECONDS, DATAGRAM_BYTES, OFFERED_BPS = 20, 1472, 18e6  # of the last, each flow one of stations + 1 parts
+OPTIONS: dict[str, Any] = {"rate": 11, "basic_rates": (1, 2), "seconds": SECONDS, "trace": False, "tcp_trace": False,
+                           "beacon_tu": 100, "routing": "static"}  # fmt: skip
+
+
+class Scenario(NamedTuple):
+    """So many stations, of which some are slow; whom datagrams go to."""
+
+    stations: int
+    direction: str
+    slow: int = 0
+
+    def __str__(self) -> str:
+        slow = f", {self.slow} of them at 1 Mb/s" if self.slow else ""
+        return f"{self.stations} {self.direction}{slow}"
+
+
+SCENARIOS = (
+    *(Scenario(1, "up"), Scenario(1, "down"), Scenario(5, "up"), Scenario(5, "down"), Scenario(5, "both")),
+    *(Scenario(5, "up", 1), Scenario(20, "up")),
+)
+
+
+def groups(scenario: Scenario, kbps: Sequence[float]) -> dict[str, float]:
+    """What flows of one kind have each, in kb/s, in the mean; and how equal all of them are (Jain's index)."""
+    up = kbps[: scenario.stations] if scenario.direction != "down" else []
+    kinds = {"slow": up[: scenario.slow], "up": up[scenario.slow :], "down": kbps[len(up) :]}
+    found = {f"each {kind}": sum(rates) / len(rates) for kind, rates in kinds.items() if len(rates)}
+    squares = sum(rate * rate for rate in kbps)
+    return found | {"all": sum(kbps)} | ({"Jain": sum(kbps) ** 2 / (len(kbps) * squares)} if squares else {})
+
+
+def specification(scenario: Scenario, seed: int) -> Specification:
+    network = wlan.layout(wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0))
+    slow = {f"sta{i + 1}" for i in range(scenario.slow)}
+    nodes = {name: Node.model_validate({**dict(node), "settings": {"rate": 1} if name in slow else {}})
+             for name, node in network.nodes.items()}  # fmt: skip
+    flows = tuple(
+        Application(source=flow.source, destination=flow.destination, kind="cbr", settings={
+            "datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number,
+            "interval_s": DATAGRAM_BYTES * 8 / (OFFERED_BPS / (scenario.stations + 1) * (1 + 0.0137 * number)),
+        })
+        for number, flow in enumerate(network.applications)
+    )  # fmt: skip
+    return specify(network.model_copy(update={"nodes": nodes, "applications": flows}), {**OPTIONS, "seed": seed})
+
+
+def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
+    words = {**scenario._asdict(), "seconds": SECONDS, "seed": seed, "bytes": DATAGRAM_BYTES}
+    said = json.loads(output(program, *(f"--{name}={value}" for name, value in words.items())))
+    return groups(scenario, said["kbps"])
+
+
+def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
+    """By scenario and program, a row for each seed."""
+    keys = [(scenario, seed) for scenario in SCENARIOS for seed in range(1, seeds + 1)]
+    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        folder = Path(name)
+        peer = build_peer(folder, "wlan")
+        theirs = list(pool.map(lambda key: there(peer, *key), keys))
+        tasks = [Task(specification(*key), variant=f"{i}") for i, key in enumerate(keys)]
+        outcomes = play_with_progress(provide(), tasks, folder / "runs")
+    found: dict[str, dict[str, list[dict[str, float]]]] = {}
+    for (scenario, _), row, outcome in zip(keys, theirs, outcomes, strict=True):
+        flows: list[Any] = outcome.run.applications
+        ours = groups(scenario, [flow["arrived"] * DATAGRAM_BYTES * 8 / SECONDS / 1000 for flow in flows])
+        of = found.setdefault(str(scenario), {"dcflab": [], "ns-3": []})
+        of["dcflab"].append(ours)
+        of["ns-3"].append(row)
+    return found
+
+
+def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("stations", "kb/s", "dcflab", "ns-3", "difference", title=f"A saturated WLAN, {SECONDS} s",
+                  title_justify="left")  # fmt: skip
+    for scenario, of in found.items():
+        for what in of["ns-3"][0]:
+            both = ours, theirs = [statistics.mean([row[what] for row in of[name]]) for name in ("dcflab", "ns-3")]
+            digits = 3 if what == "Jain" else 0
+            said = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in both]
+            more = f"{100 * (ours.mean / theirs.mean - 1):+.1f} %"
+            table.add_row(scenario, what, *said, more, end_section=what == "Jain")
+    Console().print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
+    found = measure(repeats)
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

@@ -186,7 +186,7 @@ def flows(path: Path, series: Mapping[str, Series], note: str = "") -> None:
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0)
     panels[-1].set_xlabel("time, s")
-    panels[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    figure.legend(*panels[0].get_legend_handles_labels(), frameon=False, loc="outside right upper")
     save(figure, path)
 
 

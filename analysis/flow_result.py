@@ -15,9 +15,9 @@ OF_FLOWS = {  # what lane.json says of each
 class FlowResult(Summary):
     """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
     of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `why`: of a flow that
-    never started, or died. `last_s`: when the last of it arrived, since its start (None: nothing did, or it does not
-    say). `tcp` is None without a trace of TCP, if nothing was sent, and of transactions with a connection each; `route`
-    is None without a routing protocol; `datagrams` and `transactions` of flows that have none."""
+    never started, fell silent or died. `last_s`: when the last of it arrived, since its start (None: nothing did, or it
+    does not say). `tcp` is None without a trace of TCP, if nothing was sent, and of transactions with one connection
+    each; `route` is None without a routing protocol; `datagrams` and `transactions` of flows that have none."""
 
     name: str
     kind: str = "bulk"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows as tables for people, a row each: what they had of the network, their datagrams, transactions and routes.
 
-A flow that never started, or died, is in them under its outcome, and `troubles` says of each why: a mean over seeds or
-flows tells nothing of it.
+A flow that never started, fell silent or died is in them under its outcome, and `troubles` says of each why: a mean
+over seeds or flows tells nothing of it.
 """
 
 import math
@@ -101,7 +101,7 @@ def route_table(runs: Sequence[Run]) -> "Table":
 
 
 def troubles(runs: Sequence[Run]) -> list[str]:
-    """A line for each flow that never started, or died: which, where and why."""
+    """A line for each flow that never started, fell silent or died: which, where and why."""
     lines = [
         f"{run.folder}: {flow.name} ({flow.kind}, {flow.source} to {flow.destination}) {flow.outcome.value}"
         + (f": {flow.why}" if flow.why else "")

@@ -25,6 +25,7 @@ class Outcome(StrEnum):
     FINISHED = "finished"
     NOT_DUE = "not due"
     NEVER_STARTED = "never started"
+    SILENT = "fell silent"
     DIED = "died"
 
 

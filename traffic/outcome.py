@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-SILENT_S = 5.0  # a flow that waits for so long for what was sent, when its time is over, has died
+SILENT_S = 5.0  # a flow that waits for so long for what was sent, when its time is over, has fallen silent
 
 
 class Outcome(Enum):
@@ -18,7 +18,8 @@ class Outcome(Enum):
     FINISHED = "finished"  # all that it was to bring is there
     NOT_DUE = "not due"  # it was to start when all was over
     NEVER_STARTED = "never started"  # nothing ever arrived
-    DIED = "died"  # something did, and then nothing more
+    SILENT = "fell silent"  # something did, and then nothing more: dead, or starved
+    DIED = "died"  # something did, and then it failed
 
 
 def judge(started: bool, report: Mapping[str, Any]) -> tuple[Outcome, str | None]:
@@ -36,5 +37,5 @@ def judge(started: bool, report: Mapping[str, Any]) -> tuple[Outcome, str | None
     if report["error"]:
         return Outcome.DIED, report["error"]
     if (report["waiting_s"] or 0) >= SILENT_S:
-        return Outcome.DIED, f"nothing arrived after {report['last_s']:.2f} s"
+        return Outcome.SILENT, f"nothing arrived after {report['last_s']:.2f} s"
     return Outcome.RAN, None

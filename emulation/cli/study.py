@@ -222,8 +222,10 @@ def series_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str], also_
     """How flows stood over time; of runs that have flows of kind `bulk` only, if that is wanted."""
     from analysis import flow_series
 
+    kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
+    several = len(set(kinds.values())) > 1
     return {
-        called(run, runs, names, flow): series
+        called(run, runs, names, flow) + f" {kinds[flow]}" * several: series
         for run in runs
         if run.flows and (also_bulk or any(flow.kind != BULK for flow in run.flows))
         for flow, series in flow_series.read(folder / name_of(run) / flow_series.FILE).items()

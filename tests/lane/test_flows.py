@@ -140,7 +140,7 @@ def test_a_flow_that_never_starts_says_why(bench, kind, why):
         assert (found["datagrams"]["sent"], found["datagrams"]["lost_percent"]) == (200, 100)
 
 
-def test_a_flow_that_dies_says_when(bench):
+def test_a_flow_that_falls_silent_says_when(bench):
     """The station on its way is switched off at 3 s; one that passes it by goes on, and one that was done is done."""
     made = bench.plan(
         stations=4, seconds=9, flows=0, rate=11,
@@ -148,7 +148,7 @@ def test_a_flow_that_dies_says_when(bench):
                      "bulk,from=sta1,to=sta3,bytes=1000", "voice,from=sta3,to=sta4"],
     )  # fmt: skip
     found = written(bench, {**made, "presence": {"sta2": [[0, 3]]}})
-    assert [one["outcome"] for one in found] == ["died"] * 3 + ["finished", "ran"]
+    assert [one["outcome"] for one in found] == ["fell silent"] * 3 + ["finished", "ran"]
     for one in found[:3]:
         assert 2.5 < one["last_s"] < 3.1
         assert one["why"] == f"nothing arrived after {one['last_s']:.2f} s"

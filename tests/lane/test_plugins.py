@@ -105,7 +105,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
 
 @pytest.mark.parametrize(
     ("what", "said"),
-    [("links", "there is no link 'warp'; there are: adhoc, mesh, ocb, one_hop"),
+    [("links", "there is no link 'warp'; there are: adhoc, infrastructure, mesh, ocb, one_hop, wired"),
      ("routing", "there is no routing 'warp'; there are: .*, none, .*row, static"),
      ("recorders", "there is no recorder 'warp'; there are: air_trace, .*tcp_tap, windows"),
      ("applications", "there is no application 'warp'; there are: ask, bulk, iperf3, request, udp, voice, web")],

@@ -61,7 +61,7 @@ def test_settings_that_do_not_go_together(changes: dict[str, object], says: str)
      ({}, Outcome.NEVER_STARTED, "nothing arrived"),
      ({"error": "No route to host"}, Outcome.NEVER_STARTED, "No route to host"),
      ({"delivered_bytes": 9, "error": "Connection timed out"}, Outcome.DIED, "Connection timed out"),
-     ({"delivered_bytes": 9, "last_s": 3.5, "waiting_s": 5.0}, Outcome.DIED, "nothing arrived after 3.50 s"),
+     ({"delivered_bytes": 9, "last_s": 3.5, "waiting_s": 5.0}, Outcome.SILENT, "nothing arrived after 3.50 s"),
      ({"delivered_bytes": 9, "last_s": 3.5, "waiting_s": 4.9}, Outcome.RAN, None),
      ({"delivered_bytes": 9}, Outcome.RAN, None)],
 )  # fmt: skip

@@ -116,7 +116,7 @@ def cell(
         for path in dict.fromkeys(map(str, [*DEVICES, *handed, *writable])):
             descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
             stack.callback(os.close, descriptors[path])
-        if nobodys:  # should this program be killed, the next one knows what to take back
+        if nobodys and writable:  # should this program be killed, the next one knows what to take back
             note(stack.enter_context(scratch("lent")), writable)
         for folder in writable:
             stack.callback(take_back, folder)

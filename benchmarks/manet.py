@@ -170,7 +170,10 @@ def cells(rows: list[Row]) -> list[str]:
     """Means over the seeds with 95 % confidence intervals."""
     of = (statistics.mean([row[column] for row in rows]) for column in COLUMNS)
     digits = (1, 2, 2, 0, 0)
-    return [f"{each.mean:,.{n}f} ± {each.half_width:,.{n}f}" for each, n in zip(of, digits, strict=True)]
+    return [
+        f"{each.mean:,.{n}f}" + (f" ± {each.half_width:,.{n}f}" if each.samples > 1 else "")
+        for each, n in zip(of, digits, strict=True)
+    ]
 
 
 def show(found: Mapping[str, list[Row]]) -> None:

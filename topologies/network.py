@@ -77,7 +77,7 @@ class Link(Model):
 class Application(Model):
     """What runs between two nodes. Without a kind, and where `settings` say nothing, it is as the specification has it.
 
-    `settings`: `tcp`, `bytes`, `mss`, `send_buffer`, `receive_buffer`, `start_s`, `port`, and what its kind has.
+    `settings`: those of flows (`tcp`, `bytes`, `start_s`, `stop_s` …) and of its kind (docs/traffic.md).
     """
 
     source: str

@@ -77,6 +77,11 @@ static void list_del(struct list_head *entry)
 	entry->next->prev = entry->prev;
 }
 
+static bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
 static bool ether_addr_equal_unaligned(const u8 *a, const u8 *b)
 {
 	return !memcmp(a, b, ETH_ALEN);

@@ -2,9 +2,9 @@
 """What the air remarks on packets, as pcapng comments: docs/file-formats.md has their words.
 
 On `air`: what became of a frame at its addressed receiver and whose doing it was, that it was given up, which attempt
-it is, and how long it had waited. On a station: why it was spoilt there. Most texts are on many packets, so the remark
-of a packet is a number: the text's place among all. Only how long a frame had waited is another with each; `native.c`
-puts it into words.
+it is, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts are on many
+packets, so the remark of a packet is a number: the text's place among all. Only how long a frame had waited is another
+with each; `native.c` puts it into words.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.columns import around
 from analysis.dissect import Frames, classify
-from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
+from analysis.trace import CATEGORIES, GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
 
 UNHEARD, LONGEST_DELAY_NS = "unheard", 32_000
 NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two in one number
@@ -58,6 +58,8 @@ def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Ar
     say(given_up, numbers(limits, _limit_text))
     again = np.flatnonzero(trace.tx["attempt"] > 1)
     say(again, numbers(trace.tx["attempt"][again], "attempt {}".format))
+    marked = np.flatnonzero(trace.tx["category"])
+    say(marked, numbers(trace.tx["category"][marked], lambda category: f"AC_{CATEGORIES[category - 1]}"))
     return list(texts), on_air, at_station, _waited(trace)
 
 

@@ -69,6 +69,8 @@ class Reason(IntEnum):
     REFUSED = 7
 
 
+CATEGORIES = ("VO", "VI", "BE", "BK")  # of EDCA; a record has the place from 1 on, 0 is none
+
 GIVEN_UP = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT, Reason.STAGES)
 
 
@@ -86,12 +88,14 @@ def record(fields: str) -> np.dtype[Any]:
 
 TX = record(
     "size:u2 type:u1 kind:u1 station:u2 receiver:u2 id:i8 start_ns:i8 duration_ns:u4 rate:u2 freq:u2 queued_ns:i8"
-    " length:u2 attempt:u1 flags:u1 msdu:u4 reserved:u4 caplen:u2 zero:u2"
+    " length:u2 attempt:u1 flags:u1 msdu:u4 category:u1 reserved:u1 more:u2 caplen:u2 zero:u2"
 )
 RX = record(
     "size:u2 type:u1 outcome:u1 station:u2 other:u2 id:i8 start_ns:i8 power_mdbm:i4 other_kind:u1 addressed:u1 zero:u2"
 )
-END = record("size:u2 type:u1 reason:u1 station:u2 kind:u1 pad:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2")
+END = record(
+    "size:u2 type:u1 reason:u1 station:u2 kind:u1 category:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2"
+)
 MARK = record("size:u2 type:u1 what:u1 lost:u4 time_ns:i8 zero:i8")
 FLAG_SHORT_PREAMBLE = 1
 
@@ -167,6 +171,8 @@ class Records:
         _fail(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
         _fail(tx_at, caplen < 10, "a transmission without an 802.11 header")
         _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
+        for where, part in ((tx_at, tx), (end_of, end)):
+            _fail(where, part["category"] > len(CATEGORIES), "an access category that there is not")
         _fail(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
         _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
         _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")

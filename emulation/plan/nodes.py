@@ -192,7 +192,11 @@ def _radio(
         "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX),
         "qdisc": None,
         "neighbours": {},
-        **({"passphrase": settings.get(PASSPHRASE), "aps": []} if link_class(link["kind"]).over_ap else {}),
+        **(
+            {"passphrase": settings.get(PASSPHRASE), "aps": [], "wmm": radio.edca != "off"}
+            if link_class(link["kind"]).over_ap
+            else {}
+        ),
     }
 
 

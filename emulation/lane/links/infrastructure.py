@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
+UNSPECIFIED, ATTEMPTS = 1, 3  # what the kernel says if it has found none; how often it is asked
 RETRY_NS = 1_000_000_000
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
@@ -152,12 +153,16 @@ class Link(links.Link):
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
-        """Let the kernel look for an access point, and connect. Raises NetlinkError."""
-        interface.tune(CONNECT, (SSID, self.plan["ssid"].encode()), (FREQ, self.plan["freq"]), what="connect")
-        if wait and interface.plan["aps"]:
-            status = interface.wait([CONNECT], f"connect to {self.plan['ssid']}", JOINING_S)
-            if status and not self.plan["may_fail"]:
-                self.refused(interface, f"status {status}")
+        """Let the kernel look for an access point, and connect; it looks once, and its probe may collide. Raises
+        NetlinkError."""
+        wait = wait and bool(interface.plan["aps"])
+        for last in [False] * (ATTEMPTS - 1) + [True]:
+            interface.tune(CONNECT, (SSID, self.plan["ssid"].encode()), (FREQ, self.plan["freq"]), what="connect")
+            status = interface.wait([CONNECT], f"connect to {self.plan['ssid']}", JOINING_S) if wait else 0
+            if last or status != UNSPECIFIED:
+                break
+        if status and not self.plan["may_fail"]:
+            self.refused(interface, f"status {status}")
 
     def supplicate(self, interface: Interface) -> None:
         """Let wpa_supplicant do so. Raises NetlinkError."""

@@ -10,10 +10,14 @@ each of which counts (10.22.2.4): Bianchi's chain, to the letter.
 
 from __future__ import annotations
 
+import json
 from math import prod
+from pathlib import Path
 
 import pytest
 from dcf import US, Core, Edca, Phy, mutual
+
+from benchmarks.compare import build_peer, output
 
 OFDM = Phy(9 * US, 16 * US, 15, 1023, 0, 0b10101 << 4, 2 * US)  # 802.11a
 VO, VI, BE, BK = range(4)
@@ -113,6 +117,18 @@ def test_saturation_throughput_by_category(stations: Stations) -> None:
     for category, expected in shares(stations, WIDE, OFDM, data, answer).items():
         noise = 4 * (expected / seconds) ** 0.5
         assert got[category] == pytest.approx(expected, abs=0.02 * expected + noise), category
+
+
+@pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
+def test_ns3_agrees(tmp_path: Path) -> None:
+    """Within 3 %, and the noise of both runs: ns-3 has who collided wait AIFS again, after the timeout."""
+    seconds = 4
+    words = ("--phy=a", "--wide=1", "--vo=0", "--vi=0", "--be=5", "--bk=5", f"--seconds={seconds}")
+    theirs = json.loads(output(build_peer(tmp_path, "edca"), *words))
+    got = saturate([(BE,)] * 5 + [(BK,)] * 5, WIDE, OFDM, 540, seconds)
+    for category, name in ((BE, "be"), (BK, "bk")):
+        noise = 4 * (2 * got[category] / seconds) ** 0.5
+        assert theirs[name] == pytest.approx(got[category], abs=0.03 * got[category] + noise), name
 
 
 def test_four_categories_of_equal_parameters_are_four_stations() -> None:

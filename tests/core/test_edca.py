@@ -244,7 +244,7 @@ def test_each_category_has_a_queue() -> None:
     assert [s.acked for s in air.counters(0).share] == [38, 0, 0, 38]
 
 
-@pytest.mark.parametrize(("priority", "category"), enumerate((BE, BK, BK, BE, VI, VI, VO, VO)))
+@pytest.mark.parametrize(("priority", "category"), tuple(enumerate((BE, BK, BK, BE, VI, VI, VO, VO))))
 def test_user_priorities(priority: int, category: int) -> None:
     """802.1D's, as mac80211 sorts them; what has none is best effort, and management is voice."""
     air = cell(2)

@@ -45,7 +45,7 @@ void access_update(struct dcf *dcf, struct dcf_station *s)
 	const struct access *first = NULL;
 	struct access *a;
 
-	for_each_access(dcf, s, a) {
+	for_each_access(s, a) {
 		a->at = !a->head || waits ? DCF_NEVER : dcf_max(access_time(dcf, s, a), dcf->now);
 		if (a->at != DCF_NEVER && (!first || a->at < first->at))
 			first = a;
@@ -53,7 +53,7 @@ void access_update(struct dcf *dcf, struct dcf_station *s)
 	if (!first)
 		return timeline_cancel(dcf, s->index, EV_ACCESS);
 	timeline_set(dcf, s->index, EV_ACCESS, first->at);
-	s->exchange_ns = edca_gives_up(dcf, s, first->at) ? 0 : exchange_lookahead(dcf, s, first->head);
+	s->exchange_ns = dcf->config.edca && edca_gives_up(dcf, s, first->at) ? 0 : exchange_lookahead(dcf, s, first->head);
 }
 
 void access_backoff(struct dcf *dcf, struct dcf_station *s, struct access *a)
@@ -110,7 +110,7 @@ void access_medium_busy(struct dcf *dcf, struct dcf_station *s)
 	bool goes_on = false;
 	struct access *a;
 
-	for_each_access(dcf, s, a) {
+	for_each_access(s, a) {
 		if (s->phase != CONTENDING) /* who began the exchange has made them stand */
 			break;
 		if (a->at <= known) {

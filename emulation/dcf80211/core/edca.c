@@ -17,7 +17,8 @@ void edca_init(struct dcf *dcf, struct dcf_station *s)
 	struct access *a;
 
 	s->holder = s->access;
-	for_each_access(dcf, s, a) {
+	s->access_end = s->access + (dcf->config.edca ? DCF_CATEGORIES : 1);
+	for_each_access(s, a) {
 		a->edca = (struct dcf_edca){ .cw_min = phy->cw_min, .cw_max = phy->cw_max, .aifsn = 2 }; /* DIFS */
 		access_reset(dcf, a);
 	}
@@ -60,7 +61,7 @@ void edca_win(struct dcf *dcf, struct dcf_station *s)
 	struct access *a;
 
 	s->holder = NULL;
-	for_each_access(dcf, s, a) {
+	for_each_access(s, a) {
 		if (a->at <= dcf->now)
 			s->holder = s->holder ?: a;
 		else if (!s->busy || a->at != DCF_NEVER) /* else it stands already */
@@ -89,7 +90,7 @@ bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
 {
 	const struct access *a, *first = NULL;
 
-	for_each_access(dcf, s, a) {
+	for_each_access(s, a) {
 		if (a->at != at)
 			continue;
 		if (first && is_last(dcf, s, a))
@@ -125,7 +126,7 @@ void edca_collide(struct dcf *dcf, struct dcf_station *s)
 {
 	struct access *a;
 
-	for_each_access(dcf, s, a)
+	for_each_access(s, a)
 		if (a->at <= dcf->now)
 			collide(dcf, s, a);
 }
@@ -145,7 +146,7 @@ void edca_hold_back(struct dcf *dcf, struct dcf_station *s)
 {
 	struct access *a;
 
-	for_each_access(dcf, s, a)
+	for_each_access(s, a)
 		if (a != s->holder)
 			a->not_before = dcf->now + access_aifs_ns(dcf, a);
 }

@@ -161,7 +161,8 @@ void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 {
 	edca_win(dcf, s);
 	send_first(dcf, s);
-	edca_collide(dcf, s);
+	if (dcf->config.edca)
+		edca_collide(dcf, s);
 }
 
 static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason why)

@@ -80,7 +80,7 @@ void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly)
 	struct dcf_frame *f;
 	struct access *a;
 
-	for_each_access(dcf, s, a) {
+	for_each_access(s, a) {
 		while ((f = a->head)) {
 			a->head = f->next;
 			f->next = NULL;

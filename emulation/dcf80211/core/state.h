@@ -129,7 +129,7 @@ struct dcf_station {
 	struct reception rx;
 
 	/* Access. */
-	struct access access[DCF_CATEGORIES]; /* without EDCA the first only */
+	struct access access[DCF_CATEGORIES], *access_end; /* without EDCA the first only */
 	u64 exchange_ns; /* from access until the kernel can learn of anything */
 
 	struct motion motion;
@@ -197,7 +197,7 @@ static inline bool dcf_rule(const struct dcf *dcf, enum dcf_rule rule)
 }
 
 /* A station's access functions, in their order. */
-#define for_each_access(dcf, s, a) for ((a) = (s)->access; (a) < (s)->access + ((dcf)->config.edca ? DCF_CATEGORIES : 1); (a)++)
+#define for_each_access(s, a) for ((a) = (s)->access; (a) < (s)->access_end; (a)++)
 
 static inline struct dcf_frame *held_frame(const struct dcf_station *s)
 {

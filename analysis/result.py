@@ -117,6 +117,17 @@ class Setting(Model):
     default: JsonValue = None
 
 
+OF_CATEGORY = (
+    "tx",
+    "airtime_ns",
+    "acked",
+    "group",
+    "given_up",
+    "dropped",
+    "collisions",
+)  # what is counted of an access category
+
+
 class StationResult(Model):
     """A station's counters, as docs/interfaces.md, section 4, has them."""
 
@@ -196,6 +207,17 @@ class Run(Model):
         sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends if name in counters)
         lost = self.fail.data + self.fail.ack, count(counters.values(), "end", DATA + ACK, ("QUEUE_FULL",))
         return Losses(*(100 * n / sent if sent else math.nan for n in lost))
+
+    @property
+    def categories(self) -> dict[str, dict[str, float]]:
+        """Of all stations, of EDCA's access categories that sent or dropped anything: as docs/interfaces.md, section 4,
+        counts them, and their airtime in seconds."""
+        each = [station.counters["categories"] for station in self.stations if "categories" in station.counters]
+        names = each[0] if each else ()
+        sums = {name: {what: sum(one[name][what] for one in each) for what in OF_CATEGORY} for name in names}
+        return {
+            name: {**of, "airtime_s": of["airtime_ns"] / 1e9} for name, of in sums.items() if of["tx"] or of["dropped"]
+        }
 
     @property
     def responses_spoilt(self) -> int:

@@ -60,9 +60,17 @@ OF_ROUTING = {
     "routing.links_lost": "links lost",
     "routing.searches": "route requests begun",
 }
+# Of each access category, where there is EDCA.
+OF_CATEGORY = {
+    "acked": "frames acknowledged",
+    "airtime_s": "airtime, s",
+    "given_up": "frames given up",
+    "dropped": "queue drops",
+    "collisions": "collided inside",
+}
 # What grows with the time that a run takes.
 COUNTS = re.compile(
-    r"(col|fail|retries|routing)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
+    r"(col|fail|retries|routing|categories)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
     r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
     r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
@@ -79,7 +87,8 @@ COMPACT = 6  # so many columns have room for a value and its change; of more var
 
 
 def of_runs(runs: Sequence[Run]) -> dict[str, str]:
-    """What runs say that are no study's; of routing, where there was a protocol: what was dropped, by reason, too."""
+    """What runs say that are no study's; of access categories, where there was EDCA; of routing, where there was a
+    protocol: what was dropped, by reason, too."""
     routing = [run.routing for run in runs if run.routing]
     reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
     dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
@@ -87,7 +96,11 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
     if any(each.encrypted for run in runs for each in (run.col, run.col.any, run.fail)):
         pairs = ((pair, ENCRYPTED.get(pair[0])) for pair in OF_RUNS.items())
         shown = dict(each for both in pairs for each in both if each)
-    return shown | (OF_ROUTING | dropped if routing else {})
+    present = dict.fromkeys(name for run in runs for name in run.categories)
+    of_categories = {
+        f"categories.{name}.{what}": f"AC_{name}, {said}" for name in present for what, said in OF_CATEGORY.items()
+    }
+    return shown | of_categories | (OF_ROUTING | dropped if routing else {})
 
 
 def value(run: Run, path: str) -> float:
@@ -105,7 +118,9 @@ def of(found: object, path: str) -> float:
         if isinstance(found, list) and name.isdecimal():
             found = found[int(name)] if int(name) < len(found) else None
         elif isinstance(found, dict):
-            found = found.get(name, 0)
+            if name not in found:
+                return 0.0
+            found = found[name]
         else:
             found = getattr(found, name)
         if found is None:

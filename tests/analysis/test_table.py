@@ -7,10 +7,10 @@ import math
 import pytest
 from rich.console import Console
 from rich.table import Table
-from sample_runs import run, strings, study
+from sample_runs import lane, plan, run, strings, study
 
 from analysis.flow_tables import flow_table, route_table
-from analysis.result import Run, TcpSummary
+from analysis.result import Run, TcpSummary, from_lane
 from analysis.summaries import RouteSummary, RoutingSummary
 from analysis.table import (
     OF_RUNS,
@@ -208,3 +208,17 @@ def test_conditions() -> None:
     assert said == (
         "seeds 1,3, mean ± 95 % confidence; 60.5..120 s; --module-parameters tcp_cwl.limit=4 --tcp sca,newreno"
     )
+
+
+def test_with_edca_runs_are_told_by_category() -> None:
+    """Sums over stations, of those that sent or dropped anything."""
+    counted = dict.fromkeys(("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions"), 0)
+    voice = {**counted, "tx": 3, "airtime_ns": 1_500_000_000, "acked": 2, "collisions": 1}
+    given = lane(100)
+    for station in given["air"]["stations"]:
+        station["counters"]["categories"] = {"VO": voice, "VI": counted}
+    made = from_lane(plan(), given, wall_s=1.0)
+    shown = {path: name for path, name in of_runs([run(), made]).items() if path.startswith("categories")}
+    assert [value(made, path) for path in shown] == [4, 3, 0, 0, 2]
+    assert shown["categories.VO.airtime_s"] == "AC_VO, airtime, s"
+    assert value(run(), "categories.VO.acked") == 0 and not run().categories

@@ -20,7 +20,7 @@ from emulation.lane.rtnetlink import IFLA_BR_MCAST_SNOOPING, ROOT, TCA_KIND, TCA
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
 
     from emulation.lane.motion import Position
@@ -42,7 +42,7 @@ class Node:
         self.path = f"{NAMESPACES}/{self.name}"
         self.settings: list[dict[str, object]] = []
         self.namespace = self.home = -1
-        self.bridge = 0  # the index of the bridge that its interfaces are ports of, if it is one
+        self.join_bridge: Callable[[Interface], None] | None = None  # if it is one, what makes an interface its port
         self.cleanup = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -97,16 +97,23 @@ class Node:
             with self:
                 for name, value in self.plan["sysctl"].items():
                     self.sysctl(name, value)
-            self.bridge = self.new_bridge(self.plan["bridge"]) if self.plan["bridge"] else 0
+            if self.plan["bridge"]:
+                self.join_bridge = self.new_bridge(self.plan["bridge"], stack)
             self.cleanup = stack.pop_all()
 
-    def new_bridge(self, name: str) -> int:
-        """A bridge, up: without spanning tree, and without listening to IGMP, which would ask around. Returns its
-        index."""
-        self.route.new_link(name, "bridge", None, [(IFLA_BR_MCAST_SNOOPING, b"\0")])
-        index = self.route.index(name)
+    def new_bridge(self, plan: dict[str, str], stack: contextlib.ExitStack) -> Callable[[Interface], None]:
+        """A bridge, up, until `stack` is closed: the kernel's, without spanning tree and without listening to IGMP,
+        which would ask around; or Open vSwitch. Returns what makes an interface a port of it. Raises OSError."""
+        if plan["kind"] == "ovs":
+            from emulation.lane.ovs import Switch
+
+            switch = Switch(self, plan["name"])
+            stack.callback(switch.stop)
+            return lambda port: switch.add(port.name)
+        self.route.new_link(plan["name"], "bridge", None, [(IFLA_BR_MCAST_SNOOPING, b"\0")])
+        index = self.route.index(plan["name"])
         self.route.set_link(index, up=True)
-        return index
+        return lambda port: self.route.set_link(port.index, master=index)
 
     def close(self) -> None:
         """Take the namespace and its name away."""

@@ -49,7 +49,7 @@ from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.plan.motion import check_extent, table_of
-from emulation.plan.nodes import link_settings, own_radio
+from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.words import word_and_pairs
 from topologies.network import WITH_RADIO
@@ -112,9 +112,9 @@ class Net(lane.Net):
         """A node without a radio, at the end of wires."""
         return self.add("host", name, (0.0, 0.0, 0.0), {})
 
-    def addSwitch(self, name: str) -> Station:
-        """A bridge between wires."""
-        return self.add("switch", name, (0.0, 0.0, 0.0), {})
+    def addSwitch(self, name: str, bridge: str = LINUX) -> Station:
+        """A bridge between wires: the kernel's, linux, or Open vSwitch, ovs."""
+        return self.add("switch", name, (0.0, 0.0, 0.0), {BRIDGE: bridge})
 
     def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
         """A node of this kind. Raises PlanError."""
@@ -124,7 +124,7 @@ class Net(lane.Net):
             raise PlanError(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
         with refusals(name):
             asked = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
-        own_radio(self.asked.radio, name, settings, kind in WITH_RADIO)
+        check_node(self.asked.radio, name, asked)
         if kind in WITH_RADIO:
             stronger_db(self.asked, topologies.Network(nodes={name: asked}))
         self.nodes[name] = made = Station(self, name, asked)

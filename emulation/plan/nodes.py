@@ -15,7 +15,7 @@ from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
-from topologies import Network
+from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
 
 PARTIAL_RTS = (
@@ -27,6 +27,7 @@ RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
 OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER, and a client:
 PASSPHRASE = "passphrase"
+BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
 SSID = "dcflab"
@@ -156,12 +157,12 @@ def _node(
 ) -> dict[str, Any]:
     name, node = list(network.nodes.items())[index]
     mine = [link for link, members in on if name in members]
-    radio = own_radio(specification.radio, name, node.settings, node.kind in WITH_RADIO)
+    radio = check_node(specification.radio, name, node)
     over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
     radios = [_radio(radio, name, index, link, node.settings) for link in over_air]
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
-    bridge = f"{name}-br0" if node.kind in BRIDGES else None
+    bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
     for place, each in enumerate(interfaces):  # one address, in the network by the first interface
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else 24}"
     if not interfaces:
@@ -210,6 +211,14 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
         "qdisc": None,
         "neighbours": {},
     }
+
+
+def check_node(radio: Radio, name: str, node: Node) -> Radio:
+    """Its radio, if it has one. Raises PlanError for settings that its kind has not."""
+    settings = dict(node.settings)
+    if node.kind == "switch" and settings.pop(BRIDGE, LINUX) not in (LINUX, OVS):
+        raise PlanError(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
+    return own_radio(radio, name, settings, node.kind in WITH_RADIO)
 
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:

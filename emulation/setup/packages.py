@@ -64,6 +64,7 @@ BY_HAND = (
     program("babeld"),
     program("hostapd"),
     program("wpa_supplicant", "wpasupplicant"),
+    program("ovs-vswitchd", "openvswitch-switch"),
     program("iw"),
     program("ip", "iproute2"),
     program("ping", "iputils-ping"),

@@ -107,6 +107,18 @@ with net:
 """
 
 
+def test_open_vswitch_learns_where_a_station_is(bench):
+    """As the kernel's bridge does; and a script can ask it."""
+    asked = """    ovs = "OVS_RUNDIR=/run/openvswitch-s1 "
+    print(s.cmd(ovs + "ovs-ofctl dump-flows s1-br0").split("actions=")[-1].strip())
+    print(a.MAC() in s.cmd(ovs + "ovs-appctl fdb/show s1-br0"))
+"""
+    text = HANDOVER.replace('addSwitch("s1")', 'addSwitch("s1", bridge="ovs")').replace("seconds=50", "seconds=2")
+    events, delivered, action, known = bench.script(text + asked)
+    assert [ap for _, ap in json.loads(events)] == ["ap0"] and int(delivered) > 500_000
+    assert (action, known) == ("NORMAL", "True")
+
+
 def test_a_station_that_moves_is_handed_over(bench):
     """By what it receives, without a moment without an access point, where its radio receives what wpa_supplicant does
     not call good; the switch learns where it is, and the flow goes on."""

@@ -143,7 +143,7 @@ class Link(links.Link):
             f"hw_mode={mode(plan)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
             f"supported_rates={_words(RATES[mode(plan)])}\nbasic_rates={_words(plan['basic_rates'])}\n"
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
-            f"bridge={node.plan['bridge']}\n"
+            f"bridge={node.plan['bridge']['name']}\n"
             + "wmm_enabled=1\n" * interface.plan["wmm"]
             + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
         )

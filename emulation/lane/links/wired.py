@@ -56,8 +56,8 @@ class Link(links.Link):
             interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
             interface.parent = CHILD
         interface.switch(on=True)
-        if interface.node.bridge:
-            interface.node.route.set_link(interface.index, master=interface.node.bridge)
+        if interface.node.join_bridge:
+            interface.node.join_bridge(interface)
 
     def join(self, interface: Interface) -> None:  # type: ignore[override]
         """It is joined by its other end."""

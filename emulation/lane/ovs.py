@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open vSwitch, the distribution's, as a switch: a database and a daemon of its own in the node's namespace, so that a
+script can tell it what to do (`s1.cmd("ovs-ofctl …")` with `OVS_RUNDIR`). Without that it learns as any bridge does.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+
+from emulation.lane import syscalls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
+    from emulation.lane.node import Node
+
+PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
+SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+PACKAGE = "openvswitch-switch"
+READY_S, LOOK_S = 10.0, 0.01  # in the lane's time
+
+
+class Switch:
+    """A bridge of Open vSwitch in a node, up. `folder` is its $OVS_RUNDIR. Raises OSError."""
+
+    def __init__(self, node: Node, name: str) -> None:
+        self.node, self.name, self.folder = node, name, f"/run/openvswitch-{node.name}"
+        self.daemons: list[subprocess.Popen[bytes]] = []
+        self.database = f"unix:{self.folder}/db.sock"
+        if not os.path.exists(SCHEMA):
+            said = f"{node.name}: there is no Open vSwitch on this machine: install the package {PACKAGE}"
+            raise OSError(errno.ENOENT, said)
+        os.makedirs(self.folder, exist_ok=True)
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
+        stored = f"{self.folder}/conf.db"
+        if not os.path.exists(stored):
+            self._call("ovsdb-tool", "create", stored, SCHEMA)
+        self._begin("ovsdb-server", stored, f"--remote=p{self.database}")
+        self._wait_for(f"{self.folder}/db.sock")
+        self._call("ovs-vsctl", "--no-wait", "init")
+        self._begin("ovs-vswitchd", self.database)
+        self._call("ovs-vsctl", "--may-exist", "add-br", self.name, "--", "set-fail-mode", self.name, "standalone")
+        self.node.route.set_link(self.node.route.index(self.name), up=True)
+
+    def add(self, interface: str) -> None:
+        """Make an interface a port. Raises OSError."""
+        self._call("ovs-vsctl", "--may-exist", "add-port", self.name, interface)
+
+    def stop(self) -> None:
+        while self.daemons:
+            daemon = self.daemons.pop()
+            daemon.kill()
+            daemon.wait()
+
+    def _environment(self) -> dict[str, str]:
+        own = {name: self.folder for name in ("OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR")}
+        return {**os.environ, **own, "PATH": PATH}
+
+    def _begin(self, program: str, *arguments: str) -> None:
+        from subprocess import DEVNULL
+
+        log = f"--log-file={self.folder}/{program}.log"
+        command = [program, *arguments, "--no-chdir", "--pidfile", log]
+        self.daemons.append(
+            self.node.popen(
+                command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, env=self._environment(), preexec_fn=_own_tmp
+            )
+        )
+
+    def _wait_for(self, file: str) -> None:
+        deadline = time.monotonic() + READY_S
+        while not os.path.exists(file):
+            if self.daemons[-1].poll() is not None or time.monotonic() > deadline:
+                raise OSError(errno.ECHILD, f"{self.node.name}: ovsdb-server has not begun; see {self.folder}")
+            select.select([], [], [], LOOK_S)
+
+    def _call(self, program: str, *arguments: str) -> None:
+        from subprocess import PIPE, STDOUT
+
+        database = [f"--db={self.database}", "--timeout=30"] if program == "ovs-vsctl" else []
+        command = [program, *database, *arguments]
+        with self.node.popen(command, stdout=PIPE, stderr=STDOUT, env=self._environment()) as process:
+            said = process.communicate()[0].decode(errors="replace").strip()
+        if process.returncode:
+            raise OSError(errno.EIO, f"{self.node.name}: {program} {arguments[0]}: {said or process.returncode}")
+
+
+def _own_tmp() -> None:
+    """The database wants files in /tmp, which is the host's, and read-only."""
+    syscalls.show_devices_of_namespace()
+    syscalls.mount("tmpfs", "/tmp")

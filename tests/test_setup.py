@@ -261,14 +261,14 @@ def test_the_doctor_tells_a_program_what_stands_in_the_way(
 def test_what_no_run_needs_is_a_hint(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In set-up, and to the doctor: iperf3, babeld, iw, ip and ping are for people. The tests install them."""
+    """In set-up, and to the doctor: iperf3, babeld, hostapd, iw and so on are for people. The tests install them."""
     executable(bare_machine / "apt-get", "exit 1")
     for package in ("python3-venv", "wireless-regdb"):
         (bare_machine / package).touch()
     monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))
     assert emulation.setup.prepare_environment() == Path("python")
     assert packages.missing(packages.Group.RUN) == []
-    liked = ["iperf3", "babeld", "iw", "iproute2", "iputils-ping"]
+    liked = ["iperf3", "babeld", "hostapd", "wpasupplicant", "openvswitch-switch", "iw", "iproute2", "iputils-ping"]
     assert capsys.readouterr().err.split()[-len(liked) :] == liked
     found = {check.name: check for check in doctor.system_packages()}
     assert found["packages: prompt"].status is doctor.Status.HINT

@@ -98,3 +98,16 @@ def test_a_run_says_which_category_sent(bench) -> None:  # type: ignore[no-untyp
     assert set(read.end["category"].tolist()) == {1 + trace.CATEGORIES.index("BE")}
     shares = [station["counters"]["categories"]["BE"] for station in bench.result()["air"]["stations"]]
     assert sum(share["tx"] for share in shares) == own.size
+
+
+def test_voice_goes_before_tcp(bench) -> None:  # type: ignore[no-untyped-def]
+    """Its packets are EF: with the standard's parameters they wait for half as long, in a cell that TCP fills."""
+    ends = [("voice", "sta3", "sta2"), ("bulk", "sta1", "sta2"), ("bulk", "sta2", "sta1")]
+    application = [f"{kind},from={source},to={destination}" for kind, source, destination in ends]
+    delay = {}
+    for edca in ("off", "standard"):
+        options = {"stations": 3, "spacing": 20, "flows": 0, "edca": edca, "application": application}
+        bench.plan(seconds=5, tcp_trace=False, **options)
+        bench.run("plan")
+        delay[edca] = bench.result()["applications"][0]["datagrams"]["delay_ms"]
+    assert all(delay["standard"][what] < delay["off"][what] / 1.5 for what in ("mean", "p95", "max"))

@@ -48,7 +48,7 @@ from emulation.plan.air import TX_POWER, heard, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
-from emulation.plan.motion import check_extent, table_of
+from emulation.plan.motion import check_extent, said_by, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.words import word_and_pairs
@@ -101,7 +101,8 @@ class Net(lane.Net):
 
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
         """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
-        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, and as a client, `passphrase`."""
+        What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`,
+        `receive_dbm`, `sense_dbm`, and as a client, `passphrase`."""
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
@@ -212,8 +213,9 @@ class Net(lane.Net):
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}
         if not (found := self.tables[powers]):
-            model = self.asked.medium.propagation.name
-            raise PlanError(f"propagation {model} says nothing by distance alone: set positions, one after the other")
+            raise PlanError(
+                f"{said_by(self.asked)} the distance alone says nothing: set positions, one after the other"
+            )
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:

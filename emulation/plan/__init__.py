@@ -42,7 +42,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
-    found, ways = plan_routing(specification, network, links, nodes, reached(specification, standing.power_mdbm))
+    found, ways = plan_routing(specification, network, links, nodes, reached(specification, aired, standing.power_mdbm))
     air = plan_air(specification, links, standing, found)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)

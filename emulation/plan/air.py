@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -12,13 +13,15 @@ from numpy.typing import NDArray
 
 from emulation.lane import links
 from emulation.plan.error_rates import error_table
-from emulation.plan.errors import PlanError
+from emulation.plan.errors import PlanError, refusals
+from emulation.plan.fading import plan_fading, strongest_db
+from emulation.plan.shadowing import shadow_db
 from emulation.specification import Specification, propagation
 from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
 from topologies import Network
 
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
-TX_POWER = "tx_power_dbm"  # of a node
+TX_POWER, RECEIVE, SENSE = "tx_power_dbm", "receive_dbm", "sense_dbm"  # of a node
 LEAST, MOST = propagation.FAINTEST_DBM, propagation.STRONGEST_DBM
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
 
@@ -85,13 +88,12 @@ class Heard(NamedTuple):
 def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
     """What arrives between the radios of a network, or when they stand so (metres). Raises PlanError where the model or
     the air cannot."""
-    medium, names = specification.medium, list(network.nodes)
+    names = list(network.nodes)
     if positions is None:
         positions = [node.position for node in network.nodes.values()]
     distance = propagation.distances(list(positions))
-    stronger = stronger_db(specification, network)[:, None]
     try:
-        power = propagation.power_mdbm(medium.propagation.received_dbm(distance) + stronger, floor_dbm(specification))
+        power = propagation.power_mdbm(mean_dbm(specification, network, positions), floor_dbm(specification, network))
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
@@ -104,10 +106,40 @@ def heard(specification: Specification, network: Network, positions: Positions |
     return Heard(power, delay)
 
 
-def floor_dbm(specification: Specification) -> float:
-    """Below this nothing arrives."""
-    medium = specification.medium
-    return min(medium.noise_dbm - FLOOR_DB, medium.effective_thresholds().sense_dbm)
+def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
+    """What arrives between radios that stand so, in dBm, [transmitter][receiver]: the mean of what may fade. Raises
+    PlanError, and ValueError where the model does not fit."""
+    medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
+    shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
+    stronger = stronger_db(specification, network)[:, None]
+    return np.asarray(medium.propagation.received_dbm(propagation.distances(at)) + stronger + shadow)
+
+
+def floor_dbm(specification: Specification, network: Network) -> float:
+    """A mean below this is as good as nothing, whatever comes of it."""
+    return min(specification.medium.noise_dbm - FLOOR_DB - margin_db(specification), sensed_dbm(specification, network))
+
+
+def margin_db(specification: Specification) -> float:
+    """By how much more than the mean may arrive."""
+    return strongest_db(specification.medium.fading)
+
+
+def sensed_dbm(specification: Specification, network: Network) -> float:
+    """The least mean of which anybody may sense something."""
+    least = [own_thresholds(specification, name, node.settings).sense_dbm for name, node in network.nodes.items()]
+    return min(least) - margin_db(specification)
+
+
+def own_thresholds(specification: Specification, name: str, settings: Mapping[str, Any]) -> propagation.Thresholds:
+    """A node's: the network's, but for what it has otherwise. Raises PlanError."""
+    found = specification.medium.effective_thresholds()
+    own = {what: settings[what] for what in (RECEIVE, SENSE) if what in settings}
+    for what, power in own.items():
+        if isinstance(power, bool) or not isinstance(power, int | float):
+            raise PlanError(f"{name}: {what}: must be a number of dBm, not {power!r}")
+    with refusals(name):
+        return replace(found, **own)
 
 
 def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
@@ -123,9 +155,16 @@ def stronger_db(specification: Specification, network: Network) -> NDArray[np.fl
     return np.array([own.get(name, usual) - usual if usual is not None else 0.0 for name in network.nodes])
 
 
-def reached(specification: Specification, power_mdbm: np.ma.MaskedArray[Any, Any]) -> NDArray[np.bool_]:
-    """Who can exchange frames with whom: both receive the other."""
-    receive = propagation.mdbm(specification.medium.effective_thresholds().receive_dbm)
+def reached(
+    specification: Specification, network: Network, power_mdbm: np.ma.MaskedArray[Any, Any]
+) -> NDArray[np.bool_]:
+    """Who can exchange frames with whom, in the mean: both receive the other."""
+    receive = np.array(
+        [
+            propagation.mdbm(own_thresholds(specification, name, node.settings).receive_dbm)
+            for name, node in network.nodes.items()
+        ]
+    )
     one_way = (power_mdbm >= receive).filled(False)
     return np.asarray(one_way & one_way.T)
 
@@ -170,6 +209,7 @@ def plan_air(
         "delay_ns": heard.delay_ns.tolist(),
         "error_table": error_table(TABULATED, medium.bit_errors) if medium.reception == "sinr" else None,
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
+        "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
         "trace": specification.measurement.trace,
         "snap": max(specification.measurement.snap, getattr(routing, "SNAP", 0)),

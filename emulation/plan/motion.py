@@ -18,13 +18,13 @@ import numpy as np
 
 from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
 from emulation.plan import distance
-from emulation.plan.air import Heard, floor_dbm, heard, stronger_db
+from emulation.plan.air import Heard, floor_dbm, heard, sensed_dbm, stronger_db
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification
 from topologies import Network, Waypoint
 
 STEP_S = 0.1
-MOST_STEPS = 36_000  # an hour
+MOST_STEPS, MOST_POWERS = 36_000, 10_000_000  # an hour; and for all pairs together
 FARTHEST_MM = 100_000_000  # from the origin, along each axis
 
 
@@ -79,8 +79,16 @@ def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
 
 def table_of(specification: Specification, network: Network) -> distance.Table | None:
     """What arrives over any distance between the nodes of a network; None: no table can say it. Raises PlanError."""
+    if not specification.medium.by_distance:
+        return None
     stronger, model = stronger_db(specification, network), specification.medium.propagation
-    return distance.table(model, stronger, table_floor_dbm(specification))
+    return distance.table(model, stronger, table_floor_dbm(specification, network))
+
+
+def said_by(specification: Specification) -> str:
+    """Whose powers say more than the distance."""
+    medium = specification.medium
+    return f"under propagation {medium.propagation.name}" if not medium.shadowing else "under shadowing"
 
 
 def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> None:
@@ -94,11 +102,11 @@ def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> N
         )
 
 
-def table_floor_dbm(specification: Specification) -> float:
+def table_floor_dbm(specification: Specification, network: Network) -> float:
     """From which power on a signal counts at all; with capture, one that is sensed, and a bit less for rounding."""
     if specification.medium.reception == "capture":
-        return specification.medium.effective_thresholds().sense_dbm - 0.01
-    return floor_dbm(specification)
+        return sensed_dbm(specification, network) - 0.01
+    return floor_dbm(specification, network)
 
 
 def steps(
@@ -108,8 +116,12 @@ def steps(
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
         raise PlanError(
-            f"under propagation {specification.medium.propagation.name} motion is planned for at most "
-            f"{MOST_STEPS * STEP_S:g} s, not {seconds:g}"
+            f"{said_by(specification)} motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}"
+        )
+    if (powers := seconds / STEP_S * len(ways) ** 2) > MOST_POWERS:
+        raise PlanError(
+            f"{said_by(specification)}: what arrives between stations that move is worked out for each pair every "
+            f"{STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: fewer stations, or less"
         )
     before, positions = standing, [node.position for node in network.nodes.values()]
     for number in range(1, int(seconds / STEP_S) + 1):

@@ -10,10 +10,11 @@ from pydantic import JsonValue
 
 from emulation.lane import links
 from emulation.lane.links.infrastructure import check_passphrase
-from emulation.plan.air import CW_MAX, TX_POWER, phy_of, units
+from emulation.plan.air import CW_MAX, RECEIVE, SENSE, TX_POWER, own_thresholds, phy_of, units
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
+from emulation.specification.propagation import mdbm
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
 from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
@@ -25,7 +26,9 @@ RTS_THRESHOLDS = {"full": 0, "partial": PARTIAL_RTS, "none": None}
 # A beacon costs airtime. But Linux knows a station of an IBSS only once it has heard it, and a beacon is the first that
 # those hear of each other who meet under way.
 BEACON_TU, BEACON_TU_MOVING = 10_000, 1_000
-OF_RADIO = ("rate", "rts")  # what a node may have otherwise than the others; and TX_POWER, and a client:
+RETRIES = ("short_retry", "long_retry")
+# What a node may have otherwise than the others; and TX_POWER, thresholds, and a client:
+OF_RADIO = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
 BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
@@ -163,6 +166,8 @@ def _node(
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
+    for each in radios:
+        each |= own_of_air(specification, name, node.settings)
     for place, each in enumerate(interfaces):  # one address, in the network by the first interface
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else 24}"
     if not interfaces:
@@ -201,6 +206,17 @@ def _radio(
     }
 
 
+def own_of_air(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
+    """What the air is to know of a node's radio that is otherwise than the network's. Raises PlanError."""
+    own = {what: settings[what] for what in RETRIES if what in settings}
+    thresholds = own_thresholds(specification, name, settings)
+    if RECEIVE in settings:
+        own["rx_threshold_mdbm"] = mdbm(thresholds.receive_dbm)
+    if SENSE in settings:
+        own["cs_threshold_mdbm"] = mdbm(thresholds.sense_dbm)
+    return own
+
+
 def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": f"{name}-eth{port - 1}",
@@ -223,7 +239,7 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
-    only(name, settings, (*OF_RADIO, TX_POWER, EDCA, PASSPHRASE) if has_one else ())
+    only(name, settings, (*OF_RADIO, TX_POWER, RECEIVE, SENSE, EDCA, PASSPHRASE) if has_one else ())
     with refusals(name):
         check_passphrase(settings.get(PASSPHRASE))
     own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
-from emulation.plan.air import stronger_db
+from emulation.plan.air import mean_dbm
 from emulation.plan.errors import PlanError, known
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
@@ -135,8 +135,8 @@ def _no_path(
     names, model = list(network.nodes), specification.medium.propagation
     aired = network.on_air()
     on_air = [names.index(name) for name in aired.nodes]
-    distance = propagation.distances([node.position for node in aired.nodes.values()])
-    power = model.received_dbm(distance) + stronger_db(specification, aired)[:, None]
+    positions = [node.position for node in aired.nodes.values()]
+    distance, power = propagation.distances(positions), mean_dbm(specification, aired, positions)
     power = np.minimum(power, power.T)
     reached = routing.within([list(near) for near in direct], at)
     within = np.array([i in reached for i in on_air])

@@ -77,7 +77,7 @@ def _reach_m(where: Path) -> list[float] | None:
 def reach_m(specification: Specification) -> list[float] | None:
     """How far each node's frames can be received, in metres; None where the propagation model says more than that."""
     model = specification.medium.propagation
-    if not model.by_distance:
+    if not specification.medium.by_distance:
         return None
     least = specification.medium.effective_thresholds().receive_dbm
     stronger: Sequence[float] = stronger_db(specification, specification.network.standing().on_air()).tolist()

@@ -10,10 +10,12 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, field_validator, model_validator
 
 from emulation.lane.protocol import RULES
+from emulation.specification.channel import MaybeFading, MaybeShadowing
 from emulation.specification.propagation import (
     FAINTEST_DBM,
     HIGHEST_CAPTURE_DB,
     MODELS,
+    Disc,
     Propagation,
     Ranges,
     Thresholds,
@@ -60,6 +62,13 @@ class Medium(Section):
     propagation: Model = Field(
         TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"
     )
+    shadowing: MaybeShadowing = Field(
+        None,
+        description="log-normal: sigma=DB, and asymmetry=DB of each direction, correlation=METRES, seed=N of its own",
+    )
+    fading: MaybeFading = Field(
+        None, description="of each frame at each receiver by itself: rayleigh, or ricean with k=DB (6)"
+    )
     ranges: Ranges | None = Field(
         None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
     )
@@ -103,8 +112,17 @@ class Medium(Section):
     def _consistent(self) -> Self:
         if self.ranges and self.thresholds:
             raise ValueError("ranges and thresholds say the same thing in two ways: give one of them")
+        if isinstance(self.propagation, Disc) and (self.shadowing or self.fading):
+            raise ValueError(
+                "propagation disc: all that is heard arrives with the power that it takes: no shadowing or fading"
+            )
         self.effective_thresholds()
         return self
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether the mean of what arrives hangs on the distance alone."""
+        return self.propagation.by_distance and self.shadowing is None
 
     def effective_thresholds(self) -> Thresholds:
         """The thresholds in force, capture ratio included. Raises ValueError where the model cannot give them."""

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Block fading as a table: the quantiles of the factor by which a signal's power differs from its mean.
+
+The air draws a uniform number for each signal at each receiver, and looks up (emulation/dcf80211/core/fading.c).
+Factors, not decibels: near 0 the distribution of a faded power is a straight line, so that the deepest fades come out
+as often as they should, and a table ends at 0 and not at minus infinity.
+
+With a direct path of K times the power of all others together, the power over its mean, x, is such that 2(K + 1)x is
+noncentral chi-squared of two degrees of freedom and noncentrality 2K (S. O. Rice, "Mathematical analysis of random
+noise", Bell System Technical Journal 24, 1945; Simon and Alouini, "Digital Communication over Fading Channels", 2.2).
+Without one it is exponential: Rayleigh's amplitude.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emulation.specification.channel import Fading
+
+Floats = NDArray[np.float64]
+
+FADES = 1024  # parts of the uniform number, DCF_FADES of the core
+GRID, TAIL = 8192, 64  # points at which the distribution is worked out; and within a tail
+
+
+def plan_fading(fading: Fading | None) -> dict[str, Any] | None:
+    """docs/interfaces.md, section 1, `fading` of the air."""
+    return {"gain_q32": np.rint(quantiles(fading.factor) * 2**32).astype(np.int64).tolist()} if fading else None
+
+
+def strongest_db(fading: Fading | None) -> float:
+    """By how much more than its mean a signal may arrive."""
+    return 10 * math.log10(quantiles(fading.factor)[-1]) if fading else 0.0
+
+
+def cumulative(k: float, x: Floats) -> Floats:
+    """How often the power is at most x times its mean: a Poisson mixture of gamma distributions."""
+    y = (k + 1) * x
+    most = int(k + 12 * math.sqrt(k)) + 30 if k else 1
+    within, below = np.zeros_like(y), np.zeros_like(y)
+    for j in range(most):
+        log_j = math.lgamma(j + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below += np.exp(-y + (j * np.log(y) if j else 0) - log_j)  # a Poisson number of mean y is at most j
+        within += math.exp(-k + (j * math.log(k) if j else 0) - log_j) * (1 - below)
+    return within
+
+
+@cache
+def quantiles(k: float) -> Floats:
+    """At 0, 1/FADES, ... 1; linear in between its mean is 1. The outermost are such that the tails have their means,
+    as the first is otherwise 0 and the last infinite."""
+    x = np.linspace(0, (math.sqrt(k) + 4.5) ** 2 / (k + 1), GRID)
+    upto = np.maximum.accumulate(cumulative(k, x))
+
+    def at(u: Floats) -> Floats:
+        return np.asarray(np.interp(u, upto, x))
+
+    found = at(np.arange(FADES + 1) / FADES)
+    tail = (np.arange(TAIL) + 0.5) / TAIL / FADES
+    found[0] = max(0.0, 2 * at(tail).mean() - found[1])
+    found[-1] = 2 * at(1 - tail).mean() - found[-2]
+    return np.asarray(found / ((found[:-1] + found[1:]) / 2).mean())

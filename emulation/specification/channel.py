@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a channel does beside the mean of its propagation model: shadowing, which stays, and fading, which does not.
+
+`emulation.plan.shadowing` and `emulation.plan.fading` make numbers of them; docs/medium.md has the equations.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from emulation.specification.words import Section, pairs, word_and_pairs
+
+
+class Shadowing(Section):
+    """Log-normal shadowing: how much more or less arrives between two places, for as long as they are these."""
+
+    sigma: float = Field(ge=0, le=30, description="standard deviation of what both directions share, dB")
+    asymmetry: float = Field(0.0, ge=0, le=30, description="that of each direction's own part, dB")
+    correlation: float | None = Field(
+        None, gt=0, le=1e6, description="metres over which the correlation falls to 1/e; none: each pair by itself"
+    )
+    seed: int | None = Field(None, ge=0, lt=2**64, description="one place whatever the run's seed; by default that")
+
+
+class Fading(Section):
+    """Block fading: each signal arrives stronger or weaker than its mean, by itself."""
+
+    model: Literal["rayleigh", "ricean"]
+    k: float | None = Field(
+        None, ge=-20, le=20, description="Ricean: power of the direct path over all others', dB; by default 6"
+    )
+
+    @property
+    def factor(self) -> float:
+        """K as a ratio; Rayleigh's has no direct path."""
+        return 0.0 if self.model == "rayleigh" else 10 ** ((6.0 if self.k is None else self.k) / 10)
+
+
+def _off(value: object) -> object:
+    return None if value == "none" else value
+
+
+def _shadowing(value: object) -> object:
+    return pairs(_off(value))
+
+
+def _fading(value: object) -> object:
+    value = word_and_pairs("model", _off(value))
+    if isinstance(value, dict) and value.get("model") == "rayleigh" and value.get("k") is not None:
+        raise ValueError("rayleigh has no k, which is ricean's")
+    return value
+
+
+MaybeShadowing = Annotated[Shadowing | None, BeforeValidator(_shadowing)]
+MaybeFading = Annotated[Fading | None, BeforeValidator(_fading)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.capture import Capture, CaptureError
-from analysis.medium import Medium
+from analysis.medium import Medium, at
 from analysis.trace import Array, Outcome
 from analysis.transmissions import Sent
 
@@ -48,7 +48,8 @@ def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
 def remarked(capture: Capture, sent: Sent) -> Received:
     """What each addressed receiver got, by the air's remarks, where nobody kept what the stations received. When it
     began to arrive is not known, and taken for when it was sent."""
-    tx = np.flatnonzero((sent.receiver >= 0) & (sent.end < capture.stop_ns))
+    others = (sent.receiver >= 0) & (sent.receiver != sent.station)  # and not a CTS to itself
+    tx = np.flatnonzero(others & (sent.end < capture.stop_ns))
     said = capture.remarked(sent.row[tx])
     outcome = np.where(said == Outcome.OWN_TX, Outcome.COLLISION, said)
     there = outcome != Outcome.BELOW_THRESHOLD
@@ -78,8 +79,8 @@ def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: M
         other = np.repeat(first[rows] - np.cumsum(count) + count, count) + np.arange(mine.size)
         apart = (other != tx[mine]) & (sent.station[other] >= 0) & (sent.freq[other] == sent.freq[tx[mine]])
         mine, other = mine[apart], other[apart]
-        power, delay = medium.links.between(sent.station[other], station[mine], sent.time[other])
-        heard = (power >= medium.sense_aw) | (sent.station[other] == station[mine])
+        power, delay = medium.links.arriving(sent.station[other], station[mine], sent.time[other], sent.number[other])
+        heard = (power >= at(medium.sense_aw, station[mine], sent.time[other])) | (sent.station[other] == station[mine])
         begin = sent.time[other] + delay
         there = (begin < arrival[mine] + sent.airtime[tx[mine]]) & (begin + sent.airtime[other] > arrival[mine])
         met[mine[heard & there]] = True

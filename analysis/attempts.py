@@ -13,6 +13,7 @@ from analysis.arrivals import Received
 from analysis.capture import Capture
 from analysis.columns import around, begins, ends
 from analysis.medium import Medium, plcp_ns
+from analysis.medium import at as own
 from analysis.trace import Array, Kind, Outcome, is_response
 from analysis.transmissions import Sent
 
@@ -73,11 +74,11 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
     if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
         return True  # something else came in its place
     late = np.flatnonzero((sent.station >= 0) & (sent.end + medium.links.longest_ns > stop))
-    power, delay = medium.links.between(sent.station[late], np.array(at), sent.time[late])
+    power, delay = medium.links.arriving(sent.station[late], np.array(at), sent.time[late], sent.number[late])
     begin = sent.time[late] + delay
     started = begin + plcp_ns(sent.rate[late], sent.short_preamble[late])
     hearing = (begin >= end) & (started <= deadline) & (begin + sent.airtime[late] > stop)
-    hearing &= power >= medium.receive_aw
+    hearing &= power >= own(medium.receive_aw, np.array(at), sent.time[late])
     return deadline <= stop and not bool(hearing.any())
 
 

@@ -37,8 +37,9 @@ class Served:
     after_cts: Array  # for each attempt: it was sent after a CTS, and counts long
 
 
-def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -> Served:
-    """Split attempts into frames. Limits of None: the kernel's rate stages end a frame, seen by what follows it."""
+def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> Served:
+    """Split attempts into frames, by the retry limits that each was made under. None: the kernel's rate stages end a
+    frame, seen by what follows it."""
     first, reason, after_cts = _replay(attempts, short_limit, long_limit)
     new = np.zeros(attempts.tx.size, bool)
     new[first] = True
@@ -57,7 +58,7 @@ def serve(attempts: Attempts, short_limit: int | None, long_limit: int | None) -
     )
 
 
-def _replay(attempts: Attempts, short_limit: int | None, long_limit: int | None) -> tuple[Array, Array, Array]:
+def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> tuple[Array, Array, Array]:
     """Go through the stations' attempts as they did, counting retries: the first attempt of each frame and why it
     ended (`first` and `reason` of Served), and `after_cts`."""
     first: list[int] = []
@@ -66,8 +67,10 @@ def _replay(attempts: Attempts, short_limit: int | None, long_limit: int | None)
     over, shown, cleared, short, long = True, False, False, 0, 0  # shown: the frame was sent, not only asked for
     elsewhere, own = begins(attempts.station), ~attempts.rts
     columns = (elsewhere, elsewhere | begins(attempts.counts), own, own & ~attempts.acked, own & ~attempts.retry)
-    rows = zip(*(column.tolist() for column in (*columns, _fates(attempts))), strict=True)
-    for row, (at_another, apart, is_own, group, not_retry, fate) in enumerate(rows):
+    never = np.zeros(attempts.tx.size, int)  # no count of retries is that
+    limits = (np.broadcast_to(never if limit is None else limit, never.shape) for limit in (short_limit, long_limit))
+    rows = zip(*(column.tolist() for column in (*columns, _fates(attempts), *limits)), strict=True)
+    for row, (at_another, apart, is_own, group, not_retry, fate, short_most, long_most) in enumerate(rows):
         # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
         # another frame.
         passed_over = not over and (group or (not_retry and shown))
@@ -86,10 +89,10 @@ def _replay(attempts: Attempts, short_limit: int | None, long_limit: int | None)
             continue
         if fate == UNANSWERED and cleared:
             long += 1
-            fate = Reason.LONG_LIMIT if long == long_limit else OPEN
+            fate = Reason.LONG_LIMIT if long == long_most else OPEN
         elif fate == UNANSWERED:
             short += 1
-            fate = OPEN if short != short_limit else Reason.SHORT_LIMIT if is_own else Reason.RTS_LIMIT
+            fate = OPEN if short != short_most else Reason.SHORT_LIMIT if is_own else Reason.RTS_LIMIT
         cleared = False
         if fate != OPEN:
             reason[-1], over = fate, True

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis.columns import around
+from analysis.fading import Fading
 from analysis.trace import NEVER, Array
 
 EIGHTHS = 8  # of a millimetre: how places are counted
@@ -111,8 +112,8 @@ def _towards_zero(a: int, b: int) -> int:
 class Links:
     """All links between stations, which are numbered from 0. `power_aw` and `delay_ns` are [sender][receiver]."""
 
-    def __init__(self, power_aw: Array, delay_ns: Array) -> None:
-        self.stations = len(power_aw)
+    def __init__(self, power_aw: Array, delay_ns: Array, fading: Fading | None = None) -> None:
+        self.stations, self.fading = len(power_aw), fading
         self.pair = np.arange(self.stations**2)  # what was given for a pair: which, since when, and what
         self.since_ns = np.full(self.pair.size, ALWAYS)
         self.power_aw, self.delay_ns = np.ravel(power_aw).astype(float), np.ravel(delay_ns).astype(np.int64)
@@ -126,7 +127,7 @@ class Links:
         """Of a run of this plan that started then, with `changes` of its lane.json (docs/interfaces.md, 1 and 2);
         `names` are the nodes' whose radios the stations are."""
         air, motion = plan["air"], plan.get("motion") or {"steps": (), "table": None, "waypoints": {}}
-        links = cls(attowatts(air["power_mdbm"]), _delays(air["delay_ns"]))
+        links = cls(attowatts(air["power_mdbm"]), _delays(air["delay_ns"]), Fading.of_plan(air))
         stations = {name: [at for at, each in enumerate(names) if each == name] for name in names}
         everybody = np.arange(links.stations)
         for step in motion["steps"]:
@@ -161,7 +162,8 @@ class Links:
         self.delay_ns = np.append(self.delay_ns, _delays(delay_ns))
 
     def between(self, sender: Array, receiver: Array, when: Array) -> tuple[Array, Array]:
-        """Power (aW; 0: nothing arrives) and delay (ns) of what these send to these, if it begins at these times."""
+        """Power (aW; 0: nothing arrives; the mean, if it fades) and delay (ns) of what these send to these, if it
+        begins at these times."""
         sender, receiver, when = np.broadcast_arrays(sender, receiver, when)
         row = pair = sender * self.stations + receiver
         if self.pair.size > self.stations**2:
@@ -176,6 +178,11 @@ class Links:
             now = now[moving]
             power[now], delay[now] = table(sender[now], square)
         return power, delay
+
+    def arriving(self, sender: Array, receiver: Array, when: Array, number: Array) -> tuple[Array, Array]:
+        """The same of transmissions, which have numbers: each may fade by itself."""
+        power, delay = self.between(sender, receiver, when)
+        return (self.fading.faded(power, sender, receiver, number) if self.fading else power), delay
 
     @property
     def longest_ns(self) -> int:

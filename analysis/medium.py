@@ -6,12 +6,13 @@ compare the two. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from analysis.links import Links, attowatts
+from analysis.columns import around
+from analysis.links import ALWAYS, Links, attowatts
 from analysis.trace import Array
 
 DSSS_RATES = (10, 20, 55, 110)  # 100 kb/s
@@ -37,23 +38,56 @@ def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extensi
 
 
 @dataclass(frozen=True)
+class Own:
+    """What each station has of its own, and may change: whose, since when (ns), and what, in order of time."""
+
+    station: Array
+    since_ns: Array
+    value: Array
+
+    @classmethod
+    def of_run(cls, plan: Mapping[str, Any], what: str, changes: Sequence[Mapping[str, Any]]) -> "Own":
+        """docs/interfaces.md: a plan's radios and `air`, and `changes` of lane.json."""
+        radios = _radios(plan)
+        rows = [(at, ALWAYS, radio.get(what, plan["air"][what])) for at, (_, radio) in enumerate(radios)]
+        for change in changes:
+            names = [name for name, _ in radios] if what in change.get("own", ()) else []
+            rows += [
+                (at, change["at_ns"], change["own"][what]) for at, name in enumerate(names) if name == change["node"]
+            ]
+        return cls(*np.array(rows, np.int64).reshape(-1, 3).T)
+
+    def at(self, station: Array, when: Array) -> Array:
+        """What these stations had at these times."""
+        station, when = np.broadcast_arrays(station, when)
+        everything = np.arange(self.station.size)
+        row, _ = around(everything, self.station, self.since_ns, station.ravel(), when.ravel() + 1)
+        return self.value[row].reshape(station.shape)
+
+
+def at(value: float | Own, station: Array, when: Array) -> Array:
+    """Of what all have alike, or each its own."""
+    return value.at(station, when) if isinstance(value, Own) else np.array(value)
+
+
+@dataclass(frozen=True)
 class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
     A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
-    frames may fail without anybody else's. Limits of None: the kernel's rate stages.
+    frames may fail without anybody else's. Limits of None: the kernel's rate stages. What not all have is an Own.
     """
 
     links: Links
-    sense_aw: float = 1
-    receive_aw: float = 1
+    sense_aw: "float | Own" = 1
+    receive_aw: "float | Own" = 1
     basic_rates: tuple[int, ...] = (10,)
     sifs_ns: int = 10_000
     slot_ns: int = 20_000
     signal_extension_ns: int = 0
     noise: bool = False
-    short_limit: int | None = 7
-    long_limit: int | None = 4
+    short_limit: "int | Own | None" = 7
+    long_limit: "int | Own | None" = 4
 
     @classmethod
     def of_plan(cls, plan: Mapping[str, Any], start_ns: int = 0, changes: Sequence[Mapping[str, Any]] = ()) -> "Medium":
@@ -62,17 +96,25 @@ class Medium:
         the carrier-sense threshold."""
         air = plan["air"]
         limited = air["retry_by"] == "limits"
+
+        def own(what: str) -> Own:
+            return Own.of_run(plan, what, changes)
+
+        def power(what: str) -> Own:
+            found = own(what)
+            return replace(found, value=attowatts(found.value))
+
         return cls(
             links=Links.of_run(plan, [radio["name"] for radio in radios(plan)], start_ns, changes),
-            sense_aw=float(attowatts(air["cs_threshold_mdbm"])) if air["reception"] == "capture" else 1,
-            receive_aw=float(attowatts(air["rx_threshold_mdbm"])),
+            sense_aw=power("cs_threshold_mdbm") if air["reception"] == "capture" else 1,
+            receive_aw=power("rx_threshold_mdbm"),
             basic_rates=tuple(air["basic_rates"]),
             sifs_ns=air["sifs_ns"],
             slot_ns=air["slot_ns"],
             signal_extension_ns=air["signal_extension_ns"],
             noise=air["reception"] == "sinr",
-            short_limit=air["short_retry"] if limited else None,
-            long_limit=air["long_retry"] if limited else None,
+            short_limit=own("short_retry") if limited else None,
+            long_limit=own("long_retry") if limited else None,
         )
 
     @classmethod
@@ -90,8 +132,13 @@ class Medium:
 
 def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
     """The air's stations in their order: `name` (the node's), `address` and `ip` of each radio of a plan."""
+    return [{"name": name, "address": interface["address"], "ip": interface["ip"]} for name, interface in _radios(plan)]
+
+
+def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Each radio of a plan, with its node's name."""
     return [
-        {"name": node["name"], "address": interface["address"], "ip": interface["ip"]}
+        (node["name"], interface)
         for node in plan["nodes"]
         for interface in node["interfaces"]
         if interface["kind"] == "radio"

@@ -18,7 +18,7 @@ from analysis import exchanges
 from analysis.arrivals import Received, arrivals, remarked
 from analysis.attempts import Attempts, attempts
 from analysis.capture import Capture, CaptureError
-from analysis.medium import Medium
+from analysis.medium import Medium, at
 from analysis.trace import Array, Kind, Outcome, Reason
 from analysis.transmissions import Sent, transmissions
 
@@ -56,7 +56,8 @@ class Observation:
         end = _tally((stations, len(Kind), len(Reason)), frame)
         retries = _tally((stations, 2), retry)
         outcomes = (Outcome.OK, Outcome.COLLISION, Outcome.NOISE)
-        limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT) if self.medium.short_limit else ()
+        limited = self.medium.short_limit is not None
+        limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT) if limited else ()
         everywhere = [{"rx": _by_name(rx[s], outcomes)} if capture.has_views else {} for s in range(stations)]
         return [
             {
@@ -69,6 +70,13 @@ class Observation:
             }
             for s in range(stations)
         ]
+
+
+def _limits(medium: Medium, tried: Attempts, sent: Sent) -> tuple[Array | None, Array | None]:
+    """The retry limits under which each attempt was made."""
+    station, time = tried.station, sent.time[tried.tx]
+    short, long = medium.short_limit, medium.long_limit
+    return None if short is None else at(short, station, time), None if long is None else at(long, station, time)
 
 
 def _tally(shape: tuple[int, ...], place: tuple[Array, ...], each: Array | int = 1) -> Array:
@@ -93,6 +101,6 @@ def observe(capture: Capture, medium: Medium | None = None) -> Observation:
     sent = transmissions(capture, medium)
     received = arrivals(capture, medium, sent) if capture.has_views else remarked(capture, sent)
     tried = attempts(capture, medium, sent, received)
-    served = exchanges.serve(tried, medium.short_limit, medium.long_limit)
+    served = exchanges.serve(tried, *_limits(medium, tried, sent))
     served_kind = exchanges.kinds(served, tried, sent.kind, sent.rate, sent.frames.duration())
     return Observation(capture, medium, sent, received, tried, served, served_kind)

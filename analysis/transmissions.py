@@ -13,7 +13,7 @@ import numpy as np
 from analysis import dissect
 from analysis.capture import Capture
 from analysis.columns import around
-from analysis.medium import Medium, airtime_ns
+from analysis.medium import Medium, airtime_ns, at
 from analysis.trace import Array, Kind, is_response
 
 COPIES_WITHIN = 8  # transmissions: a delay is short, so what stations received of one follows it at once
@@ -25,6 +25,7 @@ class Sent:
     -1 is none, or a group. Times in ns; `frames` and `tcp` are their bytes."""
 
     row: Array  # in the capture
+    number: Array  # from 1 on, of all that were ever sent there
     time: Array
     airtime: Array
     rate: Array
@@ -64,7 +65,8 @@ def _as_they_say(capture: Capture, medium: Medium) -> Sent:
     receiver = _stations_of(frames.address(1), capture)
     station = np.where(is_response(kind), -1, _stations_of(frames.address(2), capture))
     time, freq = capture.time_ns[row], capture.freq[row]
-    return Sent(row, time, airtime, rate, short, freq, kind, station, receiver, frames, tcp)
+    number = capture.packet_id[row]
+    return Sent(row, number, time, airtime, rate, short, freq, kind, station, receiver, frames, tcp)
 
 
 def _stations_of(addresses: Array, capture: Capture) -> Array:
@@ -113,8 +115,8 @@ def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
     if not heard.size:
         return -1
     anyone = np.arange(medium.links.stations)
-    power, away = medium.links.between(anyone[:, None], anyone, capture.time_ns[row])
-    receives = power >= medium.receive_aw  # by sender and receiver
+    power, away = medium.links.arriving(anyone[:, None], anyone, capture.time_ns[row], capture.packet_id[row])
+    receives = power >= at(medium.receive_aw, anyone, capture.time_ns[row])  # by sender and receiver
     fits = receives[:, heard].all(axis=1) & (away[:, heard] == delay).all(axis=1)
     fits &= receives.sum(axis=1) == heard.size
     return int(np.flatnonzero(fits)[0]) if fits.sum() == 1 else -1

@@ -260,6 +260,7 @@ static const struct genl_ops ops[] = {
 	{ .cmd = CMD_WAYPOINTS, .doit = do_waypoints, ADMIN },
 	{ .cmd = CMD_HEARD, .doit = do_heard },
 	{ .cmd = CMD_EDCA, .doit = do_edca, ADMIN },
+	{ .cmd = CMD_FADING, .doit = do_fading, ADMIN },
 };
 
 static struct genl_family family __ro_after_init = {

@@ -27,6 +27,7 @@ enum {
 	CMD_WAYPOINTS,
 	CMD_HEARD,
 	CMD_EDCA,
+	CMD_FADING,
 };
 
 enum {
@@ -101,6 +102,7 @@ enum {
 	A_TXOP_32US,
 	A_SHARES,
 	A_CONTENTION,
+	A_GAIN_Q32,
 	ATTRS
 };
 
@@ -152,6 +154,7 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_CATEGORY] = { .type = NLA_U8 },
 	[A_AIFSN] = { .type = NLA_U8 },
 	[A_TXOP_32US] = { .type = NLA_U16 },
+	[A_GAIN_Q32] = { .type = NLA_BINARY, .len = 8200 },
 };
 
 /* What each request must carry. Who includes this reads some of it. */
@@ -162,7 +165,8 @@ static const int setup_needs[] __maybe_unused = {
 	A_PUNCTUAL, A_EDCA, 0
 };
 static const int station_needs[] __maybe_unused = {
-	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, 0
+	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, A_RX_THRESHOLD_AW,
+	A_CS_THRESHOLD_AW, 0
 };
 static const int links_needs[] __maybe_unused = {
 	A_STATION, A_LINKS, 0
@@ -184,6 +188,9 @@ static const int heard_needs[] __maybe_unused = {
 };
 static const int edca_needs[] __maybe_unused = {
 	A_STATION, A_CATEGORY, A_AIFSN, A_CW_MIN, A_CW_MAX, A_TXOP_32US, 0
+};
+static const int fading_needs[] __maybe_unused = {
+	A_GAIN_Q32, 0
 };
 
 #endif

@@ -28,7 +28,8 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	station = nla_get_u16(a[A_STATION]);
 	control_begin(air, &flags);
 	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
-			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS]));
+			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS])) &&
+	     dcf_set_thresholds(air->dcf, station, nla_get_u64(a[A_RX_THRESHOLD_AW]), nla_get_u64(a[A_CS_THRESHOLD_AW]));
 	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* others come by ADD_MAC_ADDR */
 	ok = ok && dcf_set_address(air->dcf, station, perm);
 	if (ok) {
@@ -39,7 +40,7 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	}
 	control_end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, or a queue not within 1..150, with EDCA 1..37");
+		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, a queue not within 1..150, with EDCA 1..37, or a threshold to receive below that to sense");
 	return ok ? 0 : -EINVAL;
 }
 
@@ -98,6 +99,34 @@ int do_errors(struct sk_buff *skb, struct genl_info *info)
 	kfree(errors);
 	if (!ok)
 		NL_SET_ERR_MSG(info->extack, "no such rate, a step of 0, or a value above 2^40");
+	return ok ? 0 : -EINVAL;
+}
+
+int do_fading(struct sk_buff *skb, struct genl_info *info)
+{
+	struct air *air = control_air(info, fading_needs);
+	const struct nlattr *given = info->attrs[A_GAIN_Q32];
+	unsigned long flags;
+	u64 *gain = NULL;
+	bool ok;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	if (nla_len(given) && nla_len(given) != (DCF_FADES + 1) * sizeof(*gain)) {
+		NL_SET_ERR_MSG(info->extack, "not 1025 numbers of 64 bits, nor none");
+		return -EINVAL;
+	}
+	if (nla_len(given)) {
+		gain = kmemdup(nla_data(given), nla_len(given), GFP_KERNEL);
+		if (!gain)
+			return -ENOMEM;
+	}
+	control_begin(air, &flags);
+	ok = dcf_set_fading(air->dcf, gain);
+	control_end(air, flags);
+	kfree(gain);
+	if (!ok)
+		NL_SET_ERR_MSG(info->extack, "the quantiles fall, or are above 2^38");
 	return ok ? 0 : -EINVAL;
 }
 

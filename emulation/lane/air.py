@@ -30,6 +30,7 @@ EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # how long light takes fo
 POINT, WAYPOINT = 16, 24  # bytes
 LONGEST = 60_000  # of an attribute
 SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
+OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # what a station may have of its own
 STATUS = (
     "lost_records",
     "refused_frames",
@@ -99,14 +100,16 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 
 
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The air's stations: `name`, `address`, `edca` and `freq` of the radios of a plan, in its order."""
-    freq = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}
+    """The air's stations: `name`, `address`, `edca` and `freq` of the radios of a plan, in its order, and OWN: as the
+    air has it, unless they have their own."""
+    freq, air = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}, plan["air"]
     return [
         {
             "name": node["name"],
             "address": interface["address"],
             "edca": interface["edca"],
             "freq": freq[interface["link"]],
+            **{what: interface.get(what, air[what]) for what in OWN},
         }
         for node in plan["nodes"]
         for interface in node["interfaces"]
@@ -165,18 +168,16 @@ class Air:
             (A.RULES, sum(1 << RULES.index(rule) for rule in air["rules"])),
         ], "set-up")  # fmt: skip
         for index, station in enumerate(stations):
-            radio = hardware_address(station["address"])  # hwsim names a radio by its PERM_ADDR
-            self._ask(Command.STATION, [
-                (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(station["freq"])),
-                (A.SHORT_RETRY, _u8(air["short_retry"])), (A.LONG_RETRY, _u8(air["long_retry"])),
-                (A.QUEUE, _u16(air["queue"])), (A.PROMISCUOUS, _u8(air["promiscuous"])),
-            ], f"station {station['name']}")  # fmt: skip
+            self.set_station(index, {**air, **station})
             for category, how in (station["edca"] or {}).items():
                 self._ask(Command.EDCA, [
                     (A.STATION, _u16(index)), (A.CATEGORY, _u8(CATEGORIES.index(category))),
                     (A.AIFSN, _u8(how["aifsn"])), (A.CW_MIN, how["cw_min"]), (A.CW_MAX, how["cw_max"]),
                     (A.TXOP_32US, _u16(how["txop_us"] // 32)),
                 ], f"{category} of station {station['name']}")  # fmt: skip
+        if air["fading"]:
+            gains = air["fading"]["gain_q32"]
+            self._ask(Command.FADING, [(A.GAIN_Q32, struct.pack(f"={len(gains)}Q", *gains))], "fading")
         self.set_powers(dict(enumerate(air["power_mdbm"])), dict(enumerate(air["delay_ns"])))
         table = air.get("error_table") or {"lambda_q40": {}}
         for rate, values in table["lambda_q40"].items():
@@ -184,6 +185,17 @@ class Air:
                 (A.RATE, _u16(int(rate))), (A.FIRST_MDB, struct.pack("=i", table["first_mdb"])),
                 (A.STEP_MDB, table["step_mdb"]), (A.LAMBDA_Q40, struct.pack(f"={len(values)}Q", *values)),
             ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
+
+    def set_station(self, index: int, has: Mapping[str, Any]) -> None:
+        """Write what is a station's own: one of `stations_of`, and the rest as a plan's `air` says."""
+        radio = hardware_address(has["address"])  # hwsim names a radio by its PERM_ADDR
+        self._ask(Command.STATION, [
+            (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(has["freq"])),
+            (A.SHORT_RETRY, _u8(has["short_retry"])), (A.LONG_RETRY, _u8(has["long_retry"])),
+            (A.RX_THRESHOLD_AW, _u64(attowatts(has["rx_threshold_mdbm"]))),
+            (A.CS_THRESHOLD_AW, _u64(attowatts(has["cs_threshold_mdbm"]))),
+            (A.QUEUE, _u16(has["queue"])), (A.PROMISCUOUS, _u8(has["promiscuous"])),
+        ], f"station {has['name']}")  # fmt: skip
 
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         """Write the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""

@@ -41,6 +41,7 @@ class Command:
     WAYPOINTS = 12
     HEARD = 13
     EDCA = 14
+    FADING = 15
 
 
 class Attribute:
@@ -116,3 +117,4 @@ class Attribute:
     TXOP_32US = 68
     SHARES = 69
     CONTENTION = 70
+    GAIN_Q32 = 71

@@ -17,13 +17,17 @@ from tiny_air import tcp as tcp_header
 
 from analysis import pcapng, trace
 from analysis.capture import CaptureError, read
+from analysis.fading import Fading
 from analysis.links import Links
-from analysis.medium import Medium, airtime_ns
+from analysis.medium import Medium, Own, airtime_ns
 from analysis.observe import Observation, observe
 from analysis.taps import differences, totals
 from analysis.trace import Kind
+from emulation.plan.fading import plan_fading
+from emulation.specification import channel
 
 FULL, PARTIAL, NONE = 0, 100, 4000
+FADING = channel.Fading(model="rayleigh")
 
 
 @pytest.mark.parametrize("rts_above", [FULL, PARTIAL, NONE])
@@ -111,17 +115,19 @@ def own_counters(core: Core) -> list[dict[str, Any]]:
 
 
 @given(
-    st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from([0, 25]), st.sampled_from([60, 200, 60_000])
+    st.integers(0, 2**32), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([0, 25]),
+    st.sampled_from([60, 200, 60_000]),
 )  # fmt: skip
 @settings(
     max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )  # fmt: skip
 def test_agrees_with_the_core(
-    tmp_path: Path, seed: int, sinr: bool, stages: bool, start_ms: int, stop_ms: int
+    tmp_path: Path, seed: int, sinr: bool, stages: bool, faded: bool, start_ms: int, stop_ms: int
 ) -> None:  # fmt: skip
     """On random networks with random traffic the taps and the air's core count the same, both reception models, limits
-    and rate stages, whenever it is started and stopped. (What the stages gave up no tap can see, so that is not
-    compared; nor can one tell noise from what was on the air before the start.)"""
+    and rate stages, fading or not, with thresholds and limits of each station's own, whenever it is started and
+    stopped. (What the stages gave up no tap can see, so that is not compared; nor can one tell noise from what was on
+    the air before the start.)"""
     r = random.Random(seed)
     n = r.randrange(2, 8)
     power = [[0] * n for _ in range(n)]
@@ -132,6 +138,15 @@ def test_agrees_with_the_core(
             delay[i][j] = delay[j][i] = r.randrange(3000)
     core = Core(power, delay, seed=seed, reception=int(sinr), eifs=r.randrange(3), stages=stages,
                 phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
+    alike = bool(start_ms)  # and unfaded: who sent an ACK that nobody received, of DATA before the start, no tap knows
+    fading = plan_fading(FADING) if faded and not alike else None
+    core.fade(fading and fading["gain_q32"])
+    own = np.array([[10 if alike else r.choice([10, 10, 40]), 100 if alike else r.choice([100, 100, 300]),
+                     r.randrange(1, 8), r.randrange(1, 5)]
+                    for _ in range(n)])  # fmt: skip
+    for i, (sense, receive, short, long) in enumerate(own.tolist()):
+        assert core.lib.dcf_set_thresholds(core.memory, i, receive, sense)
+        assert core.lib.dcf_set_station(core.memory, i, 2412, short, long, 50, False)
     lengths, begun = {True: 1460, False: 0}, bool(sinr or stages or not start_ms)
     if not begun:
         core.stop()
@@ -150,9 +165,11 @@ def test_agrees_with_the_core(
     if not begun:
         return
     core.run(stop_ms * 1000 * US)
+    sense, receive, short, long = (Own(np.arange(n), np.zeros(n, int), column) for column in own.T)
     medium = Medium(
-        Links(np.array(power), np.array(delay)), 10, 100, (10, 60), signal_extension_ns=6000, noise=sinr,
-        short_limit=None if stages else 7, long_limit=None if stages else 4,
+        Links(np.array(power), np.array(delay), Fading.of_plan({"fading": fading, "seed": seed})),
+        1 if sinr else sense, receive, (10, 60), signal_extension_ns=6000, noise=sinr,
+        short_limit=None if stages else short, long_limit=None if stages else long,
     )  # fmt: skip
     found, wanted = observed(core, medium, tmp_path).counters(), own_counters(core)
     for ours, theirs in zip(found, wanted, strict=True):

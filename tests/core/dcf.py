@@ -147,6 +147,8 @@ def library() -> c.CDLL:
         ("dcf_del_address", c.c_bool, [p, u16, c.c_char_p]),
         ("dcf_find_address", u16, [p, c.c_char_p]),
         ("dcf_set_link", c.c_bool, [p, u16, u16, c.POINTER(Link)]),
+        ("dcf_set_fading", c.c_bool, [p, c.POINTER(u64)]),
+        ("dcf_set_thresholds", c.c_bool, [p, u16, u64, u64]),
         ("dcf_set_errors", c.c_bool, [p, u16, c.POINTER(Errors)]),
         ("dcf_set_table", c.c_bool, [p, c.POINTER(Table)]),
         ("dcf_set_reach", c.c_bool, [p, u16, c.POINTER(Reach)]),
@@ -296,6 +298,10 @@ class Core:
         assert self.lib.dcf_set_table(self.memory, Table(self.points, len(self.points), first, bits))
         for station, (mm2, weaker) in enumerate(zip(table["reach_mm2"], table["weaker_mdb"], strict=True)):
             assert self.lib.dcf_set_reach(self.memory, station, Reach(mm2, gain_q63(weaker), weaker))
+
+    def fade(self, gain_q32: list[int] | None) -> bool:
+        """Let each signal by itself be stronger or weaker, by these quantiles."""
+        return bool(self.lib.dcf_set_fading(self.memory, gain_q32 and (c.c_uint64 * len(gain_q32))(*gain_q32)))
 
     def link_now(self, i: int, j: int) -> Link:
         """How j would hear what i sent now."""

@@ -119,6 +119,19 @@ static void tabulate(struct dcf *dcf)
 	}
 }
 
+/* Any quantiles, rising or not, or none. */
+static void fade(struct dcf *dcf)
+{
+	u64 gain[DCF_FADES + 1], at = 0;
+	u32 i;
+
+	for (i = 0; i <= DCF_FADES; i++)
+		gain[i] = at += PICK(u64, 0, 0, 1, draw(1ULL << 24), draw(1ULL << 30));
+	if (!draw(4))
+		gain[draw(DCF_FADES + 1)] = draw(DCF_MAX_GAIN_Q32);
+	dcf_set_fading(dcf, draw(4) ? gain : NULL);
+}
+
 static s32 coordinate(void)
 {
 	return PICK(s32, 0, draw(3000), -(s32)draw(3000), draw(40) - 20, DCF_MAX_MM, -DCF_MAX_MM, draw(1ULL << 32));
@@ -171,6 +184,10 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 
 	*now += PICK(u64, 0, 1, 1000, draw(60000), draw(60000), draw(2000000));
 	address(addr, draw(stations + 1));
+	if (!draw(50))
+		fade(dcf);
+	if (!draw(20))
+		dcf_set_thresholds(dcf, draw(stations + 1), PICK(u64, 0, 10, 100, 1000), PICK(u64, 0, 1, 10, 50));
 	if (!draw(20))
 		dcf_set_edca(dcf, draw(stations + 1), draw(DCF_CATEGORIES + 1), &(struct dcf_edca){
 			.cw_min = PICK(u16, 0, 1, 7, 31), .cw_max = PICK(u16, 0, 7, 1023, 65535),

@@ -103,6 +103,8 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 		s->queue_limit = 50;
 		edca_init(dcf, s);
 		s->latest_other = DCF_NOBODY;
+		s->rx_threshold_aw = config->rx_threshold_aw;
+		s->cs_threshold_aw = config->cs_threshold_aw;
 		s->random = config->seed ^ (i + 1ULL) << 48;
 		dcf_random(&s->random); /* seeds that differ in few bits part here */
 		s->random = dcf_random(&s->random);
@@ -123,6 +125,15 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	s->queue_limit = queue;
 	s->promiscuous = promiscuous;
 	medium_retune(dcf, s, freq);
+	return true;
+}
+
+bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
+{
+	if (station >= dcf->config.stations || !cs_aw || rx_aw < cs_aw)
+		return false;
+	medium_resense(dcf, &dcf->station[station], rx_aw, cs_aw);
+	neighbours_forget(dcf);
 	return true;
 }
 

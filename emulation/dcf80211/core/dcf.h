@@ -16,7 +16,8 @@
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
  * sense and reception), neighbours (who hears a transmission), motion (where
- * stations are, and what arrives over a distance), bits (their errors), queue
+ * stations are, and what arrives over a distance), fading (of each signal by
+ * itself), bits (their errors), queue
  * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
  * how long), exchange (who sends what next, retries), address (whose it is),
  * draw (randomness), trace (what is told of all this). Bytes are wire/'s, which knows nothing of this folder: rate
@@ -46,6 +47,9 @@ _Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a 
 /* 100 km from the origin along each axis, and what lies between the farthest two: motion.c says why. */
 #define DCF_MAX_MM 100000000
 #define DCF_MAX_REACH_MM2 120000000000000000ULL
+/* Quantiles of the gain of fading, besides the last; and the largest: 2^6, 18 dB. */
+#define DCF_FADES 1024
+#define DCF_MAX_GAIN_Q32 (1ULL << 38)
 
 enum dcf_outcome { DCF_OK, DCF_COLLISION, DCF_OWN_TX, DCF_NOISE, DCF_BELOW_THRESHOLD, DCF_OUTCOMES };
 
@@ -251,6 +255,14 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
+/* From which power on this station receives and senses, in place of the configuration's. What arrives there now is gone. */
+bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw);
+/*
+ * By what factor, in 2^-32, a signal arrives stronger than its link says: the
+ * quantiles of 0, 1 / DCF_FADES, ... 1, linear in between. NULL: all are as their
+ * links say. false: they fall, or one is too large.
+ */
+bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32);
 
 /*
  * Motion, at any time, and from the next transmission on. The link of two
@@ -263,7 +275,7 @@ bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
 bool dcf_set_table(struct dcf *dcf, const struct dcf_table *table);
 bool dcf_set_reach(struct dcf *dcf, u16 station, const struct dcf_reach *reach);
 bool dcf_set_waypoints(struct dcf *dcf, u16 station, const struct dcf_waypoint *way, u32 count, u64 since_ns);
-/* How @to would hear what @from sent now. */
+/* How @to would hear what @from sent now, on average. */
 bool dcf_get_link(struct dcf *dcf, u16 from, u16 to, struct dcf_link *link);
 /* Distances worked out so far. */
 u64 dcf_evaluations(const struct dcf *dcf);

@@ -8,20 +8,20 @@
  */
 #include "state.h"
 
-static bool senses(const struct dcf *dcf, const struct dcf_link *link)
+static bool senses(const struct dcf_station *s, const struct dcf_link *link)
 {
-	return link->power_aw >= dcf->config.cs_threshold_aw;
+	return link->power_aw >= s->cs_threshold_aw;
 }
 
-static bool is_frame(const struct dcf *dcf, const struct dcf_link *link)
+static bool is_frame(const struct dcf_station *s, const struct dcf_link *link)
 {
-	return link->power_aw >= dcf->config.rx_threshold_aw;
+	return link->power_aw >= s->rx_threshold_aw;
 }
 
 static void update_busy(struct dcf *dcf, struct dcf_station *s)
 {
 	bool energy = dcf->config.reception == DCF_CAPTURE ? s->sensed > 0 :
-							     s->energy_aw >= dcf->config.cs_threshold_aw;
+							     s->energy_aw >= s->cs_threshold_aw;
 	bool busy = s->sending || s->rx.tx || energy;
 
 	if (busy == s->busy)
@@ -56,7 +56,7 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 
 	*rx = (struct reception){
 		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
-		.is_frame = is_frame(dcf, &nb->link), .chunk_start = dcf->now,
+		.is_frame = is_frame(s, &nb->link), .chunk_start = dcf->now,
 	};
 	if (dcf->config.reception == DCF_SINR) {
 		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
@@ -88,7 +88,7 @@ static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dc
 		return;
 	arrival->forgotten = true;
 	s->energy_aw -= link->power_aw;
-	s->sensed -= senses(dcf, link);
+	s->sensed -= senses(s, link);
 }
 
 /* A signal that is over at @end is captured away. */
@@ -160,11 +160,11 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 {
 	struct reception *rx = &s->rx;
 
-	if (is_frame(dcf, &nb->link) && !rx->tx)
+	if (is_frame(s, &nb->link) && !rx->tx)
 		return lock(dcf, s, tx, nb, arrival);
-	if (is_frame(dcf, &nb->link) && outdoes(dcf, s, nb))
+	if (is_frame(s, &nb->link) && outdoes(dcf, s, nb))
 		return take_over(dcf, s, tx, nb, arrival);
-	if (!is_frame(dcf, &nb->link))
+	if (!is_frame(s, &nb->link))
 		arrival->outcome = DCF_BELOW_THRESHOLD;
 	else
 		spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
@@ -180,11 +180,14 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 
 	if (s->off || s->freq != tx->freq)
 		return;
-	*arrival = (struct arrival){ .here = true, .outcome = DCF_OK, .other = DCF_NOBODY };
+	*arrival = (struct arrival){ .outcome = DCF_OK, .other = DCF_NOBODY, .faded = !fading_leaves(dcf, tx, nb) };
+	arrival->here = !arrival->faded;
+	if (arrival->faded)
+		return;
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		bits_spend(dcf, s);
 	s->energy_aw += nb->link.power_aw;
-	s->sensed += senses(dcf, &nb->link);
+	s->sensed += senses(s, &nb->link);
 	if (s->sending)
 		spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
 	if (dcf->config.reception == DCF_CAPTURE && (!s->sending || dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING)))
@@ -211,7 +214,7 @@ static enum dcf_outcome outcome_of(const struct dcf *dcf, const struct reception
 static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
 			  const struct neighbour *nb, const struct arrival *arrival, enum dcf_outcome outcome)
 {
-	bool addressed = tx->receiver == s->index, frame = is_frame(dcf, &nb->link);
+	bool addressed = tx->receiver == s->index, frame = is_frame(s, &nb->link);
 
 	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
@@ -231,6 +234,9 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 	bool locked = s->rx.tx == tx;
 	struct reception rx;
 
+	if (arrival->faded)
+		count_arrival(dcf, s, tx, nb, arrival, DCF_BELOW_THRESHOLD);
+	arrival->faded = false;
 	if (!arrival->here)
 		return;
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
@@ -243,7 +249,7 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 	arrival->here = false;
 	if (!arrival->forgotten) {
 		s->energy_aw -= nb->link.power_aw;
-		s->sensed -= senses(dcf, &nb->link);
+		s->sensed -= senses(s, &nb->link);
 	}
 	count_arrival(dcf, s, tx, nb, arrival, outcome);
 	update_busy(dcf, s);
@@ -287,11 +293,6 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
 	walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, leave);
 	if (!timeline_has(dcf, from->index, EV_GONE_0 + slot))
 		let_go(dcf, from, tx);
-}
-
-struct transmission *medium_next_tx(struct dcf_station *s)
-{
-	return &s->tx[!s->slot];
 }
 
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx)
@@ -376,6 +377,15 @@ void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
 	if (s->freq != freq)
 		turn_away(dcf, s);
 	s->freq = freq;
+}
+
+/* Other ears: likewise. */
+void medium_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw)
+{
+	if (s->rx_threshold_aw != rx_threshold_aw || s->cs_threshold_aw != cs_threshold_aw)
+		turn_away(dcf, s);
+	s->rx_threshold_aw = rx_threshold_aw;
+	s->cs_threshold_aw = cs_threshold_aw;
 }
 
 /* Off, a station hears nothing, and so answers nothing; what is in the air already goes on, the rest is not sent. */

@@ -27,9 +27,15 @@ static struct dcf_link *standing_link(const struct dcf *dcf, const struct dcf_st
 	return &dcf->link[from->index * dcf->config.stations + to];
 }
 
-static bool hears(const struct dcf *dcf, const struct dcf_link *link)
+bool neighbours_hear(const struct dcf *dcf, const struct dcf_station *s, u64 power_aw)
 {
-	return link->power_aw && (dcf->config.reception != DCF_CAPTURE || link->power_aw >= dcf->config.cs_threshold_aw);
+	return power_aw && (dcf->config.reception != DCF_CAPTURE || power_aw >= s->cs_threshold_aw);
+}
+
+/* Could it, at its strongest? */
+static bool may_hear(const struct dcf *dcf, u16 to, const struct dcf_link *link)
+{
+	return neighbours_hear(dcf, &dcf->station[to], fading_strongest(dcf, link->power_aw));
 }
 
 static void find_candidates(struct dcf *dcf, struct dcf_station *s)
@@ -48,7 +54,7 @@ static void find_candidates(struct dcf *dcf, struct dcf_station *s)
 		if (to == s->index)
 			continue;
 		moves = motion_between(dcf, s, other);
-		if (moves ? !motion_near(dcf, s, &here, other) : !hears(dcf, standing_link(dcf, s, to)))
+		if (moves ? !motion_near(dcf, s, &here, other) : !may_hear(dcf, to, standing_link(dcf, s, to)))
 			continue;
 		s->candidates[s->n_candidates++] = to;
 		s->some_move |= moves;
@@ -72,7 +78,7 @@ static u16 list(struct dcf *dcf, struct dcf_station *s, struct neighbour *neighb
 		to = s->candidates[i];
 		link = s->some_move && motion_between(dcf, s, &dcf->station[to]) ?
 			       motion_link(dcf, s, &here, &dcf->station[to]) : *standing_link(dcf, s, to);
-		if (!hears(dcf, &link)) {
+		if (!may_hear(dcf, to, &link)) {
 			s->candidates[others++] = to;
 			continue;
 		}
@@ -84,7 +90,9 @@ static u16 list(struct dcf *dcf, struct dcf_station *s, struct neighbour *neighb
 				break;
 			neighbours[at] = *before;
 		}
-		neighbours[at] = (struct neighbour){ .link = link, .station = to };
+		neighbours[at] = (struct neighbour){
+			.link = link, .mean_aw = link.power_aw, .mean_mdbm = link.power_mdbm, .station = to,
+		};
 	}
 	for (i = 0; i < n; i++) /* the next list is in this order, nearly */
 		s->candidates[others + i] = neighbours[i].station;

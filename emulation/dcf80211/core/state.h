@@ -37,6 +37,7 @@ struct timeline {
 /* One signal on its way into one station. */
 struct arrival {
 	bool here, forgotten;
+	bool faded; /* it is nothing here */
 	u8 outcome; /* so far */
 	u8 other_kind;
 	u16 other; /* who spoilt it */
@@ -44,7 +45,9 @@ struct arrival {
 
 /* One of those who hear a transmission. */
 struct neighbour {
-	struct dcf_link link;
+	struct dcf_link link; /* as it is for this transmission */
+	u64 mean_aw; /* without fading */
+	s32 mean_mdbm;
 	u16 station;
 	struct arrival arrival;
 };
@@ -122,6 +125,7 @@ struct dcf_station {
 	u8 phase; /* enum dcf_phase */
 	bool eifs;
 	bool owes; /* a CTS or an ACK, at EV_SIFS */
+	u64 rx_threshold_aw, cs_threshold_aw; /* of what it receives, and senses */
 	__uint128_t energy_aw; /* of all that arrives: that of 256 stations does not fit 64 bits */
 	u64 idle_since, busy_since;
 	u64 nav_end;
@@ -188,6 +192,8 @@ struct dcf {
 	u64 evaluations;
 	u32 addresses; /* slots of the table below, a power of two */
 	struct dcf_address *address; /* open addressing */
+	bool fades;
+	u64 gain_q32[DCF_FADES + 1];
 	struct dcf_errors errors[DCF_RATES];
 };
 
@@ -223,12 +229,17 @@ bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 /* medium.c */
 /* @tx->kind, rate, len, bytes, frame, receiver, short_preamble are filled in. */
 void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx);
-struct transmission *medium_next_tx(struct dcf_station *s);
+static inline struct transmission *medium_next_tx(struct dcf_station *s)
+{
+	return &s->tx[!s->slot];
+}
+
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
 void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
 void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on);
+void medium_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw);
 
 /* neighbours.c */
 /* Give @s its part of the memory for all. */
@@ -237,6 +248,14 @@ void neighbours_place(struct dcf *dcf, struct dcf_station *s);
 void neighbours_find(struct dcf *dcf, struct dcf_station *s, int slot);
 /* Somebody is elsewhere: candidates hold no longer. */
 void neighbours_forget(struct dcf *dcf);
+/* Is a signal of so much power anything to @s? */
+bool neighbours_hear(const struct dcf *dcf, const struct dcf_station *s, u64 power_aw);
+
+/* fading.c */
+/* The most that may arrive of it. */
+u64 fading_strongest(const struct dcf *dcf, u64 power_aw);
+/* @nb->link, as @tx arrives there. Is that anything to it? */
+bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb);
 
 /* motion.c */
 /* Where @s is, which has waypoints. */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Block fading: each signal meets each receiver with a gain of its own, and
+ * keeps it to its end. The gain is the quantile, at a uniform number, of a
+ * distribution that a table says; the number is that of the pair's own stream at
+ * the place of the transmission's number. So nothing is remembered from one to
+ * the next, who else hears changes nothing, and whoever knows the seed and the
+ * trace can find each gain again.
+ */
+#include "state.h"
+
+#define GOLDEN 0x9e3779b97f4a7c15ULL /* how far dcf_random() goes on by one number */
+#define PLACE_BITS 10
+
+_Static_assert(1 << PLACE_BITS == DCF_FADES, "bits say where in the table");
+
+static u64 draw(const struct dcf *dcf, const struct transmission *tx, u16 to)
+{
+	u64 state = dcf->config.seed ^ (tx->from + 1ULL) << 48 ^ (to + 1ULL) << 32;
+
+	dcf_random(&state);
+	state = dcf_random(&state) + tx->id * GOLDEN;
+	return dcf_random(&state);
+}
+
+static u64 gain_at(const struct dcf *dcf, u64 u)
+{
+	const u64 *at = &dcf->gain_q32[u >> (64 - PLACE_BITS)];
+
+	return at[0] + (u64)((__uint128_t)(at[1] - at[0]) * (u << PLACE_BITS >> 32) >> 32);
+}
+
+static u64 times(u64 power_aw, u64 gain_q32)
+{
+	__uint128_t faded = (__uint128_t)power_aw * gain_q32 >> 32;
+
+	return faded > DCF_MAX_POWER_AW ? DCF_MAX_POWER_AW : faded;
+}
+
+u64 fading_strongest(const struct dcf *dcf, u64 power_aw)
+{
+	return dcf->fades ? times(power_aw, dcf->gain_q32[DCF_FADES]) : power_aw;
+}
+
+bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb)
+{
+	u64 gain;
+
+	if (!dcf->fades)
+		return true;
+	gain = gain_at(dcf, draw(dcf, tx, nb->station));
+	nb->link.power_aw = times(nb->mean_aw, gain);
+	nb->link.power_mdbm = nb->mean_mdbm + dcf_ratio_mdb(gain, 1ULL << 32);
+	return neighbours_hear(dcf, &dcf->station[nb->station], nb->link.power_aw);
+}
+
+bool dcf_set_fading(struct dcf *dcf, const u64 *gain_q32)
+{
+	u32 i;
+
+	if (gain_q32 && gain_q32[DCF_FADES] > DCF_MAX_GAIN_Q32)
+		return false;
+	for (i = 0; gain_q32 && i < DCF_FADES; i++)
+		if (gain_q32[i] > gain_q32[i + 1])
+			return false;
+	dcf->fades = gain_q32;
+	if (gain_q32)
+		memcpy(dcf->gain_q32, gain_q32, sizeof(dcf->gain_q32));
+	neighbours_forget(dcf);
+	return true;
+}

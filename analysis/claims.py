@@ -44,11 +44,13 @@ RELATIONS = {
 
 @dataclass(frozen=True)
 class Of:
-    """A quantity of the runs of a variant, in a case if the study has several; its path as in `analysis.table`."""
+    """A quantity of the runs of a variant, in a case if the study has several, or its mean over some; its path as in
+    `analysis.table`. `cases`: what to call these some."""
 
     variant: str
     path: str
-    case: str = ""
+    case: str | tuple[str, ...] = ""
+    cases: str = ""
 
 
 @dataclass(frozen=True)
@@ -170,17 +172,21 @@ class Verdict:
 def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
     """What both sides share is said once, before them."""
     check = finding.check
-    cases, paths = {side.case for side in check.sides}, {side.path for side in check.sides}
+
+    def case_of(side: Of) -> str:
+        return case_name(side.case, names, rows) if isinstance(side.case, str) else side.cases
+
+    cases, paths = {case_of(side) for side in check.sides}, {side.path for side in check.sides}
 
     def side(of: Of | float, mean: float) -> str:
         if not isinstance(of, Of):
             return number(of)
         words = [names.get(of.variant, of.variant)]
-        words += [case_name(of.case, names, rows)] if len(cases) > 1 else []
+        words += [case_of(of)] if len(cases) > 1 else []
         words += [quantities.get(of.path, of.path)] if len(paths) > 1 else []
         return f"{', '.join(filter(None, words))} {number(mean)}"
 
-    shared = [case_name(case, names, rows) for case in cases if len(cases) == 1]
+    shared = [*cases] if len(cases) == 1 else []
     shared += [quantities.get(path, path) for path in paths if len(paths) == 1]
     before = ", ".join(filter(None, shared))
     said = f"{side(check.a, finding.a)} {check.relation} "
@@ -214,8 +220,13 @@ def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
     def side(of: Of | float) -> list[float]:
         if not isinstance(of, Of):
             return [of] * len(seeds)
-        found = {run.seed: value(run, of.path) for run in groups.get(of.case, {}).get(of.variant, [])}
-        where = f"{of.variant}{', ' if of.case else ''}{of.case}"
+        if isinstance(of.case, tuple):
+            return [math.fsum(each) / len(each) for each in zip(*(of_case(of, case) for case in of.case), strict=True)]
+        return of_case(of, of.case)
+
+    def of_case(of: Of, case: str) -> list[float]:
+        found = {run.seed: value(run, of.path) for run in groups.get(case, {}).get(of.variant, [])}
+        where = f"{of.variant}{', ' if case else ''}{case}"
         for seed in seeds:
             if seed not in found:
                 raise NotTested(f"there is no run of {where} with seed {seed}")

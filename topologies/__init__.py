@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 Position = tuple[float, float, float]
-NO_TOPOLOGY = ("area", "files", "mobility", "motion", "network")  # modules of this folder
+NO_TOPOLOGY = ("area", "files", "links", "mobility", "motion", "network")  # modules of this folder
 
 
 @dataclass(frozen=True)

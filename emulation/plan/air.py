@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emulation.lane import links
+from emulation.plan import link_table
 from emulation.plan.error_rates import error_table
 from emulation.plan.errors import PlanError, refusals
 from emulation.plan.fading import plan_fading, strongest_db
@@ -112,7 +113,18 @@ def mean_dbm(specification: Specification, network: Network, positions: Position
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
     stronger = stronger_db(specification, network)[:, None]
-    return np.asarray(medium.propagation.received_dbm(propagation.distances(at)) + stronger + shadow)
+    return np.asarray(_received_dbm(specification, list(network.nodes), propagation.distances(at)) + stronger + shadow)
+
+
+def _received_dbm(
+    specification: Specification, names: Sequence[str], distance: propagation.Floats
+) -> propagation.Floats:
+    """What arrives under the model between stations of these names, so far apart (m). Raises ValueError where the model
+    does not fit."""
+    medium = specification.medium
+    if isinstance(medium.propagation, propagation.Table):
+        return link_table.received_dbm(medium.propagation, names, medium.noise_dbm, medium.bit_errors)
+    return medium.propagation.received_dbm(distance)
 
 
 def floor_dbm(specification: Specification, network: Network) -> float:

@@ -165,16 +165,17 @@ def link_simulation(rate: int, sinr_db: Floats) -> Floats:
     return np.where(sinr_db > at[-1], 0.0, np.exp(np.minimum(found, math.log(math.log(2)))))
 
 
-def lambda_q40(rate: int, model: str = "nist") -> list[int]:
+@cache
+def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
     """lambda x 2^40 of a rate over the grid: integers that never rise with the SINR. `model` is of OFDM: `nist` for the
     equations, `table` for the link simulations."""
     grid = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
     simulated = model == "table" and rate in LINK_SIMULATIONS
     values = link_simulation(rate, grid) if simulated else -np.log1p(-bit_error_rate(rate, grid))
-    return [round(value * Q40) for value in values]
+    return tuple(round(value * Q40) for value in values)
 
 
 def error_table(rates: list[int], model: str = "nist") -> dict[str, object]:
     """The plan's `error_table` for these rates (100 kb/s). Outside the grid the air takes its first or last value."""
-    table = {str(rate): lambda_q40(rate, model) for rate in rates}
+    table = {str(rate): list(lambda_q40(rate, model)) for rate in rates}
     return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table}

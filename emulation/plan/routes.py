@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -48,6 +49,8 @@ def plan_routing(
     options = dict(chosen.routing)
     kind = options.pop("kind")
     found = known(routing.find, kind)
+    if "path" in options and getattr(found, "TAKES_PATHS", False):
+        options["path"] = _paths(str(options["path"]), index)
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
         raise PlanError(
             f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}"
@@ -79,6 +82,17 @@ def plan_routing(
             hop = hops[i][near]
             node["interfaces"][hop.at]["neighbours"][ip(near)] = nodes[near]["interfaces"][hop.to]["address"]
     return found, {"kind": kind}
+
+
+def _paths(said: str, index: Mapping[str, int]) -> list[list[int]]:
+    """Paths, `sta1:sta2:sta3;sta4:sta2`, as nodes. Raises PlanError."""
+    paths = [path.strip().split(":") for path in said.split(";")]
+    for path in paths:
+        if strange := next((name for name in path if name not in index), None):
+            raise PlanError(f"routing: path {':'.join(path)}: there is no node {strange}")
+        if len(path) < 2 or len(set(path)) < len(path):
+            raise PlanError(f"routing: path {':'.join(path)}: two nodes or more, none of them twice")
+    return [[index[name] for name in path] for path in paths]
 
 
 def _of_peers(kind: str) -> bool:

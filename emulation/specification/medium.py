@@ -18,10 +18,12 @@ from emulation.specification.propagation import (
     Disc,
     Propagation,
     Ranges,
+    Table,
     Thresholds,
     TwoRayGround,
 )
 from emulation.specification.words import Section, Words, word_and_pairs
+from topologies.links import Links
 
 
 def _propagation(value: object) -> object:
@@ -29,6 +31,8 @@ def _propagation(value: object) -> object:
     `log-distance,exponent=4`."""
     if isinstance(value, Propagation):
         return value
+    if isinstance(value, Links):  # a topology's
+        return Table(value)
     value = word_and_pairs("model", value)
     parameters = dict(value) if isinstance(value, Mapping) else {"model": value}
     name = parameters.pop("model", None)

@@ -19,6 +19,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topologies.links import LinksFile
+
 Floats = NDArray[np.float64]
 
 STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an unknown parameter is an error
@@ -258,6 +260,36 @@ class SnrMatrix(Propagation):
     def thresholds(self, ranges: Ranges | None) -> Thresholds:
         if ranges is not None:
             raise ValueError("an SNR matrix knows no metres: leave the ranges out")
+        return Thresholds(self.cca_dbm, self.cca_dbm)
+
+    def reach_m(self, power_dbm: float) -> int | None:
+        return None
+
+
+@model("table")
+@dataclass(frozen=True)
+class Table(Propagation):
+    """What was measured between each two stations, by their names, wherever they stand (`topologies.links`).
+
+    A delivery ratio is that of frames of `frame` bytes, FCS included. A frame is received, and the medium is busy, from
+    `cca_dbm` on: by default 4 dB below the default noise, where nine of ten short frames at 1 Mb/s are still received
+    (`emulation.plan.error_rates`). Which power that is in the air, `emulation.plan.link_table` says.
+    """
+
+    file: LinksFile
+    frame: int = 1536
+    cca_dbm: float = -98.0
+
+    def __post_init__(self) -> None:
+        _within(1, 4095, frame=self.frame)
+        _within(FAINTEST_DBM, STRONGEST_DBM, cca_dbm=self.cca_dbm)
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        raise ValueError("a table says what arrives by names, and not by distance")
+
+    def thresholds(self, ranges: Ranges | None) -> Thresholds:
+        if ranges is not None:
+            raise ValueError("a table knows no metres: leave the ranges out")
         return Thresholds(self.cca_dbm, self.cca_dbm)
 
     def reach_m(self, power_dbm: float) -> int | None:

@@ -119,3 +119,19 @@ def test_a_ratio_can_be_between_two_numbers() -> None:
     for relation, to in (("in", None), (">", 2.0), ("!", None)):
         with pytest.raises(ValueError, match="no relation"):
             Check(FULL, relation, NONE, 1.0, to)
+
+
+def test_a_side_may_be_the_mean_over_cases() -> None:
+    """In every seed; and one that was not run is said."""
+    found = [
+        run("newreno", seed, segments * seed, case=case)
+        for case, segments in (("4", 100), ("8", 50), ("9", 1000)) for seed in (1, 2)
+    ]  # fmt: skip
+    both = Of("newreno", "goodput_segments", ("4", "8"), "4 and 8 hops")
+    one = verdict(found, Check(both, "in", Of("newreno", "goodput_segments", "8"), 1.5, 1.5)).findings[0]
+    assert (one.a, one.b, one.held) == (112.5, 75, 2)
+    said = verdict(found, Check(both, ">", Of("newreno", "goodput_segments", "8"))).lines({}, "hops")
+    assert "4 and 8 hops 112" in said[1]
+    assert "8 hops 75" in said[1]
+    with pytest.raises(NotTested, match="no run of newreno, 5"):
+        verdict(found, Check(Of("newreno", "goodput_segments", ("4", "5"), "both"), ">", 1))

@@ -9,6 +9,7 @@ has what is planned for a node.
 from __future__ import annotations
 
 import errno
+from itertools import pairwise
 
 from emulation.lane import routing
 from emulation.lane.netlink import NetlinkError
@@ -17,6 +18,7 @@ from emulation.lane.rtnetlink import hardware_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from emulation.lane.network import Network
@@ -26,16 +28,38 @@ Routes = dict[tuple[int, int], tuple[int, int]]  # (at, to) -> (next hop, hops t
 
 ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
 
-ANY_LINK = True
+ANY_LINK = TAKES_PATHS = True
 
 
 def plan(
-    reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
+    reach: Reach,
+    ips: list[str],
+    demands: list[Demand],
+    unreachable: bool = False,
+    path: Sequence[Sequence[int]] = (),
+    **options: Any,
 ) -> list[Planned]:
-    """The routes and the next hops of all nodes (see `emulation.lane.routing`). Raises Unreachable."""
+    """The routes and the next hops of all nodes (see `emulation.lane.routing`); between the ends of each `path` those
+    along it. Raises Unreachable, and ValueError."""
     if options:
-        raise ValueError(f"static routing has no option {', '.join(options)}")
-    return entered(routes_of(reach, demands, unreachable), ips, demands)
+        raise ValueError(f"static routing has no option {', '.join(options)}; there are: path")
+    own = along(path, reach)
+    left = [one for one in demands if (one.source, one.destination) not in own]
+    return entered({**routes_of(reach, left, unreachable), **own}, ips, demands)
+
+
+def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
+    """The routes between the ends of paths, both ways. Raises ValueError if two hops do not reach each other, and if
+    two paths part on their way to one node."""
+    routes: Routes = {}
+    for path in paths:
+        for way in (list(path), list(path)[::-1]):
+            for place, (at, via) in enumerate(pairwise(way)):
+                if via not in reach[at]:
+                    raise ValueError(f"path: its hop {place + 1}, counted from an end, is over no link")
+                if routes.setdefault((at, way[-1]), (via, len(way) - 1 - place)) != (via, len(way) - 1 - place):
+                    raise ValueError("path: two paths to one node part on their way")
+    return routes
 
 
 def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:

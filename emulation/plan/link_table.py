@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From links that were measured to the powers that arrive.
+
+A received power is taken as it is, an SNR is over the specification's noise. A delivery ratio becomes the SINR at which
+so many frames of that length survive: exp(-bits x lambda) of the very table that the air reads
+(`emulation.plan.error_rates`), solved for the SINR. Of the ratios of a link at several rates the one nearest to a half
+says most, as all and none are the same over a wide range; none at any rate is no signal, and all is the least at which
+so few are lost as are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from emulation.plan.error_rates import FIRST_MDB, POINTS, Q40, STEP_MDB, lambda_q40
+from emulation.specification.propagation import Floats, Table
+
+SUREST = 0.999  # a ratio: beyond, and as far from none, hundreds of frames say no more
+
+
+def received_dbm(model: Table, names: Sequence[str], noise_dbm: float, bit_errors: str) -> Floats:
+    """[transmitter][receiver], in dBm. Raises ValueError for a link of a station that there is not."""
+    index = {name: place for place, name in enumerate(names)}
+    links, power = model.file, np.full((len(names), len(names)), -np.inf)
+    if strange := next((name for name in links.stations if name not in index), None):
+        raise ValueError(f"{links.name} has links of {strange}; there is no such station")
+    ratios: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for a, b, value, rate in links.rows:
+        if rate is not None:
+            ratios.setdefault((a, b), []).append((value, rate))
+        else:
+            power[index[a], index[b]] = value if links.quantity == "dbm" else noise_dbm + value
+    for (a, b), found in ratios.items():
+        power[index[a], index[b]] = noise_dbm + sinr_of(found, model.frame, bit_errors)
+    return power
+
+
+def sinr_of(ratios: Sequence[tuple[float, float]], frame: int, bit_errors: str = "nist") -> float:
+    """The SINR, in dB, at which frames of so many bytes arrive with these ratios, each at a rate in Mb/s."""
+    if not any(ratio for ratio, _ in ratios):
+        return -math.inf
+    ratio, rate = min(((r, m) for r, m in ratios if r), key=lambda one: (abs(one[0] - 0.5), one[1]))
+    wanted = -math.log(min(max(ratio, 1 - SUREST), SUREST)) / (8 * frame)
+    lambdas, sinr = _curve(round(rate * 10), bit_errors)
+    return float(np.interp(math.log(wanted), lambdas, sinr))
+
+
+@cache
+def _curve(rate: int, bit_errors: str) -> tuple[Floats, Floats]:
+    """The logarithms of lambda at a rate (100 kb/s), rising, and the SINR (dB) of each."""
+    values = np.array(lambda_q40(rate, bit_errors)) / Q40
+    sinr = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
+    there = values > 0
+    return np.log(values[there])[::-1], sinr[there][::-1]

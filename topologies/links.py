@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links as they were measured: what arrives of each station at each other one, in CSV.
+
+The first line names the columns: `from`, `to`, and one of `dbm` (received power), `snr` (dB over the noise) and
+`delivery` (the share of frames that arrive, 0 to 1, sent at a `rate` in Mb/s, which is a column, too). Each direction
+has a line of its own, as the two are seldom alike; where there is none nothing arrives. What was read goes into the
+specification, so that a run needs its file no more.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator
+
+from topologies.files import number, opened, said_of
+from topologies.network import MAX_NODES, NAME
+
+LIMITS = {"dbm": (-200.0, 40.0), "snr": (-100.0, 140.0), "delivery": (0.0, 1.0)}  # of each quantity
+RATES = (1.0, 2.0, 5.5, 6.0, 9.0, 11.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
+MOST_BYTES = 8_000_000  # all pairs of a full network at four rates, and room
+
+Row = tuple[str, str, float, float | None]  # from, to, the quantity, and the rate of a delivery ratio
+
+
+@dataclass(frozen=True)
+class Links:
+    """What arrives, by ordered pair. Raises ValueError for rows that make no sense."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    quantity: str
+    rows: tuple[Row, ...]
+    source: str = "drawn"  # a file, or that it was none
+
+    def __post_init__(self) -> None:
+        if self.quantity not in LIMITS:
+            raise ValueError(f"links are said in one of {', '.join(LIMITS)}; not in {self.quantity!r}")
+        seen = set()
+        for a, b, value, rate in self.rows:
+            check(self.quantity, a, b, value, rate)
+            if (a, b, rate) in seen:
+                raise ValueError(twice(a, b, rate))
+            seen.add((a, b, rate))
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return Path(self.source).name
+
+    @property
+    def stations(self) -> list[str]:
+        """In the order in which they are named."""
+        return list(dict.fromkeys(end for row in self.rows for end in row[:2]))
+
+
+def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> None:
+    """Raises ValueError."""
+    for end in (a, b):
+        if not re.fullmatch(NAME, end):
+            raise ValueError(f"{end!r} is no name of a station: up to nine letters, digits, dots and hyphens")
+    if a == b:
+        raise ValueError(f"from {a} to itself")
+    least, most = LIMITS[quantity]
+    if not least <= value <= most:  # nor is nan
+        raise ValueError(f"{quantity}: {value:g} is not between {least:g} and {most:g}")
+    if (quantity == "delivery") != (rate in RATES):
+        raise ValueError(f"rate: a delivery ratio is of one of {', '.join(f'{each:g}' for each in RATES)} Mb/s")
+
+
+def twice(a: str, b: str, rate: float | None) -> str:
+    return f"from {a} to {b}{f' at {rate:g} Mb/s' if rate else ''} was said before"
+
+
+def read(name: str) -> Links:
+    """The links in a file, also one in .gz. Raises ValueError, with the line."""
+    source = str(Path(name).resolve())
+    numbered = _numbered(source)
+    place, head = next(numbered, (name, ""))
+    with said_of(place):
+        columns = [word.strip().lower() for word in head.split(",")]
+        quantity = next((each for each in LIMITS if each in columns), None)
+        needed = {"from", "to", quantity} | ({"rate"} if quantity == "delivery" else set())
+        if quantity is None or len(columns) != len(needed) or set(columns) != needed:
+            raise ValueError(f"the columns are from,to,dbm or from,to,snr or from,to,rate,delivery; not {head[:80]!r}")
+    rows: dict[tuple[str, str, float | None], Row] = {}
+    for place, line in numbered:
+        with said_of(place):
+            fields = [field.strip() for field in next(csv.reader([line]))]
+            if len(fields) != len(columns):
+                raise ValueError(f"{len(fields)} fields, but there are {len(columns)} columns")
+            of = dict(zip(columns, fields, strict=True))
+            rate = number(of["rate"]) if "rate" in of else None
+            row = of["from"], of["to"], number(of[quantity]), rate
+            check(quantity, *row)
+            if (key := (row[0], row[1], rate)) in rows:
+                raise ValueError(twice(*key))
+            rows[key] = row
+    links = Links(quantity, tuple(rows.values()), source)
+    if not 2 <= len(links.stations) <= MAX_NODES:
+        raise ValueError(f"{name}: links join 2 to {MAX_NODES} stations, not {len(links.stations)}")
+    return links
+
+
+def _numbered(name: str) -> Iterator[tuple[str, str]]:
+    """Its lines, but for empty ones and remarks, each with what to call it. Raises ValueError."""
+    with opened(name) as stream:
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{name}: links are {MOST_BYTES:,} bytes at most")
+    for place, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            yield f"{name}, line {place}", line.strip()
+
+
+def _found(value: object) -> object:
+    return read(value) if isinstance(value, str) else value
+
+
+LinksFile = Annotated[Links, BeforeValidator(_found)]  # a path, or what was read from it

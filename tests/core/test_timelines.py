@@ -331,6 +331,21 @@ def test_queue_drops_the_tail() -> None:
     assert [f[2] for f in air.finished].count("ACKED") == 4
 
 
+def test_an_access_points_beacon_is_next() -> None:
+    """After the frame in service, though the queue is full; another that comes meanwhile finds it waiting. A beacon of
+    an IBSS has its place as any frame has."""
+    for capability, beacons in ((1, [1]), (2, [])):
+        air = Core(mutual(2, {}, NEAR), queue=3)
+        for _ in range(4):
+            air.send(0, 1, TACK, at=1000 * US)
+        for _ in range(2):
+            body = bytes(10) + bytes([capability, 0, 0, 0])
+            air.send(0, b"\xff" * 6, body, at=1000 * US, beacon=True, no_ack=True)
+        air.run(10**9)
+        assert [n for n, t in enumerate(t for t in air.tx if t.kind != "ack") if t.kind == "management"] == beacons
+        assert [f[2] for f in air.finished].count("QUEUE_FULL") == 2 - len(beacons)
+
+
 def test_rate_stages_are_used_in_turn() -> None:
     """minstrel's stages: so many attempts at each rate, then the next, whatever the station's limits."""
     air = Core(mutual(2, {}), stages=True, phy=dsss(basic_rates=1))

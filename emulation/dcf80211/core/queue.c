@@ -16,11 +16,31 @@ static bool acceptable(const struct dcf_frame *f)
 	return true;
 }
 
+/*
+ * An access point's beacon is the next frame after the one in service (11.1.3.2), whatever waits: none is lost to a full
+ * queue. One that still waits when the next is due is enough.
+ */
+static bool goes_first(const struct access *a, const struct dcf_frame *f)
+{
+	return dcf_is_ap_beacon(f->bytes, f->len) &&
+	       !(a->head && a->head->next && dcf_is_ap_beacon(a->head->next->bytes, a->head->next->len));
+}
+
+static void append(struct access *a, struct dcf_frame *frame)
+{
+	if (a->tail)
+		a->tail->next = frame;
+	else
+		a->head = frame;
+	a->tail = frame;
+}
+
 void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 {
 	struct dcf_station *s = &dcf->station[station];
 	enum dcf_reason why;
 	struct access *a;
+	bool first;
 
 	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
 	dcf->now = now;
@@ -34,7 +54,8 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	frame->at_stage = frame->stage_tries = 0;
 	memset(frame->used, 0, sizeof(frame->used));
 	a = &s->access[frame->category];
-	if (!acceptable(frame) || a->queued > s->queue_limit) {
+	first = acceptable(frame) && goes_first(a, frame);
+	if (!acceptable(frame) || (a->queued > s->queue_limit && !first)) {
 		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
 		trace_end(dcf, s, frame, why);
 		dcf->ops->done(dcf->edge, station, frame, why);
@@ -46,11 +67,12 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	address_sends(dcf, s);
 	frame->holders = 1;
 	a->queued++;
-	if (a->tail)
-		a->tail->next = frame;
-	else
-		a->head = frame;
-	a->tail = frame;
+	if (first && a->head && a->head->next) {
+		frame->next = a->head->next;
+		a->head->next = frame;
+	} else {
+		append(a, frame);
+	}
 	if (a->head == frame)
 		access_request(dcf, s, a);
 }

@@ -51,6 +51,12 @@ static inline bool dcf_same_addr(const u8 *a, const u8 *b)
 	return !memcmp(a, b, DCF_ALEN);
 }
 
+/* An access point's beacon, by its subtype and its Capability Information (9.3.3.3, 9.4.1.4). */
+static inline bool dcf_is_ap_beacon(const u8 *frame, u32 len)
+{
+	return len > DCF_HDR_LEN + 10 && frame[0] == 0x80 && frame[DCF_HDR_LEN + 10] & 0x01;
+}
+
 static inline void dcf_set_retry(u8 *frame)
 {
 	frame[1] |= 0x08; /* Frame Control, Retry (9.2.4.1.6) */

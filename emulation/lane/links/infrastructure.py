@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
 UNSPECIFIED, ATTEMPTS = 1, 3  # what the kernel says if it has found none; how often it is asked
-RETRY_NS = 1_000_000_000
+RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # all clocks are one: who looks again at once would collide each time
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
 ROAM_DB = 8.0  # above what can be received at all
@@ -209,7 +209,8 @@ class Link(links.Link):
     def heard(self, interface: Interface, loop: Loop) -> None:
         """If a client has lost its access point, or has found none, it asks again a while later."""
         if any(event == DISCONNECT or (event == CONNECT and status) for event, status in interface.heard()):
-            loop.at(time.monotonic_ns() + RETRY_NS, partial(self.again, interface))
+            after = RETRY_NS + APART_NS * self.of_kernel.index(interface)
+            loop.at(time.monotonic_ns() + after, partial(self.again, interface))
 
     def again(self, interface: Interface) -> None:
         try:

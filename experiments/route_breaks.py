@@ -28,7 +28,7 @@ STUDY = Study(
     title="A route breaks at 35 s: AODV, DSR and OLSR (seed 003, sections 3.2 to 3.4)",
     topology="route-break",
     options={"like": "ns2", "window_limit": 64, "seconds": 70},
-    seeds="1..5",
+    seeds="1..20",
     variants={
         "aodv": {"routing": "aodv,preset=thesis,feedback=0,local_repair=0,active_route_timeout_ms=5000,gratuitous=0"},
         "dsr": {"routing": "dsr,preset=thesis,feedback=0"},

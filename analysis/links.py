@@ -146,7 +146,7 @@ class Links:
             for one in stations.get(change.get("node", ""), ()):
                 if "stops" in change:
                     ways.append((one, at_ns, change["since_ns"], change["stops"]))
-                else:  # from it to all, and from all to it
+                elif "power_mdbm" in change:  # from it to all, and from all to it
                     pairs = np.array([one * links.stations + everybody, everybody * links.stations + one])
                     links._give(at_ns, pairs, change["power_mdbm"], change["delay_ns"])
         until = [*(at_ns for at_ns, _ in tables[1:]), NEVER][: len(tables)]

@@ -127,6 +127,7 @@ class Air:
         Generic.families.pop(FAMILY, None)  # its number changes when the module is loaded anew
         self.netlink = Generic()
         self.names: list[str] = []
+        self.has: dict[int, Mapping[str, Any]] = {}  # what each station was told to have
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
         self.by_distance = False  # some move
 
@@ -188,6 +189,7 @@ class Air:
 
     def set_station(self, index: int, has: Mapping[str, Any]) -> None:
         """Write what is a station's own: one of `stations_of`, and the rest as a plan's `air` says."""
+        self.has[index] = has
         radio = hardware_address(has["address"])  # hwsim names a radio by its PERM_ADDR
         self._ask(Command.STATION, [
             (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(has["freq"])),
@@ -196,6 +198,11 @@ class Air:
             (A.CS_THRESHOLD_AW, _u64(attowatts(has["cs_threshold_mdbm"]))),
             (A.QUEUE, _u16(has["queue"])), (A.PROMISCUOUS, _u8(has["promiscuous"])),
         ], f"station {has['name']}")  # fmt: skip
+
+    def set_own(self, name: str, own: Mapping[str, int]) -> None:
+        """Let the stations of this node have some of OWN otherwise, from now on."""
+        for index in (index for index, station in enumerate(self.names) if station == name):
+            self.set_station(index, {**self.has[index], **own})
 
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         """Write the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""

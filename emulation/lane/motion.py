@@ -127,6 +127,12 @@ class Motion:
             self._change(node=node.name, power_mdbm=both[0], delay_ns=both[1])
         self.net.air.set_powers(dict(enumerate(power_mdbm)), dict(enumerate(delay_ns)))
 
+    def own(self, node: Node, own: dict[str, int]) -> None:
+        """A script has it that this node's radio has retry limits or thresholds of its own."""
+        if self.net.air:
+            self._change(node=node.name, own=own)
+            self.net.air.set_own(node.name, own)
+
     def step(self, step: dict[str, Any]) -> None:
         if self.net.air:
             self.net.air.set_powers(_rows(step["power_mdbm"]), _rows(step["delay_ns"]))

@@ -123,7 +123,7 @@ class Net:
         if node not in on_air:
             return []
         powers = {other.name: self.air.heard(i)[on_air.index(node)] for i, other in enumerate(on_air)}
-        least = self.plan["air"]["rx_threshold_mdbm"]
+        least = self.air.has[on_air.index(node)]["rx_threshold_mdbm"]
         return [(name, p / 1000) for name, p in powers.items() if name != node.name and p is not None and p >= least]
 
     def start(self) -> None:

@@ -215,6 +215,31 @@ class Shell(prompt_traffic.Verbs, cmd.Cmd):
             raise ValueError(f"power: with how many dBm? {error}") from None
         self.say_heard(node)
 
+    def do_retry(self, line: str) -> None:
+        """retry NODE [SHORT [LONG]]: attempts at an RTS or a frame without one, and at a frame after its RTS.
+
+        retry sta2 1
+        """
+        self.set_both(line, "retry", ("short_retry", "long_retry"), int)
+
+    def do_thresholds(self, line: str) -> None:
+        """thresholds NODE [RECEIVE [SENSE]]: from how many dBm on it receives, and senses. Routes stay as they are.
+
+        thresholds sta2 -70 -80
+        """
+        self.set_both(line, "thresholds", ("receive_dbm", "sense_dbm"), float)
+
+    def set_both(self, line: str, verb: str, names: tuple[str, str], number: Callable[[str], float]) -> None:
+        word, *values = line.split() or [""]
+        node = self.node(word)
+        try:
+            found = dict(zip(names, map(number, values), strict=len(values) > len(names)))
+        except ValueError:
+            raise ValueError(f"{verb}: NODE, and at most two numbers: {', '.join(names)}") from None
+        if found:
+            node.set_own(**found)
+        print(f"{node.name}: " + ", ".join(f"{name} {getattr(node, name):g}" for name in names))
+
     def do_move(self, line: str) -> None:
         """move NODE X,Y[,Z] [SPEED]: put it there (metres) at once, or let it go there at so many m/s. Routes stay.
 

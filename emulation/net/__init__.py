@@ -44,7 +44,7 @@ from emulation.lane.plugins import extend
 from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net.station import Station
-from emulation.plan.air import TX_POWER, heard, stronger_db
+from emulation.plan.air import SENSE, TX_POWER, heard, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
@@ -82,7 +82,7 @@ class Net(lane.Net):
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
         self.planned: Specification | None = None
-        self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers
+        self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers and thresholds
         self.recording: tuple[Measurement, Service] | None = None  # of a session
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
 
@@ -209,7 +209,7 @@ class Net(lane.Net):
     def table(self, network: topologies.Network) -> Table:
         """What arrives over any distance. Raises PlanError if no table says it."""
         network = network.on_air()
-        powers = tuple(node.settings.get(TX_POWER) for node in network.nodes.values())
+        powers = tuple((node.settings.get(TX_POWER), node.settings.get(SENSE)) for node in network.nodes.values())
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}
         if not (found := self.tables[powers]):

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 import topologies
 from emulation.lane.motion import FASTEST, Position, standing
 from emulation.lane.node import Node
-from emulation.plan.air import TX_POWER
+from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds
 from emulation.plan.errors import PlanError, refusals
-from emulation.plan.nodes import RTS_THRESHOLDS, own_radio
+from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, own_of_air, own_radio
 from topologies.network import WITH_RADIO
 
 if TYPE_CHECKING:
     from emulation.net import Net
 
 
+SETTABLE = ("position", TX_POWER, "rts", *RETRIES, RECEIVE, SENSE)
+
+
 class Station(Node):
-    """A node of a script. `position` (metres), `tx_power_dbm` and `rts` may be set at any time, also while it runs."""
+    """A node of a script. SETTABLE may be set at any time, also while it runs: position is in metres."""
 
     def __init__(self, net: Net, name: str, asked: topologies.Node) -> None:
         self.net, self.asked = net, asked
@@ -27,7 +30,7 @@ class Station(Node):
     def __setattr__(self, name: str, value: object) -> None:
         """What would have no effect is refused."""
         if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
-            raise PlanError(f"{self.name} has no {name}; what can be set is position, tx_power_dbm, rts")
+            raise PlanError(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
         super().__setattr__(name, value)
 
     @property
@@ -70,7 +73,7 @@ class Station(Node):
 
     @tx_power_dbm.setter
     def tx_power_dbm(self, power: float) -> None:
-        self.net.heard_anew(self, self.with_setting(TX_POWER, power))
+        self.net.heard_anew(self, self.with_settings(tx_power_dbm=power))
 
     @property
     def rts(self) -> str:
@@ -79,13 +82,58 @@ class Station(Node):
 
     @rts.setter
     def rts(self, rts: str) -> None:
-        asked = self.with_setting("rts", rts)
+        asked = self.with_settings(rts=rts)
         own_radio(self.net.asked.radio, self.name, asked.settings)
         if self.net.started:
             self.radio.set_rts_threshold(RTS_THRESHOLDS[rts])
         self.asked = asked
 
-    def with_setting(self, name: str, value: Any) -> topologies.Node:
+    @property
+    def short_retry(self) -> int:
+        """Attempts at an RTS, or a frame sent without one."""
+        return int(self.asked.settings.get("short_retry", self.net.asked.radio.short_retry))  # type: ignore[arg-type]
+
+    @short_retry.setter
+    def short_retry(self, attempts: int) -> None:
+        self.set_own(short_retry=attempts)
+
+    @property
+    def long_retry(self) -> int:
+        """Attempts at a frame after its RTS."""
+        return int(self.asked.settings.get("long_retry", self.net.asked.radio.long_retry))  # type: ignore[arg-type]
+
+    @long_retry.setter
+    def long_retry(self, attempts: int) -> None:
+        self.set_own(long_retry=attempts)
+
+    @property
+    def receive_dbm(self) -> float:
+        """From which power on it receives."""
+        return own_thresholds(self.net.asked, self.name, self.asked.settings).receive_dbm
+
+    @receive_dbm.setter
+    def receive_dbm(self, power: float) -> None:
+        self.set_own(receive_dbm=power)
+
+    @property
+    def sense_dbm(self) -> float:
+        """From which power on the medium is busy to it."""
+        return own_thresholds(self.net.asked, self.name, self.asked.settings).sense_dbm
+
+    @sense_dbm.setter
+    def sense_dbm(self, power: float) -> None:
+        self.set_own(sense_dbm=power)
+
+    def set_own(self, **own_ones: float) -> None:
+        """Several at once. Raises PlanError, and OSError."""
+        asked = self.with_settings(**own_ones)
+        own_radio(self.net.asked.radio, self.name, asked.settings)
+        own = own_of_air(self.net.asked, self.name, asked.settings)
+        if self.net.started:
+            self.net.motion.own(self, own)
+        self.net.heard_anew(self, asked)  # it may hear what was nothing to anybody
+
+    def with_settings(self, **otherwise: Any) -> topologies.Node:
         self.check_radio()
-        settings = {**self.asked.settings, name: value}
+        settings = {**self.asked.settings, **otherwise}
         return topologies.Node(kind=self.asked.kind, position=self.asked.position, settings=settings)

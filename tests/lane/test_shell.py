@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from analysis import flow_series
+from analysis import flow_series, medium, pcapng, taps, trace
 from analysis.result import from_lane
 from emulation.lanes import LaneError, Reason
 from emulation.specification import specify
@@ -116,6 +116,7 @@ def test_the_network_survives_every_mistake(bench):
     typed = ["iperf sta1 sta2 soon", "iperf sta1 sta2 -1", "wait nan", "wait 1e9", "iperf x", "py raise SystemError()",
              "sta1 ping -c 1 -s 90000 sta2", "time", "time bogus", "help bogus", "wait -1", "\0",
              "py raise SystemExit", "power sta1 loud", "power sta9 1", "move sta1", "move sta1 here", "rts often",
+             "retry", "thresholds sta1 -90 -80",
              "move sta1 9,9 fast", "rts", "rts sta1 sometimes", "counters sta9", "capture", "capture ../x",
              "routes sta9", "py net.run(1)", "py net.stop"]  # fmt: skip
     lines = session(bench, *(word for mistake in typed for word in (mistake, "nodes")))
@@ -155,6 +156,28 @@ def test_things_are_changed_and_seen_at_work(bench):
     assert [line for line in lines if "packets transmitted" in line] == [
         "1 packets transmitted, 0 received, 100% packet loss", "1 packets transmitted, 1 received, 0% packet loss"
     ]  # fmt: skip
+
+
+def test_ears_and_patience_are_changed_and_the_taps_follow(bench):
+    """Limits and thresholds hold from when they were set on; the records say so, and what is counted agrees."""
+    lines = session(bench, "retry sta2", "iperf sta1 sta3 2", "retry sta2 1", "iperf sta1 sta3 2", "retry sta2 5 3",
+                    "thresholds sta3 -85 -95", "iperf sta1 sta3 2", "thresholds sta3 -60", "thresholds sta1 0 1",
+                    "retry sta2 0", "retry sta1 a", "net", rts="partial")  # fmt: skip
+    assert lines[0] == "sta2: short_retry 7, long_retry 4" and lines[2] == "sta2: short_retry 1, long_retry 4"
+    assert lines[4:6] == ["sta2: short_retry 5, long_retry 3", "sta3: receive_dbm -85, sense_dbm -95"]
+    assert lines[7] == "sta3: receive_dbm -60, sense_dbm -95"
+    assert lines[8].startswith("*** sta1: thresholds of 0 dBm to receive, 1 dBm to sense")
+    assert lines[9:11] == ["*** sta2: short_retry: must be at least 1, not 0",
+                           "*** retry: NODE, and at most two numbers: short_retry, long_retry"]  # fmt: skip
+    assert [line.rpartition("hears ")[2] for line in lines[11:]] == ["sta2", "sta1 sta3", "nobody"]
+    where = bench.folder / "session1-1"
+    plan, lane = (json.loads((where / f"{name}.json").read_text()) for name in ("plan", "lane"))
+    assert next(change["own"] for change in lane["changes"] if "own" in change) == {"short_retry": 1}
+    pcapng.write(trace.read(where / "air.trace"), medium.radios(plan), where)
+    found = taps.counters(where / pcapng.AIR, plan, lane["changes"])
+    module = [station["counters"] for station in lane["air"]["stations"]]
+    assert taps.differences(found, module) == []
+    assert any(reason.endswith("_LIMIT") for ends in module[1]["end"].values() for reason in ends)
 
 
 def test_what_happened_is_kept_as_a_run_is(bench):

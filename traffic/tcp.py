@@ -58,6 +58,9 @@ VARIANTS = {
     "sca": Variant("sca", "tcp_sca", "seed 003, section 4.3.2: slow congestion avoidance", CLASSIC),
     "ssca": Variant("ssca", "tcp_sca", "seed 003, section 4.3: both", CLASSIC),
     "cwl": Variant("cwl", "tcp_cwl", "seed 003, section 4.4.2: congestion window limit", CLASSIC),
+    "cwl-sack": Variant(
+        "cwl", "tcp_cwl", "seed 001, section 3: the same with SACK", CLASSIC | {"net.ipv4.tcp_sack": "1"}
+    ),
     "dcr": Variant("dcr", "tcp_dcr", "seed 002: TCP-DCR", CLASSIC),
     "dctcp": Variant("dctcp", "tcp_dctcp", "RFC 8257; it needs ECN", FRESH | {"net.ipv4.tcp_ecn": "1"}),
     "reno": Variant("reno", "", "Linux, net/ipv4/tcp_cong.c", FRESH),

@@ -52,13 +52,13 @@ def test_one_link_carries_what_the_standard_says(bench, rates, freq, slot_us, si
         ours = sent["length"] == LENGTH
         took_us = airtime_us(rate, LENGTH, extension_us)
         answer_us = airtime_us(max(each for each in basic if each <= rate), ACK, extension_us)
-        gap_us = np.diff(sent["start_ns"])[ours[1:] & ours[:-1]] / 1000  # nothing else between
+        next_waits = sent["queued_ns"][1:].astype(np.int64) < sent["start_ns"][:-1]
+        gap_us = np.diff(sent["start_ns"])[ours[1:] & ours[:-1] & next_waits] / 1000  # nothing else between
         waited = (gap_us - took_us - sifs_us - answer_us - (sifs_us + 2 * slot_us) - 2 * DELAY_NS / 1000) / slot_us
         drawn = np.round(waited)
-        saturated = (drawn >= 0) & (drawn <= slots)
-        assert saturated.mean() > 0.95, rate
-        assert np.abs(waited - drawn)[saturated].max() * slot_us < 0.001, rate
-        assert abs(drawn[saturated].mean() - slots / 2) < 5 * slots / math.sqrt(12 * saturated.sum()), rate
+        assert drawn.size > 50 and drawn.min() >= 0 and drawn.max() <= slots, rate
+        assert np.abs(waited - drawn).max() * slot_us < 0.001, rate
+        assert abs(drawn.mean() - slots / 2) < 5 * slots / math.sqrt(12 * drawn.size), rate
         most = 1e6 / (took_us + sifs_us + answer_us + sifs_us + 2 * slot_us + slots / 2 * slot_us)
         arrived = int(line.split()[1])
         assert abs(arrived / most - 1) < 0.05, (rate, arrived, most)

@@ -24,7 +24,7 @@ def test_what_a_node_has_of_its_own():
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"colour": "red"}, "a: there is no setting colour; there are: rate, rts, tx_power_dbm"),
+        ({"colour": "red"}, "a: there is no setting colour; there are: rate, rts, short_retry, long_retry, "),
         ({"rts": "often"}, "a: rts: must be 'full', 'partial' or 'none', not 'often'"),
         ({"tx_power_dbm": "loud"}, "a: tx_power_dbm: must be from -140 to 40, not 'loud'"),
         ({"rate": 54}, "a: at 54 Mb/s it has another PHY than the network at 2 Mb/s"),

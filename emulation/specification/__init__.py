@@ -58,6 +58,8 @@ class Specification(Section):
             raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(tcp)}")
         if self.radio.edca != "off" and (self.medium.like or self.medium.rules):
             raise ValueError("edca: ns-2 has none: leave out like and rules")
+        tuned = self.medium.propagation.tuned(self.radio.freq)
+        object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # frozen from here on
         return self
 
     def made(self) -> Network:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -28,6 +28,7 @@ STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an
 SPEED_OF_LIGHT = 299_792_458.0  # m/s
 STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts, from 10 of them to DCF_MAX_POWER_AW
 HIGHEST_CAPTURE_DB = 66  # and in thousandths, 32 bits of them
+CHANNEL_1_MHZ = 2412.0
 NS2_POWER_DBM = 10 * math.log10(0.28183815e3)  # ns-2's Pt_ of 0.28183815 W
 
 
@@ -101,6 +102,10 @@ class Propagation:
         receive, sense, harm = (float(power) for power in self.received_dbm(np.array(reach)))
         return Thresholds(receive, sense, receive - harm if ranges.interference_m else None)
 
+    def tuned(self, channel_mhz: float) -> Propagation:
+        """The same for this channel, where the model hangs on it and was not told of another frequency."""
+        return self
+
     def reach_m(self, power_dbm: float) -> int | None:
         """The last whole metre, up to 20 km, at which this power arrives; None where the model has no metres."""
         arrives = self.received_dbm(np.arange(1.0, 20_001.0)) >= power_dbm
@@ -129,6 +134,11 @@ def _within(low: float, high: float, **values: float) -> None:
             raise ValueError(f"{name} must be from {low:g} to {high:g}")
 
 
+def _loss_at_1_m(frequency_mhz: float) -> float:
+    """Friis, in dB, to a tenth."""
+    return round(20 * math.log10(4 * math.pi * frequency_mhz * 1e6 / SPEED_OF_LIGHT), 1)
+
+
 def _log10(values: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.log10(values)
@@ -143,16 +153,23 @@ class FreeSpace(Propagation):
     """
 
     by_distance: ClassVar[bool] = True
-    frequency_mhz: float = 2412.0
+    frequency_mhz: float | None = None  # of the radios' channel
     tx_power_dbm: float = 20.0
 
     def __post_init__(self) -> None:
-        _within(1, 1e6, frequency_mhz=self.frequency_mhz)
+        _within(1, 1e6, frequency_mhz=self.carrier_mhz)
         _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
 
     @property
     def wavelength(self) -> float:
-        return SPEED_OF_LIGHT / (self.frequency_mhz * 1e6)
+        return SPEED_OF_LIGHT / (self.carrier_mhz * 1e6)
+
+    @property
+    def carrier_mhz(self) -> float:
+        return CHANNEL_1_MHZ if self.frequency_mhz is None else self.frequency_mhz
+
+    def tuned(self, channel_mhz: float) -> Propagation:
+        return self if self.frequency_mhz is not None else replace(self, frequency_mhz=float(channel_mhz))
 
     def received_dbm(self, distance: Floats) -> Floats:
         loss = 20 * _log10(4 * np.pi * distance / self.wavelength)
@@ -170,7 +187,7 @@ class TwoRayGround(FreeSpace):
     """
 
     by_distance: ClassVar[bool] = True
-    frequency_mhz: float = 914.0
+    frequency_mhz: float | None = 914.0
     tx_power_dbm: float = NS2_POWER_DBM
     height_m: float = 1.5
 
@@ -192,21 +209,31 @@ class TwoRayGround(FreeSpace):
 class LogDistance(Propagation):
     """Log-distance: P = P_t - L_0 - 10 n log10(d / d_0), where d_0 is 1 m; at most P_t - L_0.
 
-    The default L_0 is Friis at 1 m and 2412 MHz. T. S. Rappaport, "Wireless Communications", 1996, section 3.9.1.
+    The default L_0 is Friis at 1 m on the radios' channel, 40.1 dB at 2412 MHz. T. S. Rappaport, "Wireless
+    Communications", 1996, section 3.9.1.
     """
 
     by_distance: ClassVar[bool] = True
     exponent: float = 3.0
-    reference_loss_db: float = 40.1
+    reference_loss_db: float | None = None
     tx_power_dbm: float = 20.0
 
     def __post_init__(self) -> None:
         _within(0.1, 20, exponent=self.exponent)
-        _within(0, 200, reference_loss_db=self.reference_loss_db)
+        _within(0, 200, reference_loss_db=self.loss_db)
         _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
 
+    @property
+    def loss_db(self) -> float:
+        return _loss_at_1_m(CHANNEL_1_MHZ) if self.reference_loss_db is None else self.reference_loss_db
+
+    def tuned(self, channel_mhz: float) -> Propagation:
+        return (
+            self if self.reference_loss_db is not None else replace(self, reference_loss_db=_loss_at_1_m(channel_mhz))
+        )
+
     def received_dbm(self, distance: Floats) -> Floats:
-        return self.tx_power_dbm - self.reference_loss_db - 10 * self.exponent * np.maximum(_log10(distance), 0)
+        return self.tx_power_dbm - self.loss_db - 10 * self.exponent * np.maximum(_log10(distance), 0)
 
 
 @model("disc")

@@ -58,9 +58,10 @@ def test_the_same_wlan_twice_is_the_same_to_the_byte(bench, tmp_path):
     assert traces[0] == traces[1] and len(traces[0]) > 100_000
 
 
-def test_a_wrong_passphrase_is_said(bench):
+@pytest.mark.parametrize("security", ["wpa2", "wpa3"])
+def test_a_wrong_passphrase_is_said(bench, security):
     with pytest.raises(LaneError, match="sta2 cannot connect to lab: its passphrase is not that of the access point"):
-        bench.script(wlan(link=SECURED.format("wpa2"), sta2='passphrase="wrong horse"'))
+        bench.script(wlan(link=SECURED.format(security), sta2='passphrase="wrong horse"'))
 
 
 def test_a_wrong_passphrase_may_be_wanted(bench):

@@ -65,7 +65,8 @@ ACCESS: dict[Security, tuple[str, str]] = {
     ),
 }
 SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
-JOINED, WRONG = "CTRL-EVENT-CONNECTED", "reason=WRONG_KEY"
+JOINED = "CTRL-EVENT-CONNECTED"
+WRONG = ("reason=WRONG_KEY", "auth_type=3 auth_transaction=2 status_code=1")  # of WPA2; of WPA3, SAE's confirm
 RATES = {"b": CCK, "g": OFDM, "a": OFDM}  # by hostapd's hw_mode
 
 
@@ -178,7 +179,7 @@ class Link(links.Link):
         if not interface.plan["aps"]:
             return
         answer = self.programs.wait(
-            program, lambda line: next((w for w in (JOINED, WRONG) if w in line), ""), JOINING_S
+            program, lambda line: next((word for word in (JOINED, *WRONG) if word in line), ""), JOINING_S
         )
         if answer != JOINED and not plan["may_fail"]:
             why = "its passphrase is not that of the access point" if answer else f"no answer in {JOINING_S:g} s"

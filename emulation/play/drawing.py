@@ -8,6 +8,7 @@ started here ends with the block that started it, however that ends.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -77,6 +78,8 @@ def _named() -> Iterator[None]:
 def _studio(parent: Parent) -> None:
     """Draw what the parent says, until it says None, on all CPUs."""
     parent.stand_back()
+    # It would say at once that a home cannot be written to, and it does without.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from matplotlib.artist import Artist as Drawn
 
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest

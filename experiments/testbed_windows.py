@@ -9,7 +9,7 @@ come after the first burst. What the seed says of a hop count is a mean over its
 Nobody has published the testbed's links, so they are drawn (`topologies/testbed.py`): which flow gains by what is the
 draw's, and of claims on single flows only those are here that say which links are the longest (C15), or except one
 (C19). --placement is another draw, and --links a file of one's own. Minstrel is not madwifi's rate control, and each
-segment is acknowledged. No finding is stated here: all of it is 1764 runs of 20 s.
+segment is acknowledged. All of it is 1764 runs of 20 s.
 
 SPREADS is table 4 (T14): how much more the best window gives than the worst. BEST is table 3 (T13), the RTS/CTS and
 window that it recommends; where it names two, both are there.

@@ -58,10 +58,12 @@ class Recorded:
 
     @cached_property
     def flight(self) -> "Flight":
-        """The segments in flight over time."""
+        """The segments in flight over time. Raises ValueError where frames are encrypted, as nobody knows then."""
         from analysis.flight import in_flight
         from analysis.hops import of_observation
 
+        if not self.result.in_flight:
+            raise ValueError(f"{self.folder}: which segments are in flight is not known: frames are encrypted")
         return in_flight(of_observation(self.observation))
 
     @cached_property

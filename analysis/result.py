@@ -140,8 +140,8 @@ class Run(Model):
     what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
     its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
     `trace` is the path of the air's pcapng in the run folder and `views` that of the stations', None without them;
-    `in_flight` is None then too. `routing` is None without a routing protocol. `applications` are the reports of those
-    that say other things than a flow does.
+    `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol. `applications`
+    are the reports of those that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
     which matters in real time only."""
 

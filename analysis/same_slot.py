@@ -26,7 +26,7 @@ def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
     other = np.where(own, rx["station"][at], rx["other"][at]).astype(np.int64)
     start = tx["start_ns"][row[at]].astype(np.int64)
     station, begun = tx["station"].astype(np.int64), tx["start_ns"].astype(np.int64)
-    order = np.lexsort((begun, station))
+    order = np.argsort(tx["station"], kind="stable")  # each station's by time, as all are
     key = station[order] << 48 | (begun[order] - int(begun[0]))
     place = np.searchsorted(key, other << 48 | (start - int(begun[0]) + slot_ns - 1).clip(min=0), "right") - 1
     last = order[place.clip(min=0)]

@@ -10,6 +10,7 @@ Published counts are of a publication's duration; `scaled` makes them of another
 
 import math
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -319,7 +320,7 @@ def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
             words.append(f"--{'' if value else 'no-'}{flag}")
         elif value is not None:
             several = isinstance(value, tuple) and any("," in str(each) for each in value)  # of an option that repeats
-            words += [f"--{flag} {_word(each)}" for each in (value if several else (value,))]  # type: ignore[attr-defined]
+            words += [f"--{flag} {shlex.quote(_word(each))}" for each in (value if several else (value,))]  # type: ignore[attr-defined]
     return "; ".join(filter(None, [said, " ".join(words)]))
 
 

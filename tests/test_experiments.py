@@ -16,6 +16,7 @@ from rich.console import Console
 
 import experiments
 from analysis.claims import judge
+from analysis.load import load
 from analysis.result import (
     Collisions,
     Counts,
@@ -240,6 +241,23 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     }
     for name, words in (("tcp", "seed 1; 2 s; --stations 3 --flows 2"), ("in-flight", "seeds 1..2, mean")):
         assert words in (tmp_path / f"run/{name}.svg").read_text()
+
+
+@pytest.mark.lane
+def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
+    """Neither in the result, nor as a figure, nor when the run is taken over."""
+    options = "--stations", "1", "--security", "wpa2", "--passphrase", "correct horse", "--seconds", "1"
+    command = [sys.executable, "-P", "-m", "emulation", "run", "wlan", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for where in ("--out", "--resume"):
+        done = subprocess.run([*command, where, "run"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "--passphrase 'correct horse'" in done.stdout
+        assert not (tmp_path / "run/in-flight.png").exists()
+    [kept] = load(tmp_path / "run").runs
+    assert kept.result.in_flight is None and kept.result.flows[0].goodput_kbps > 0
+    with pytest.raises(ValueError, match="encrypted"):
+        _ = kept.flight
 
 
 @pytest.mark.lane

@@ -13,6 +13,8 @@ import os
 import select
 import time
 
+from emulation.lane import programs
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,19 +23,8 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-SBIN = ":/usr/local/sbin:/usr/sbin:/sbin"
 PACKAGES = {"hostapd": "hostapd", "wpa_supplicant": "wpasupplicant"}
 LAST_LINES = 3
-
-
-def find(program: str) -> str:
-    """Where it is. Raises OSError, with the package that has it, if it is not there."""
-    import shutil
-
-    if not (found := shutil.which(program, path=os.environ.get("PATH", os.defpath) + SBIN)):
-        said = f"there is no {program} on this machine: install the package {PACKAGES[program]}"
-        raise OSError(errno.ENOENT, said)
-    return found
 
 
 class Program:
@@ -47,7 +38,7 @@ class Program:
         file = f"/run/{program}-{node.name}.conf"
         with open(file, "w") as config:
             config.write(settings)
-        command = [find(program), *arguments, file]
+        command = [programs.find(program, PACKAGES[program]), *arguments, file]
         self.process = node.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
         assert self.process.stdout
         self.output = self.process.stdout.fileno()
@@ -83,9 +74,6 @@ class Programs:
         """Start one. Raises OSError."""
         self.running.append(Program(node, program, settings, arguments))
         return self.running[-1]
-
-    def of(self, node: Node) -> Program | None:
-        return next((one for one in self.running if one.node is node), None)
 
     def wait(self, one: Program, found: Callable[[str], Any], seconds: float) -> Any:
         """Wait until `found` makes something of a line that this one says from now on, and return that; None if it has

@@ -11,6 +11,7 @@ import select
 import time
 
 from emulation.lane import syscalls
+from emulation.lane.programs import PATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from emulation.lane.node import Node
 
-PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
 READY_S, LOOK_S = 10.0, 0.01  # in the lane's time

@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run, and its segments in flight (None without a trace)."""
+    """One run, and its segments in flight (None without a trace, or if some are encrypted)."""
 
     run: Run
     flight: Flight | None
@@ -127,7 +127,7 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
         trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
         views=f"{where.name}/{traces.VIEWS}" if kept and kept.views_sha256 else None,
         views_sha256=kept.views_sha256 if kept else None,
-        in_flight=kept.flight.means() if kept else None, same_slot=kept.same_slot if kept else None,
+        in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
         route=routing.of_flows(tcp) if routing else None,
     )  # fmt: skip
@@ -149,7 +149,7 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], v
     if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
         return None
     try:
-        return Outcome(before, traces.flight_again(where, plan) if before.trace else None)
+        return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
     except ValueError:  # its trace is damaged
         return None
 

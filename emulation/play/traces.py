@@ -48,12 +48,12 @@ NOTHING = Seen({}, None)
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS (None: left out), the segments in flight, what is seen of routing, collisions in
-    one slot."""
+    """The SHA-256 of TRACE and VIEWS (None: left out), the segments in flight (None: some are encrypted), what is seen
+    of routing, collisions in one slot."""
 
     trace_sha256: str
     views_sha256: str | None
-    flight: Flight
+    flight: Flight | None
     seen: Seen
     same_slot: int
 
@@ -95,6 +95,7 @@ class Keeper:
         from analysis import flight, hops, paths
         from analysis.control import Control
         from analysis.medium import radios
+        from analysis.trace import Kind
 
         trace, packets, (air, views) = self._growing().finish()
         (self.where / RAW).unlink()
@@ -102,9 +103,9 @@ class Keeper:
         if any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES)):
             took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
             seen = Seen(took, Control.of_trace(trace))
-        return Kept(
-            air, views, flight.in_flight(hops.of_trace(trace, stations, packets)), seen, self._growing().same_slot
-        )
+        hidden = bool((trace.tx["kind"] == Kind.ENCRYPTED).any())
+        found = None if hidden else flight.in_flight(hops.of_trace(trace, stations, packets))
+        return Kept(air, views, found, seen, self._growing().same_slot)
 
     def _growing(self) -> Growing:
         if not self.growing:

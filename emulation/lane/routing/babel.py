@@ -10,13 +10,13 @@ whom Babel knows no way. docs/routing.md has the options.
 from __future__ import annotations
 
 import errno
-import os
 import select
 import time
 
 from emulation.lane import routing
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.node import set_file
+from emulation.lane.programs import find
 from emulation.lane.routing import Demand, Planned, Reach
 
 TYPE_CHECKING = False
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 RECORDERS = ("flow_routes",)
 PROGRAM = "babeld"
-SBIN = ":/usr/local/sbin:/usr/sbin:/sbin"
 # babeld's defaults for wireless interfaces; RFC 8966, appendix B, has the same.
 OPTIONS = {
     "hello_interval_ms": (4000, 10, 600_000),
@@ -60,11 +59,7 @@ class Routing(routing.Routing):
     """A babeld for each node."""
 
     def start(self, net: Network) -> None:
-        import shutil
-
-        program = shutil.which(PROGRAM, path=os.environ.get("PATH", os.defpath) + SBIN)
-        if not program:
-            raise OSError(errno.ENOENT, f"there is no {PROGRAM} on this machine: install the package {PROGRAM}")
+        program = find(PROGRAM, PROGRAM)
         self.nodes = {node.IP(): node for node in net.nodes.values()}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         for node in net.nodes.values():

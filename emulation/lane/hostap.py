@@ -8,7 +8,6 @@ read whenever one of them is waited for, and in a loop while something is measur
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import time
@@ -53,10 +52,8 @@ class Program:
                 self.said += [(time.monotonic_ns(), line.decode(errors="replace")) for line in lines]
         except BlockingIOError:
             return
-        status = self.process.wait()
-        how = f"killed by signal {-status}" if status < 0 else f"with status {status}"
-        last = "; ".join(line for _, line in self.said[-LAST_LINES:]) or "nothing"
-        raise OSError(errno.ECHILD, f"{self.node.name}: {self.name} has ended, {how}. Its last words: {last}")
+        last = "; ".join(line for _, line in self.said[-LAST_LINES:])
+        raise programs.ended(self.node.name, self.name, self.process.wait(), last)
 
     def stop(self) -> None:
         self.process.kill()

@@ -43,12 +43,18 @@ class Measurement:
                 self.open.append(recorder)
             for link in self.net.links.values():
                 link.watch(self.loop)
+            for node in self.net.nodes.values():
+                for daemon in node.daemons:
+                    daemon.watch(self.loop)
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        for node in self.net.nodes.values():
+            for daemon in node.daemons:
+                daemon.unwatch(self.loop)
         for link in self.net.links.values():
             link.unwatch()
         while self.open:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from emulation.lane.motion import Position
+    from emulation.lane.programs import Daemon
 
 NAMESPACES = "/run/netns"  # where `ip netns` looks
 LOOPBACK = 1  # its interface index, in each namespace
@@ -41,6 +42,7 @@ class Node:
         self.interfaces: list[Interface] = []
         self.path = f"{NAMESPACES}/{self.name}"
         self.settings: list[dict[str, object]] = []
+        self.daemons: list[Daemon] = []
         self.namespace = self.home = -1
         self.join_bridge: Callable[[Interface], None] | None = None  # if it is one, what makes an interface its port
         self.cleanup = contextlib.ExitStack()
@@ -93,22 +95,22 @@ class Node:
                 self.route = stack.enter_context(Route())
             finally:
                 syscalls.enter_network_namespace(self.home)
+            stack.callback(self.end_programs)
             self.route.set_link(LOOPBACK, up=True)
             with self:
                 for name, value in self.plan["sysctl"].items():
                     self.sysctl(name, value)
             if self.plan["bridge"]:
-                self.join_bridge = self.new_bridge(self.plan["bridge"], stack)
+                self.join_bridge = self.new_bridge(self.plan["bridge"])
             self.cleanup = stack.pop_all()
 
-    def new_bridge(self, plan: dict[str, str], stack: contextlib.ExitStack) -> Callable[[Interface], None]:
-        """A bridge, up, until `stack` is closed: the kernel's, without spanning tree and without listening to IGMP,
+    def new_bridge(self, plan: dict[str, str]) -> Callable[[Interface], None]:
+        """A bridge, up: the kernel's, without spanning tree and without listening to IGMP,
         which would ask around; or Open vSwitch. Returns what makes an interface a port of it. Raises OSError."""
         if plan["kind"] == "ovs":
             from emulation.lane.ovs import Switch
 
             switch = Switch(self, plan["name"])
-            stack.callback(switch.stop)
             return lambda port: switch.add(port.name)
         self.route.new_link(plan["name"], "bridge", None, [(IFLA_BR_MCAST_SNOOPING, b"\0")])
         index = self.route.index(plan["name"])
@@ -141,6 +143,21 @@ class Node:
         options.setdefault("preexec_fn", syscalls.show_devices_of_namespace)
         with self:
             return Popen(command, shell=isinstance(command, str), **options)
+
+    def keep(self, command: Sequence[str], said: Callable[[], str], **options: Any) -> Daemon:
+        """Start a program that runs for as long as the node is there; `said` are its last words if it does not."""
+        from subprocess import DEVNULL
+
+        from emulation.lane.programs import Daemon
+
+        process = self.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, **options)
+        self.daemons.append(Daemon(self.name, os.path.basename(command[0]), process, said))
+        return self.daemons[-1]
+
+    def end_programs(self) -> None:
+        """End those that it keeps."""
+        while self.daemons:
+            self.daemons.pop().stop()
 
     def cmd(self, command: Sequence[str] | str) -> str:
         """Run a program in the node to its end and return what it printed, errors included."""

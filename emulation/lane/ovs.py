@@ -9,14 +9,13 @@ import errno
 import os
 import select
 import time
+from functools import partial
 
 from emulation.lane import syscalls
-from emulation.lane.programs import PATH
+from emulation.lane.programs import PATH, Daemon, last_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import subprocess
-
     from emulation.lane.node import Node
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -29,24 +28,16 @@ class Switch:
 
     def __init__(self, node: Node, name: str) -> None:
         self.node, self.name, self.folder = node, name, f"/run/openvswitch-{node.name}"
-        self.daemons: list[subprocess.Popen[bytes]] = []
         self.database = f"unix:{self.folder}/db.sock"
         if not os.path.exists(SCHEMA):
             said = f"{node.name}: there is no Open vSwitch on this machine: install the package {PACKAGE}"
             raise OSError(errno.ENOENT, said)
         os.makedirs(self.folder, exist_ok=True)
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def _start(self) -> None:
         stored = f"{self.folder}/conf.db"
         if not os.path.exists(stored):
             self._call("ovsdb-tool", "create", stored, SCHEMA)
-        self._begin("ovsdb-server", stored, f"--remote=p{self.database}")
-        self._wait_for(f"{self.folder}/db.sock")
+        server = self._begin("ovsdb-server", stored, f"--remote=p{self.database}")
+        self._wait_for(f"{self.folder}/db.sock", server)
         self._call("ovs-vsctl", "--no-wait", "init")
         self._begin("ovs-vswitchd", self.database)
         self._call("ovs-vsctl", "--may-exist", "add-br", self.name, "--", "set-fail-mode", self.name, "standalone")
@@ -56,32 +47,22 @@ class Switch:
         """Make an interface a port. Raises OSError."""
         self._call("ovs-vsctl", "--may-exist", "add-port", self.name, interface)
 
-    def stop(self) -> None:
-        while self.daemons:
-            daemon = self.daemons.pop()
-            daemon.kill()
-            daemon.wait()
-
     def _environment(self) -> dict[str, str]:
         own = {name: self.folder for name in ("OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR")}
         return {**os.environ, **own, "PATH": PATH}
 
-    def _begin(self, program: str, *arguments: str) -> None:
-        from subprocess import DEVNULL
+    def _begin(self, program: str, *arguments: str) -> Daemon:
+        log = f"{self.folder}/{program}.log"
+        command = [program, *arguments, "--no-chdir", "--pidfile", f"--log-file={log}"]
+        said = partial(last_line, log)
+        return self.node.keep(command, said, env=self._environment(), preexec_fn=_own_tmp)
 
-        log = f"--log-file={self.folder}/{program}.log"
-        command = [program, *arguments, "--no-chdir", "--pidfile", log]
-        self.daemons.append(
-            self.node.popen(
-                command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, env=self._environment(), preexec_fn=_own_tmp
-            )
-        )
-
-    def _wait_for(self, file: str) -> None:
+    def _wait_for(self, file: str, server: Daemon) -> None:
         deadline = time.monotonic() + READY_S
         while not os.path.exists(file):
-            if self.daemons[-1].poll() is not None or time.monotonic() > deadline:
-                raise OSError(errno.ECHILD, f"{self.node.name}: ovsdb-server has not begun; see {self.folder}")
+            server.check()
+            if time.monotonic() > deadline:
+                raise OSError(errno.ETIMEDOUT, f"{self.node.name}: {server.program} has not begun after {READY_S:g} s")
             select.select([], [], [], LOOK_S)
 
     def _call(self, program: str, *arguments: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from analysis import capture, flow_routes, medium, observe, pcapng, tally, taps, trace
 from analysis.control import Control
+from emulation.lanes import LaneError
 
 FILTERS = (
     "tcp.len > 0",
@@ -92,6 +93,32 @@ def test_babeld_ends_with_its_network(bench: Any) -> None:
         print(running())
     """)
     assert lines == ["3", "0"]
+
+
+@pytest.mark.parametrize(
+    ("net", "link", "program"),
+    [
+        ('Net(routing="babel", ack="delayed")', "", "babeld"),
+        (
+            "Net()",
+            's = net.addSwitch("s1", bridge="ovs"); net.addLink(s, net.addHost("h1"), cls=Wired)',
+            "ovs-vswitchd",
+        ),
+    ],
+)
+def test_a_death_ends_the_run(bench: Any, net: str, link: str, program: str) -> None:
+    with pytest.raises(LaneError, match=f"{program} has ended, killed by signal 9. Its last words: "):
+        bench.script(f"""
+            from emulation.net import Net, Wired
+            with {net} as net:
+                for i in range(2):
+                    net.addStation(f"sta{{i}}", position=(200.0 * i, 0, 0))
+                {link}
+                net.start()
+                kept = [each for node in net.nodes.values() for each in node.daemons if each.program == "{program}"]
+                net.at(1, kept[-1].process.kill)
+                net.run()
+        """)
 
 
 def test_who_cannot_be_reached_is_said(bench: Any) -> None:

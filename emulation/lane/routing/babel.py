@@ -12,16 +12,16 @@ from __future__ import annotations
 import errno
 import select
 import time
+from functools import partial
 
 from emulation.lane import routing
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.node import set_file
-from emulation.lane.programs import find
+from emulation.lane.programs import Daemon, find, last_line
 from emulation.lane.routing import Demand, Planned, Reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import subprocess
     from typing import Any
 
     from emulation.lane.network import Network
@@ -61,14 +61,11 @@ class Routing(routing.Routing):
     def start(self, net: Network) -> None:
         program = find(PROGRAM, PROGRAM)
         self.nodes = {node.IP(): node for node in net.nodes.values()}
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-        for node in net.nodes.values():
-            self.running[node.name] = begin(program, node)
+        running = {node.name: begin(program, node) for node in net.nodes.values()}
         deadline = time.monotonic() + LEARNING_S
         for node in net.nodes.values():
             while missing := [ip for ip in node.plan["routing"]["wanted"] if not has_route(node, ip)]:
-                if self.running[node.name].poll() is not None:
-                    raise OSError(errno.ECHILD, f"{node.name}: {PROGRAM} has ended: {said(node)}")
+                running[node.name].check()
                 if time.monotonic() > deadline:
                     unknown = f"{node.name}: {PROGRAM} knows no way to {', '.join(missing)} after {LEARNING_S:g} s"
                     raise NetlinkError(errno.ENETUNREACH, unknown)
@@ -83,16 +80,9 @@ class Routing(routing.Routing):
                 raise
             return None
 
-    def stop(self) -> None:
-        for program in getattr(self, "running", {}).values():
-            program.kill()
-            program.wait()
 
-
-def begin(program: str, node: Node) -> subprocess.Popen[bytes]:
+def begin(program: str, node: Node) -> Daemon:
     """Give a node's radio what Babel needs of it, and start babeld."""
-    from subprocess import DEVNULL
-
     radio, chosen = node.radio, node.plan["routing"]
     node.route.delete_address(radio.index, radio.plan["ip"])
     node.route.add_address(radio.index, node.IP())
@@ -112,17 +102,11 @@ def begin(program: str, node: Node) -> subprocess.Popen[bytes]:
     own = ["-C", f"router-id {node.MAC()}", "-C", "skip-kernel-setup true"]
     settings = [*own, "-M", str(chosen["half_time_s"]), "-C", interface]
     command = [program, *files, *settings, radio.name]
-    return node.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    return node.keep(command, partial(last_line, log(node)))
 
 
 def log(node: Node) -> str:
     return f"/run/{PROGRAM}-{node.name}.log"
-
-
-def said(node: Node) -> str:
-    """The last that a babeld had to say."""
-    with open(log(node), errors="replace") as file:
-        return (file.read().splitlines() or ["nothing"])[-1]
 
 
 def has_route(node: Node, ip: str) -> bool:

@@ -62,7 +62,9 @@ class Relay(Recorder):
         """Append what there is, and let the host have it at once, which reads along; the channel is readable whenever
         it is much."""
         while data := os.read(self.source, MOST):
-            self.copied.write(data)
+            left = memoryview(data)
+            while left:  # a disk that is almost full takes a part
+                left = left[self.copied.write(left) :]
             os.posix_fadvise(self.copied.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def stop(self) -> None:

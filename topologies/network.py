@@ -55,7 +55,7 @@ class Model(BaseModel):
 
 class Node(Model):
     """A node: of what kind, where (metres), and what it has otherwise than the others: `rts`, `rate`,
-    `tx_power_dbm`, `short_retry`, `long_retry`, `receive_dbm` and `sense_dbm` of a radio.
+    `tx_power_dbm`, `short_retry`, `long_retry`, `receive_dbm`, `sense_dbm` and `mac` of a radio.
 
     A `station` has a radio, and passes packets on; an `ap` has one and is a bridge, as a `switch` is; a `host` is at
     the end of wires.

@@ -102,7 +102,7 @@ class Net(lane.Net):
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
         """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
         What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`,
-        `receive_dbm`, `sense_dbm`, and as a client, `passphrase`."""
+        `receive_dbm`, `sense_dbm`, `mac`, and as a client, `passphrase`."""
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:

@@ -123,7 +123,7 @@ def _received_dbm(
     does not fit."""
     medium = specification.medium
     if isinstance(medium.propagation, propagation.Table):
-        return link_table.received_dbm(medium.propagation, names, medium.noise_dbm, medium.bit_errors)
+        return link_table.received_dbm(medium.propagation, names, medium.noise_dbm, medium.bit_errors, medium.per)
     return medium.propagation.received_dbm(distance)
 
 
@@ -219,7 +219,7 @@ def plan_air(
         "rules": list(medium.rules),
         "power_mdbm": heard.power_mdbm.tolist(),
         "delay_ns": heard.delay_ns.tolist(),
-        "error_table": error_table(TABULATED, medium.bit_errors) if medium.reception == "sinr" else None,
+        "error_table": error_table(TABULATED, medium.bit_errors, medium.per) if medium.reception == "sinr" else None,
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),

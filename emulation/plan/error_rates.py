@@ -20,7 +20,9 @@ from functools import cache, partial
 
 import numpy as np
 
+from emulation.specification.per import PerTable
 from emulation.specification.propagation import Floats
+from emulation.specification.radio import RATES
 
 FIRST_MDB, STEP_MDB, POINTS = -10_000, 250, 201  # -10 dB to 40 dB
 Q40 = 2.0**40
@@ -175,7 +177,24 @@ def lambda_q40(rate: int, model: str = "nist") -> tuple[int, ...]:
     return tuple(round(value * Q40) for value in values)
 
 
-def error_table(rates: list[int], model: str = "nist") -> dict[str, object]:
+@cache
+def measured_q40(rate: int, per: PerTable) -> tuple[int, ...]:
+    """The same of packet error rates: lambda = -ln(1 - PER) / bits, at most ln 2; between two rows straight lines of
+    its logarithm, or of itself where it ends; that of the first row below it, none a dB above the last."""
+    column = np.array([row[[round(10 * each) for each in RATES].index(rate)] for row in per.rows])
+    with np.errstate(divide="ignore"):
+        rows = np.minimum(-np.log1p(-column) / (8 * per.frame), math.log(2))
+    rows = np.append(np.maximum.accumulate(rows[::-1])[::-1], 0.0)  # it never rises with the SINR
+    where = np.clip((FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000 - per.first_db, 0, len(rows) - 1)
+    low = np.minimum(where.astype(int), len(rows) - 2)
+    here, there, part = rows[low], rows[low + 1], where - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = here ** (1 - part) * there**part
+    values = np.where(there > 0, between, here * (1 - part))
+    return tuple(round(value * Q40) for value in values)
+
+
+def error_table(rates: list[int], model: str = "nist", per: PerTable | None = None) -> dict[str, object]:
     """The plan's `error_table` for these rates (100 kb/s). Outside the grid the air takes its first or last value."""
-    table = {str(rate): list(lambda_q40(rate, model)) for rate in rates}
+    table = {str(rate): list(measured_q40(rate, per) if per else lambda_q40(rate, model)) for rate in rates}
     return {"first_mdb": FIRST_MDB, "step_mdb": STEP_MDB, "lambda_q40": table}

@@ -14,6 +14,7 @@ Without one it is exponential: Rayleigh's amplitude.
 from __future__ import annotations
 
 import math
+import statistics
 from functools import cache
 from typing import Any
 
@@ -30,12 +31,16 @@ GRID, TAIL = 8192, 64  # points at which the distribution is worked out; and wit
 
 def plan_fading(fading: Fading | None) -> dict[str, Any] | None:
     """docs/interfaces.md, section 1, `fading` of the air."""
-    return {"gain_q32": np.rint(quantiles(fading.factor) * 2**32).astype(np.int64).tolist()} if fading else None
+    return {"gain_q32": np.rint(_quantiles(fading) * 2**32).astype(np.int64).tolist()} if fading else None
 
 
 def strongest_db(fading: Fading | None) -> float:
     """By how much more than its mean a signal may arrive."""
-    return 10 * math.log10(quantiles(fading.factor)[-1]) if fading else 0.0
+    return 10 * math.log10(_quantiles(fading)[-1]) if fading else 0.0
+
+
+def _quantiles(fading: Fading) -> Floats:
+    return lognormal(fading.sigma or 1.0) if fading.model == "lognormal" else quantiles(fading.factor)
 
 
 def cumulative(k: float, x: Floats) -> Floats:
@@ -66,3 +71,18 @@ def quantiles(k: float) -> Floats:
     found[0] = max(0.0, 2 * at(tail).mean() - found[1])
     found[-1] = 2 * at(1 - tail).mean() - found[-2]
     return np.asarray(found / ((found[:-1] + found[1:]) / 2).mean())
+
+
+@cache
+def lognormal(sigma: float) -> Floats:
+    """The same of a power that is Gaussian in dB, with this standard deviation; its median is 1. wmediumd fades so."""
+    found = _decibels(sigma, np.clip(np.arange(FADES + 1) / FADES, 1e-9, 1 - 1e-9))
+    tail = (np.arange(TAIL) + 0.5) / TAIL / FADES
+    found[0] = max(0.0, 2 * _decibels(sigma, tail).mean() - found[1])
+    found[-1] = 2 * _decibels(sigma, 1 - tail).mean() - found[-2]
+    return found
+
+
+def _decibels(sigma: float, u: Floats) -> Floats:
+    normal = statistics.NormalDist(0, sigma)
+    return np.array([10 ** (normal.inv_cdf(float(each)) / 10) for each in u])

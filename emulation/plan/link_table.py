@@ -16,13 +16,16 @@ from functools import cache
 
 import numpy as np
 
-from emulation.plan.error_rates import FIRST_MDB, POINTS, Q40, STEP_MDB, lambda_q40
+from emulation.plan.error_rates import FIRST_MDB, POINTS, Q40, STEP_MDB, lambda_q40, measured_q40
+from emulation.specification.per import PerTable
 from emulation.specification.propagation import Floats, Table
 
 SUREST = 0.999  # a ratio: beyond, and as far from none, hundreds of frames say no more
 
 
-def received_dbm(model: Table, names: Sequence[str], noise_dbm: float, bit_errors: str) -> Floats:
+def received_dbm(
+    model: Table, names: Sequence[str], noise_dbm: float, bit_errors: str, per: PerTable | None = None
+) -> Floats:
     """[transmitter][receiver], in dBm. Raises ValueError for a link of a station that there is not."""
     index = {name: place for place, name in enumerate(names)}
     links, power = model.file, np.full((len(names), len(names)), -np.inf)
@@ -35,24 +38,26 @@ def received_dbm(model: Table, names: Sequence[str], noise_dbm: float, bit_error
         else:
             power[index[a], index[b]] = value if links.quantity == "dbm" else noise_dbm + value
     for (a, b), found in ratios.items():
-        power[index[a], index[b]] = noise_dbm + sinr_of(found, model.frame, bit_errors)
+        power[index[a], index[b]] = noise_dbm + sinr_of(found, model.frame, bit_errors, per)
     return power
 
 
-def sinr_of(ratios: Sequence[tuple[float, float]], frame: int, bit_errors: str = "nist") -> float:
+def sinr_of(
+    ratios: Sequence[tuple[float, float]], frame: int, bit_errors: str = "nist", per: PerTable | None = None
+) -> float:
     """The SINR, in dB, at which frames of so many bytes arrive with these ratios, each at a rate in Mb/s."""
     if not any(ratio for ratio, _ in ratios):
         return -math.inf
     ratio, rate = min(((r, m) for r, m in ratios if r), key=lambda one: (abs(one[0] - 0.5), one[1]))
     wanted = -math.log(min(max(ratio, 1 - SUREST), SUREST)) / (8 * frame)
-    lambdas, sinr = _curve(round(rate * 10), bit_errors)
+    lambdas, sinr = _curve(round(rate * 10), bit_errors, per)
     return float(np.interp(math.log(wanted), lambdas, sinr))
 
 
 @cache
-def _curve(rate: int, bit_errors: str) -> tuple[Floats, Floats]:
+def _curve(rate: int, bit_errors: str, per: PerTable | None) -> tuple[Floats, Floats]:
     """The logarithms of lambda at a rate (100 kb/s), rising, and the SINR (dB) of each."""
-    values = np.array(lambda_q40(rate, bit_errors)) / Q40
+    values = np.array(measured_q40(rate, per) if per else lambda_q40(rate, bit_errors)) / Q40
     sinr = (FIRST_MDB + STEP_MDB * np.arange(POINTS)) / 1000
     there = values > 0
     return np.log(values[there])[::-1], sinr[there][::-1]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,10 +31,12 @@ RETRIES = ("short_retry", "long_retry")
 # What a node may have otherwise than the others; and TX_POWER, thresholds, and a client:
 OF_RADIO = ("rate", "rts", *RETRIES)
 PASSPHRASE = "passphrase"
+MAC = "mac"  # its radio's address
 BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
 SSID = "dcflab"
+ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
 
 # A router that takes and gives no advice; and no IPv6, whose solicitations would take airtime.
@@ -152,7 +155,12 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
     on = [(link, members) for link, (_, members, _) in zip(links, links_of(specification, network), strict=True)]
-    return [_node(specification, network, i, on) for i in range(len(network.nodes))]
+    nodes = [_node(specification, network, i, on) for i in range(len(network.nodes))]
+    taken: dict[str, str] = {}
+    for name, its in ((node["name"], interface["address"]) for node in nodes for interface in node["interfaces"]):
+        if (other := taken.setdefault(its, name)) != name:
+            raise PlanError(f"{name}: {MAC}: {its} is {other}'s address")
+    return nodes
 
 
 def _node(
@@ -191,7 +199,7 @@ def _radio(
         "kind": "radio",
         "link": link["name"],
         "regulatory": None if link["freq"] in CHANNELS_1_TO_11 else HWSIM_DOMAIN,
-        "address": address(index),
+        "address": settings.get(MAC, address(index)),
         "ip": None,
         "rates": [units(rate) for rate in _rates(radio)],
         "rts_threshold": RTS_THRESHOLDS[radio.rts],
@@ -239,13 +247,20 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
-    only(name, settings, (*OF_RADIO, TX_POWER, RECEIVE, SENSE, EDCA, PASSPHRASE) if has_one else ())
+    only(name, settings, (*OF_RADIO, TX_POWER, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
+    _check_mac(name, settings.get(MAC))
     with refusals(name):
         check_passphrase(settings.get(PASSPHRASE))
     own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})
     if phy_of(own) != phy_of(radio):
         raise PlanError(f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s")
     return own
+
+
+def _check_mac(name: str, mac: JsonValue) -> None:
+    """Raises PlanError. hwsim's own bit, 0x40 of the first byte, tells its second addresses."""
+    if mac is not None and not (isinstance(mac, str) and ADDRESS.fullmatch(mac) and not int(mac[:2], 16) & 0x41):
+        raise PlanError(f"{name}: {MAC}: 02:00:00:00:00:01 is an address of a radio, {mac!r} is none")
 
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:

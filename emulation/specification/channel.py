@@ -24,12 +24,19 @@ class Shadowing(Section):
     seed: int | None = Field(None, ge=0, lt=2**64, description="one place whatever the run's seed; by default that")
 
 
+MOST_SIGMA = 4.5  # dB: the air takes a signal up to 64 times as strong
+
+
 class Fading(Section):
     """Block fading: each signal arrives stronger or weaker than its mean, by itself."""
 
-    model: Literal["rayleigh", "ricean"]
+    model: Literal["rayleigh", "ricean", "lognormal"]
     k: float | None = Field(
         None, ge=-20, le=20, description="Ricean: power of the direct path over all others', dB; by default 6"
+    )
+
+    sigma: float | None = Field(
+        None, gt=0, le=MOST_SIGMA, description="log-normal: standard deviation of the power in dB; by default 1"
     )
 
     @property
@@ -48,8 +55,9 @@ def _shadowing(value: object) -> object:
 
 def _fading(value: object) -> object:
     value = word_and_pairs("model", _off(value))
-    if isinstance(value, dict) and value.get("model") == "rayleigh" and value.get("k") is not None:
-        raise ValueError("rayleigh has no k, which is ricean's")
+    for model, name in (("ricean", "k"), ("lognormal", "sigma")):
+        if isinstance(value, dict) and value.get("model") != model and value.get(name) is not None:
+            raise ValueError(f"{value.get('model')} has no {name}, which is {model}'s")
     return value
 
 

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAd
 
 from emulation.lane.protocol import RULES
 from emulation.specification.channel import MaybeFading, MaybeShadowing
+from emulation.specification.per import MaybePer
 from emulation.specification.propagation import (
     FAINTEST_DBM,
     HIGHEST_CAPTURE_DB,
@@ -71,7 +72,9 @@ class Medium(Section):
         description="log-normal: sigma=DB, and asymmetry=DB of each direction, correlation=METRES, seed=N of its own",
     )
     fading: MaybeFading = Field(
-        None, description="of each frame at each receiver by itself: rayleigh, or ricean with k=DB (6)"
+        None,
+        description="of each frame at each receiver by itself: rayleigh, ricean with k=DB (6), lognormal with "
+        "sigma=DB (1)",
     )
     ranges: Ranges | None = Field(
         None, description="transmission_m,carrier_sense_m,interference_m; by default those of ns-2, 250,550"
@@ -83,6 +86,9 @@ class Medium(Section):
     reception: Literal["capture", "sinr"] = Field("capture", description="ns-2's rule, or bit errors by rate and SINR")
     bit_errors: Literal["nist", "table"] = Field(
         "nist", description="of OFDM with sinr: NIST's equations (hard decisions), or ns-3's tables (soft ones)"
+    )
+    per: MaybePer = Field(
+        None, description="packet error rates by power, of a file of wmediumd's, with sinr; instead of bit_errors"
     )
     capture_db: float = Field(
         10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="a frame survives what is this much weaker"

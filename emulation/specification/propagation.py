@@ -236,6 +236,33 @@ class LogDistance(Propagation):
         return self.tx_power_dbm - self.loss_db - 10 * self.exponent * np.maximum(_log10(distance), 0)
 
 
+@model("itu-indoor")
+@dataclass(frozen=True)
+class Indoor(Propagation):
+    """Indoors: P = P_t - (20 log10 f + N log10 d - 28), f in MHz, from d = 1 m on, at most P_t (ITU-R P.1238).
+
+    Without a `coefficient`, N is 28, and beyond 16 m 38, as wmediumd has it.
+    """
+
+    frequency_mhz: float | None = None  # of the radios' channel
+    coefficient: float | None = None
+    tx_power_dbm: float = 20.0
+
+    def __post_init__(self) -> None:
+        _within(1, 1e6, frequency_mhz=self.frequency_mhz or CHANNEL_1_MHZ)
+        _within(0, 200, coefficient=self.coefficient or 0)
+        _within(FAINTEST_DBM, STRONGEST_DBM, tx_power_dbm=self.tx_power_dbm)
+
+    def tuned(self, channel_mhz: float) -> Propagation:
+        return self if self.frequency_mhz is not None else replace(self, frequency_mhz=float(channel_mhz))
+
+    def received_dbm(self, distance: Floats) -> Floats:
+        far = np.maximum(distance, 1.0)
+        n = np.where(far > 16, 38.0, 28.0) if self.coefficient is None else self.coefficient
+        carrier = 20 * math.log10(self.frequency_mhz or CHANNEL_1_MHZ)
+        return self.tx_power_dbm - np.maximum(carrier + n * np.log10(far) - 28, 0)
+
+
 @model("disc")
 @dataclass(frozen=True)
 class Disc(Propagation):

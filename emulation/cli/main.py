@@ -41,7 +41,7 @@ class Group(click.Group):
 class What(Group):
     """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
-    what, besides = "study, topology or script", ", or the path of a script that ends in .py"
+    what, besides = "study, topology or script", ", or the path of a script (.py) or a wmediumd configuration (.cfg)"
     draws = True
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -72,6 +72,10 @@ class What(Group):
             from emulation.cli import script
 
             return script.command(cmd_name)
+        if cmd_name.endswith((".cfg", ".conf")):
+            from emulation.cli import wmediumd
+
+            return wmediumd.command(cmd_name)
         return None
 
     def resolve_command(

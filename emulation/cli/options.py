@@ -20,6 +20,7 @@ from emulation.play.errors import Misuse
 from emulation.play.session import check_programs
 from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify, usual
 from emulation.specification.propagation import Ranges, Thresholds
+from topologies import Network
 
 HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
 COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
@@ -75,11 +76,12 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     return Option([flag, name], metavar=metavar, help=text, group=group)
 
 
-def options_of(topology: str, defaults: Mapping[str, object] | None = None) -> list[click.Option]:
-    """One option for each parameter of the topology and each field of the specification; `defaults` if others."""
-    fields = {**parameters_of(topology).model_fields, **OPTIONS}
+def options_of(topology: str | None, defaults: Mapping[str, object] | None = None) -> list[click.Option]:
+    """One option for each parameter of the topology, if it is one, and each field of the specification; `defaults` if
+    others."""
+    fields = {**(parameters_of(topology).model_fields if topology else {}), **OPTIONS}
     fields = {name: field for name, field in fields.items() if name not in HIDDEN}
-    others = {**usual(topology, {}), **(defaults or {})}
+    others = {**(usual(topology, {}) if topology else {}), **(defaults or {})}
     for name in fields.keys() & others.keys():
         fields[name] = FieldInfo.merge_field_infos(fields[name], default=others[name])
     return [_option(name, field) for name, field in fields.items()]
@@ -95,13 +97,14 @@ def _value(name: str, value: object) -> object:
     return dict(zip(names, numbers, strict=False))
 
 
-def asked_for(topology: str, given: Mapping[str, Any]) -> Specification:
-    """The specification of a topology and the options that were given, not planned yet. Raises ValueError."""
+def asked_for(topology: str | Network, given: Mapping[str, Any]) -> Specification:
+    """The specification of a topology, or of a network, and the options that were given, not planned yet. Raises
+    ValueError."""
     return specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
 
 
-def specification_of(topology: str, given: Mapping[str, Any]) -> Specification:
-    """The specification of a topology and the options that were given.
+def specification_of(topology: str | Network, given: Mapping[str, Any]) -> Specification:
+    """The specification of a topology, or of a network, and the options that were given.
 
     Raises Misuse, which says what is wrong: with an option, or with the plan that they make together; and Failure, if a
     program that they need is not there.

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -40,18 +41,21 @@ def command(name: str) -> click.Command:
         if vary:
             study.run(varying.study_of(name, Path(name).stem, summary, vary, given), **given)
         else:
-            run(name, **given)
+            run(Path(name).stem, name, **given)
 
     params = [*options_of(name), *of_runs(), varying.option()]
     return Command(name, [f"run {name} {line}" for line in EXAMPLES], params=params, callback=callback, help=summary)
 
 
 def run(
-    name: str, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, film: bool, formats: Sequence[str], lane: Lane, **given: Any,
+    title: str, what: str | topologies.Network, *, seeds: list[int], out: Path | None, resume: Path | None,
+    as_json: bool, jobs: int | None, figures: bool, film: bool, formats: Sequence[str], lane: Lane,
+    usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
-    """Run one network, under each seed. Raises Misuse, Failure."""
-    base, title = specification_of(name, given | {"seed": seeds[0]}), Path(name).stem
+    """Run one network, of a topology by its name or itself, under each seed; with the options that were `given`, and
+    those that are `usual` where they were not. Raises Misuse, Failure."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    base = specification_of(what, {**usual, **chosen, "seed": seeds[0]})
     tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
     check_film(film, tasks)
     lab = provide_for(tasks, lane)

@@ -24,6 +24,7 @@ from emulation.setup import (
     kernel,
     modules,
     packages,
+    tools,
     uml,
 )
 
@@ -205,6 +206,29 @@ def test_an_archive_that_was_cut_short_is_noticed(tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes()[:-40])
     with pytest.raises(SetupError, match="cannot unpack"):
         uml.unpack(source, tree)
+
+
+def test_a_build_that_fails_says_first_what_is_wrong(tmp_path: Path) -> None:
+    """Other jobs go on after an error: the end of the log tells of them only, and that make gave up."""
+    (tmp_path / "Makefile").write_text(
+        "all:\n"
+        "\t@echo 'ld: in function `open'; echo 'file.c:(.text+0x1): undefined reference to `gone'\n"
+        "\t@echo 'file.c:7:1: error: expected ;'\n"
+        '\t@for n in $$(seq 50); do echo "  CC      errors/error-$$n.o"; done; exit 1\n'
+    )
+    (tmp_path / "log").write_text("an older error: of another build\n")
+    with pytest.raises(SetupError) as caught:
+        tools.make([], tmp_path, tmp_path / "log", "thing")
+    said = str(caught.value).splitlines()
+    assert said[0] == "building the thing failed"
+    assert [line.removeprefix("  | ") for line in said[1:3]] == [
+        "file.c:(.text+0x1): undefined reference to `gone",
+        "file.c:7:1: error: expected ;",
+    ]
+    assert "errors/error-50.o" in "\n".join(said[4:])
+    assert "an older error" not in str(caught.value)
+    assert len(said) == 1 + tools.SHOWN
+    assert "an older error" in (tmp_path / "log").read_text()
 
 
 def test_modules_are_named_after_their_sources_and_their_kernel(tmp_path: Path) -> None:

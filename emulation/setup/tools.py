@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ REPRODUCIBLE = {
 }
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
 SHOWN = 20  # lines of a log
+WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and no file of that name
 TELL_EVERY_S = 20.0  # where there is no terminal
 
 
@@ -47,12 +49,12 @@ def compiler() -> str | None:
 def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
     """Run make in a folder with all CPUs and say how far it is; its output is added to the log.
 
-    Raises SetupError with the log's end. make ends if we do.
+    Raises SetupError with its errors and its last lines. make ends if we do.
     """
     variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
     begin = told = time.monotonic()
-    objects = 0
+    objects, lines = 0, list[str]()
     with (
         log.open("a", buffering=1) as output,
         subprocess.Popen(
@@ -70,6 +72,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
         assert running.stdout is not None
         for line in running.stdout:
             output.write(line)
+            lines.append(line.rstrip("\n"))
             if line.startswith("  CC"):
                 objects += 1
                 now = time.monotonic()
@@ -81,9 +84,16 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
                     told = now
     progress("")
     if running.returncode:
-        raise SetupError(f"building the {what} failed", log.read_text(errors="replace").splitlines()[-SHOWN:])
+        raise SetupError(f"building the {what} failed", telling(lines))
     if objects:
         say(f"{what}: {objects} files compiled in {time.monotonic() - begin:.0f} s")
+
+
+def telling(lines: list[str]) -> list[str]:
+    """Of what make said, those lines that say what is wrong, which others may follow in plenty; then its last ones."""
+    wrong = [line for line in lines if WRONG.match(line)][:SHOWN]
+    rest = [line for line in lines[-SHOWN:] if line not in wrong]
+    return wrong + rest[max(0, len(wrong) + len(rest) - SHOWN) :]
 
 
 def progress(text: str) -> None:

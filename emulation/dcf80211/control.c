@@ -2,15 +2,20 @@
 /*
  * Control by generic netlink: family "dcf80211", described by dcf80211.yaml, so
  * that any YNL tool can speak it. SETUP makes the air and puts it under hwsim,
- * TEARDOWN takes it away; in between settings.c can change it at any time.
+ * TEARDOWN takes it away, and so does the end of the socket that asked for it,
+ * however its program ends; in between settings.c can change it at any time.
  * What is not understood is refused, with a text that says why.
  */
 #include "control.h"
 #include "protocol.h"
 
 static struct genl_family family;
-/* The one air; genl's mutex guards the pointer. */
+/* The one air, and whose it is; genl's mutex guards both. */
 static struct air *the_air;
+static struct {
+	const struct net *net;
+	u32 portid;
+} owner;
 
 static bool have(struct genl_info *info, const int *attrs)
 {
@@ -103,6 +108,8 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(air);
 	}
 	air->short_preamble = nla_get_u8(a[A_SHORT_PREAMBLE]);
+	owner.net = genl_info_net(info);
+	owner.portid = info->snd_portid;
 	the_air = air;
 	return 0;
 }
@@ -274,13 +281,39 @@ static struct genl_family family __ro_after_init = {
 	.resv_start_op = CMD_COUNTERS + 1,
 };
 
+/* A netlink socket is closed. */
+static int on_release(struct notifier_block *block, unsigned long event, void *data)
+{
+	const struct netlink_notify *socket = data;
+
+	if (event != NETLINK_URELEASE || socket->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	genl_lock();
+	if (the_air && socket->portid == owner.portid && net_eq(socket->net, owner.net)) {
+		air_destroy(the_air);
+		the_air = NULL;
+	}
+	genl_unlock();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sockets = { .notifier_call = on_release };
+
 int control_register(void)
 {
-	return genl_register_family(&family);
+	int err = genl_register_family(&family);
+
+	if (err)
+		return err;
+	err = netlink_register_notifier(&sockets);
+	if (err)
+		genl_unregister_family(&family);
+	return err;
 }
 
 void control_unregister(void)
 {
+	netlink_unregister_notifier(&sockets);
 	genl_unregister_family(&family);
 	if (the_air)
 		air_destroy(the_air);

@@ -15,6 +15,8 @@
 #define MESSAGE_ROOM (MESSAGE_HEADER + 128)
 /* So many messages may wait before deliveries are lost, and hwsim's frames left where they are. */
 #define MOST_WAITING 4096
+/* Where a frame has the address of its transmitter. */
+#define ADDR2 10
 
 /* A frame of hwsim's, as the core holds it. */
 struct held {
@@ -194,9 +196,36 @@ static int find_radio(const struct air *air, const u8 *addr)
 	return -1;
 }
 
+/*
+ * A radio whose interface has been given another address keeps the name that
+ * hwsim made for it, which nobody outside the kernel can ask for. So a station
+ * that was named by an address is known by the first thing that this address
+ * does.
+ */
+static int find_or_learn(struct air *air, const u8 *name, const u8 *addr)
+{
+	int station = find_radio(air, name);
+	u8 perm[ETH_ALEN];
+	int i;
+
+	for (i = 0; i < air->stations && station < 0; i++) {
+		radio_perm_addr(perm, air->radio[i].addr);
+		if (air->radio[i].named && ether_addr_equal_unaligned(perm, addr))
+			station = i;
+	}
+	if (station >= 0 && i) {
+		raw_spin_lock(&air->told_lock);
+		memcpy(air->radio[station].addr, name, ETH_ALEN);
+		raw_spin_unlock(&air->told_lock);
+	}
+	return station;
+}
+
 static void take_frame(struct air *air, const struct message *m, u64 now)
 {
-	int station = find_radio(air, m->transmitter), i;
+	int station = m->len < DCF_HDR_LEN ? find_radio(air, m->transmitter) :
+					     find_or_learn(air, m->transmitter, m->frame + ADDR2);
+	int i;
 	struct backlog *message = air->report;
 	struct held *h = NULL;
 
@@ -240,7 +269,7 @@ static void take_message(struct air *air, const void *buffer, u32 size, u64 now)
 	case MESSAGE_FRAME:
 		return take_frame(air, &m, now);
 	case MESSAGE_ADD_ADDR:
-		station = find_radio(air, m.transmitter);
+		station = find_or_learn(air, m.transmitter, m.receiver);
 		if (station >= 0)
 			dcf_add_address(air->dcf, station, m.receiver);
 		return;

@@ -205,3 +205,32 @@ def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     again = int(((sent_again["attempt"] > 1) & (sent_again["kind"] > 2)).sum())
     assert tshark(air, "wlan.fc.retry == 1") == again > 0
     assert tshark(air, "_ws.malformed") == 0
+
+
+def test_the_air_goes_with_whoever_made_it(bench) -> None:  # type: ignore[no-untyped-def]
+    """However that ends."""
+    plan = bench.plan(stations=2)
+    assert bench.script(f"""
+        import json, os, signal, time
+        from emulation.lane.air import Air
+        from emulation.lane.netlink import NetlinkError
+        plan = json.loads({json.dumps(plan)!r})
+        air = Air.load(os.environ["DCFLAB_AIR"])
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            mine = Air()
+            mine.configure(plan)
+            os.write(write, b"!")
+            while True:
+                signal.pause()
+        os.read(read, 1)
+        try:
+            air.configure(plan)
+        except NetlinkError as error:
+            print(error.strerror)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        air.configure(plan)
+        print("again")
+    """) == ["the air: set-up: Device or resource busy: there is an air already: one a kernel", "again"]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 PATH = "/var/run/wmediumd.sock"
+WARNING = 4  # as of syslog
 MOST = 1 << 16  # bytes at once
 PATIENCE_S = 1.0  # for a client that does not read its answers
 
@@ -33,7 +34,7 @@ class Server:
         loop: Loop,
         stations: Stations,
         heard: Callable[[Done], None],
-        say: Callable[[str], None],
+        say: Callable[[int, str], None],
         path: str = PATH,
     ) -> None:
         self.loop, self.stations, self.heard, self.say, self.path = loop, stations, heard, say, path
@@ -89,10 +90,10 @@ class Server:
                 self.heard(done)
                 connection.sendall(done.answer)
         except UnknownError as error:
-            self.say(f"control socket: {error}; the client is let go")
+            self.say(WARNING, f"control socket: {error}; the client is let go")
             self._drop(descriptor)
         except OSError as error:
-            self.say(f"control socket: {error.strerror or error}; the client is let go")
+            self.say(WARNING, f"control socket: {error.strerror or error}; the client is let go")
             self._drop(descriptor)
 
     def _drop(self, descriptor: int) -> None:

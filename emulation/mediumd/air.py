@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our air under a wmediumd configuration, on a running kernel: dcf80211 plays it, and what a client of the control
+socket says of links, places and stations becomes powers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import time
+from typing import Any
+
+import numpy as np
+
+from emulation.lane.air import Air
+from emulation.lane.protocol import FAMILY
+from emulation.lane.wmediumd.control import Done
+from emulation.lane.wmediumd.stations import MOVE_S, Mode, Stations, name_of
+from emulation.lane.wmediumd.tables import Table
+from emulation.mediumd.arguments import WARNING, Say
+from emulation.plan import plan, wmediumd
+from emulation.plan.air import MAX_DELAY_NS, floor_dbm
+from emulation.specification import propagation, specify
+from traffic.loop import Loop
+
+STEP_NS = 100_000_000  # of stations with a direction
+LOOK_NS = 10_000_000_000  # between two looks at what the air could not play
+# Stations of a kernel that lives its own life: all rates, with the kernel's rate control, and all basic ones.
+RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True, "trace": False}
+BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
+
+
+class Medium:
+    """The air, from here to the end of the block. Raises OSError, ValueError."""
+
+    def __init__(self, loop: Loop, stations: Stations, table: Table | None, freq: int, seed: int, say: Say) -> None:
+        self.loop, self.stations, self.table, self.say = loop, stations, table, say
+        self.options = {**RADIOS, "freq": freq, "seed": seed}
+        if freq < 3000:
+            self.options["basic_rates"] = BASIC_2GHZ
+        self.air: Air | None = None
+        self.refused = 0
+
+    def __enter__(self) -> Medium:
+        self._set_up()
+        now = time.monotonic_ns()
+        self.loop.at(now + LOOK_NS, self._look)
+        if any(any(one.direction) for one in self.stations.all):
+            self.loop.at(now + STEP_NS, self._move)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.air:
+            self._look_once()
+            self.air.close()
+            self.air = None
+
+    def heard(self, done: Done) -> None:
+        """A client has changed something. Raises OSError where the kernel refuses it."""
+        if done.members:
+            self._set_up()
+        elif done.changed:
+            self._set_powers()
+
+    def _set_up(self) -> None:
+        """Make the air of these stations: a new one, as an air has its number of them for good."""
+        if self.air:
+            self.air.close()
+            self.air = None
+        if not self.stations.all:
+            return
+        options = {**self.options, **wmediumd.options_of(self.stations, self.table)}
+        self.asked = specify(wmediumd.network_of(self.stations, ()), options)
+        self.planned = plan(self.asked)
+        names = names_of_radios()
+        for node, station in zip(self.planned["nodes"], self.stations.all, strict=True):
+            address = name_of(station.address)
+            node["interfaces"][0]["address"] = names.get(address, address)
+        self.air = load()
+        self.air.configure(self.planned)
+        self._set_powers()
+
+    def _set_powers(self) -> None:
+        if not self.air:
+            return
+        model = self.asked.medium.propagation if self.stations.mode is Mode.PATH_LOSS else None
+        heard = wmediumd.received(self.stations, model)
+        found = propagation.power_mdbm(heard, floor_dbm(self.asked, self.asked.network.standing()))
+        delay = np.zeros(found.shape, np.int64)
+        if model:
+            distance = propagation.distances([one.position for one in self.stations.all])
+            delay = np.minimum(propagation.delay_ns(distance), MAX_DELAY_NS - 1)
+        self.air.set_powers(dict(enumerate(found.tolist())), dict(enumerate(delay.tolist())))
+
+    def _move(self) -> None:
+        """A part of wmediumd's step, so that nobody jumps."""
+        part = STEP_NS / 1e9 / MOVE_S
+        for one in self.stations.all:
+            x, y, z = (place + step * part for place, step in zip(one.position, one.direction, strict=True))
+            one.position = x, y, z
+        self._set_powers()
+        self.loop.at(time.monotonic_ns() + STEP_NS, self._move)
+
+    def _look(self) -> None:
+        self._look_once()
+        self.loop.at(time.monotonic_ns() + LOOK_NS, self._look)
+
+    def _look_once(self) -> None:
+        """Say what the air could not play, once each time that it grows."""
+        if not self.air:
+            return
+        status = self.air.report()
+        if status["refused_frames"] > self.refused:
+            self.refused = status["refused_frames"]
+            self.say(WARNING, f"{self.refused} frames were lost at rates of HT or later, which are not modelled; let "
+                     "stations have legacy rates only: iw dev DEV set bitrates legacy-2.4 …")  # fmt: skip
+
+
+def load() -> Air:
+    """The module of the running kernel, if it is there: $DCFLAB_AIR, or as modprobe finds it. Raises OSError."""
+    module = os.environ.get("DCFLAB_AIR")
+    if module or os.path.exists(f"/sys/module/{FAMILY}"):
+        return Air.load(module or "")
+    done = subprocess.run(["modprobe", FAMILY], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode:
+        said = f"this kernel has no module {FAMILY}: install it by DKMS, or name its file in $DCFLAB_AIR"
+        raise OSError(errno.ENOENT, said)
+    return Air()
+
+
+def names_of_radios() -> dict[str, str]:
+    """What hwsim calls the radios that this namespace shows, by their addresses: its second one. Of the others the air
+    learns it from their first frame."""
+    found: dict[str, str] = {}
+    base = "/sys/class/ieee80211"
+    for phy in os.listdir(base) if os.path.isdir(base) else ():
+        try:
+            with open(f"{base}/{phy}/addresses") as file:
+                first, *others = file.read().split()
+        except (OSError, ValueError):
+            continue
+        if others:
+            found[first] = others[0]
+    return found

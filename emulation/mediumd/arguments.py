@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""wmediumd's command line, and what we have besides."""
+
+from __future__ import annotations
+
+import getopt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Say = Callable[[int, str], None]  # how grave, as of syslog; a sentence
+ERROR, WARNING, NOTICE, INFO = 3, 4, 5, 6
+PROGRAM = "mediumd"
+LEAST, MOST = 0, 7
+HELP = """Usage: mediumd -c FILE [-x FILE] [-l LEVEL] [-s] [-p FILE] [--wmediumd-compat] [--freq MHZ] [--seed N]
+       mediumd -d [-l LEVEL] [--wmediumd-compat]
+
+wmediumd's drop-in: decides over the frames of the hwsim radios of this kernel, until it is told to end (SIGTERM).
+
+  -c FILE             what radios there are and who hears whom: a wmediumd configuration
+  -x FILE             packet error rates by power
+  -l LEVEL            what is said, 0 to 7 as of syslog: from 3 on errors, 4 warnings, 5 what happens (default 6)
+  -s                  serve clients at the control socket, /var/run/wmediumd.sock
+  -d                  no configuration: all is told at the control socket, with a loss by size and rate for each link
+  -p FILE             write what is on the air to a pcapng file
+  --socket FILE       the control socket, if it is to be another
+  --wmediumd-compat   the medium as wmediumd has it: no collisions, no carrier sense, one frame after the other
+  --freq MHZ          the channel that sets the PHY's constants (default 2412); each radio is on the one it is tuned to
+  --seed N            of all that is drawn (default 1)
+  -h, -V              this help; the version
+"""
+ELSEWHERE = {
+    "-t": "time of a simulation's scheduler: lanes have virtual time by themselves (./dcflab run lab.cfg)",
+    "-u": "radios in another kernel, by vhost-user: run mediumd in the kernel that has the radios",
+    "-a": "wmediumd's API socket: the control socket (-s) says who hears whom",
+    "-n": "netlink besides vhost-user: netlink is all there is",
+}  # wmediumd's options that there is nothing behind, and why
+SHORT = "hVc:x:l:sdp:t:u:a:n"
+LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
+
+
+class UsageError(Exception):
+    """A command line that makes no sense."""
+
+
+@dataclass
+class Arguments:
+    """What was asked for."""
+
+    config: str | None = None
+    table: str | None = None
+    level: int = 6
+    serve: bool = False
+    dynamic: bool = False
+    capture: str | None = None
+    compat: bool = False
+    freq: int = 2412
+    seed: int = 1
+    socket: str | None = None
+    only: str | None = None  # "help" or "version": that, and no more
+
+
+def parse(words: Sequence[str]) -> Arguments:
+    """Raises UsageError."""
+    found = Arguments()
+    try:
+        options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
+    except getopt.GetoptError as error:
+        raise UsageError(str(error)) from None
+    for name, value in options:
+        match name:
+            case "-h" | "--help":
+                found.only = "help"
+            case "-V":
+                found.only = found.only or "version"
+            case "-c":
+                found.config = value
+            case "-x":
+                found.table = value
+            case "-l":
+                found.level = _number(name, value, LEAST, MOST)
+            case "-s":
+                found.serve = True
+            case "-d":
+                found.dynamic = found.serve = True
+            case "-p":
+                found.capture = value
+            case "--wmediumd-compat":
+                found.compat = True
+            case "--freq":
+                found.freq = _number(name, value, 2412, 5825)
+            case "--seed":
+                found.seed = _number(name, value, 0, 2**63 - 1)
+            case "--socket":
+                found.socket, found.serve = value, True
+            case _:
+                raise UsageError(f"{name}: {ELSEWHERE[name]}")
+    if found.only:
+        return found
+    if rest:
+        raise UsageError(f"what is {rest[0]!r}? A configuration is named by -c")
+    if found.dynamic and found.config:
+        raise UsageError("-d is without a configuration: leave out -c, or -d")
+    if not found.dynamic and not found.config:
+        raise UsageError("which configuration? -c FILE")
+    return found
+
+
+def _number(name: str, value: str, least: int, most: int) -> int:
+    if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
+        raise UsageError(f"{name} is a number from {least} to {most}, not {value!r}")
+    return int(value)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program: exits with 0 when it is told to end, 1 if it cannot do what was asked, 2 if that makes no sense."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import FrameType
+from typing import NoReturn
+
+from emulation.lane.wmediumd import configuration, server, tables
+from emulation.lane.wmediumd.configuration import Configuration
+from emulation.lane.wmediumd.control import Done
+from emulation.lane.wmediumd.libconfig import ConfigurationError
+from emulation.lane.wmediumd.stations import Mode, Stations
+from emulation.mediumd.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, Say, UsageError, parse
+from traffic.loop import Loop
+
+READY = "REGISTER SENT!"  # who starts a wmediumd waits for this line
+FOREVER_NS = 10**18
+
+
+class EndedError(Exception):
+    """The program is told to end."""
+
+
+def main(words: Sequence[str]) -> int:
+    """Returns the exit status."""
+    try:
+        asked = parse(words)
+    except UsageError as error:
+        print(f"{PROGRAM}: {error}\n{'':{len(PROGRAM)}}  try: {PROGRAM} -h", file=sys.stderr)
+        return 2
+    if asked.only:
+        print(HELP if asked.only == "help" else f"{PROGRAM} of dcflab, for wmediumd's configurations", end="")
+        return 0
+
+    def say(level: int, sentence: str) -> None:
+        if level <= asked.level:
+            print(f"{PROGRAM}: {sentence}", file=sys.stderr, flush=True)
+
+    try:
+        found = read(asked)
+        table = tables.read(asked.table) if asked.table else None
+    except ConfigurationError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{PROGRAM}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    for warning in found.warnings:
+        say(WARNING, warning)
+    if os.geteuid():
+        print(f"{PROGRAM}: only root may be the medium of a kernel's radios", file=sys.stderr)
+        return 1
+    try:
+        serve(asked, found.stations, table, say)
+    except EndedError:
+        return 0
+    except (OSError, ValueError) as error:
+        print(f"{PROGRAM}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def read(asked: Arguments) -> Configuration:
+    """The configuration; of -d, an empty one."""
+    if asked.config:
+        return configuration.read(asked.config)
+    return Configuration(Stations(mode=Mode.SPECIFIC))
+
+
+def serve(asked: Arguments, stations: Stations, table: tables.Table | None, say: Say) -> NoReturn:
+    """Be the medium until the program is told to end. Raises EndedError then; OSError, ValueError."""
+    from emulation.mediumd.air import Medium
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    with ExitStack() as stack:
+        loop = stack.enter_context(Loop())
+        medium = stack.enter_context(Medium(loop, stations, table, asked.freq, asked.seed, say))
+
+        def heard(done: Done) -> None:
+            if done.shutdown:
+                raise EndedError
+            try:
+                medium.heard(done)
+            except OSError as error:
+                say(ERROR, f"what a client asked for: {error.strerror}")
+
+        if asked.serve:
+            stack.enter_context(server.Server(loop, stations, heard, say, asked.socket or server.PATH))
+        print(READY, flush=True)
+        say(NOTICE, f"{len(stations.all)} stations, {stations.mode.value}")
+        while True:
+            loop.run(time.monotonic_ns() + FOREVER_NS)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Once, so that nothing disturbs the cleaning up."""
+    signal.signal(number, signal.SIG_IGN)
+    raise EndedError

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mediumd as a program on a running kernel: radios that are there already have it for their medium, and a client of its
+control socket changes what arrives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LAB = """
+    import os, signal, socket, struct, subprocess, sys
+    module = os.environ.pop("DCFLAB_AIR")  # the network has no air: mediumd brings one
+    from emulation.net import Net
+    from emulation.lane.guest import CHECKOUT
+    from traffic.ping import ping
+
+    MACS = ["02:00:00:00:00:0a", "02:00:00:00:00:0b"]
+    net = Net(rate=54, rate_control="minstrel", seed=3)
+    a, b = (net.addStation(f"sta{{i + 1}}", mac=mac) for i, mac in enumerate(MACS))
+
+    def start(config, *arguments):
+        with open("/run/lab.cfg", "w") as file:
+            file.write(config)
+        command = [sys.executable, "-P", "-m", "emulation.mediumd", "-c", "/run/lab.cfg", "-l", "4", *arguments]
+        env = {{**os.environ, "DCFLAB_AIR": module, "PYTHONPATH": CHECKOUT}}
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
+        assert program.stdout.readline() == "REGISTER SENT!\\n"
+        return program
+
+    def got(source=a, to="10.0.0.2", count=100, size=1000):
+        return sum(rtt is not None for _, _, rtt in ping(source, to, count, 0.02, size, 0.2))
+
+    def ask(client, message, size):
+        client.sendall(message)
+        return client.recv(size, socket.MSG_WAITALL)
+
+    def connect():
+        client = socket.socket(socket.AF_UNIX)
+        client.connect("/var/run/wmediumd.sock")
+        return client
+
+    def mac(number):
+        return bytes.fromhex(MACS[number].replace(":", ""))
+    IDS = "ifaces: {{ ids = [" + ", ".join(f'"{{each}}"' for each in MACS) + "]; }};"
+"""
+
+
+def script(bench: Any, text: str) -> list[str]:
+    return list(bench.script(LAB.replace("{{", "{").replace("}}", "}") + text))
+
+
+COMPAT = pytest.mark.parametrize("how", ["", '"--wmediumd-compat"'], ids=["air", "compat"])
+
+
+@COMPAT
+def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
+    lines = script(
+        bench,
+        f"""
+    with net:
+        net.start()
+        before = got()
+        program = start(IDS, "-s", {how})
+        good = got()
+        with connect() as client:
+            message = b"\\x01" + mac(0) + mac(1) + struct.pack(">i", -10)
+            answer = ask(client, message, 19)
+            assert answer == b"\\x02" + message + b"\\0", answer
+            none = got(count=10)
+            ask(client, b"\\x01" + mac(0) + mac(1) + struct.pack(">i", 30), 19)
+            again = got()
+            client.sendall(b"\\0")
+        print(before, good, none, again, program.wait(), os.path.exists("/var/run/wmediumd.sock"))
+        print(got())
+    """,
+    )
+    assert lines == ["100 100 0 100 0 False", "100"]
+
+
+def test_a_radio_is_known_by_the_address_that_it_was_given(bench: Any) -> None:
+    """hwsim calls it by its own second one, which nobody else can know."""
+    assert script(
+        bench,
+        """
+    from emulation.lane import interfaces
+    from emulation.lane.interfaces import radio
+    from emulation.lane.netlink import DUMP, number
+    from emulation.lane.rtnetlink import IFLA_ADDRESS, LINK, RTM_SETLINK, Route, build
+
+    def make(self, owner):
+        before = {number(i[radio.IFINDEX]) for i in owner.command("nl80211", radio.GET_INTERFACE, flags=DUMP)}
+        owner.command("MAC80211_HWSIM", radio.NEW_RADIO, [(radio.DESTROY_ON_CLOSE, b"")])
+        made = next(i for i in owner.command("nl80211", radio.GET_INTERFACE, flags=DUMP)
+                    if number(i[radio.IFINDEX]) not in before)
+        self.wiphy, self.index = number(made[radio.WIPHY]), number(made[radio.IFINDEX])
+        with Route() as route:
+            route.set_link(self.index, name=self.name)
+            mac = bytes.fromhex(self.plan["address"].replace(":", ""))
+            route.request(RTM_SETLINK, LINK.pack(0, 0, self.index, 0, 0) + build([(IFLA_ADDRESS, mac)]))
+    radio.Interface.make = make
+    with net:
+        net.start()
+        program = start(IDS, "-s")
+        print(got(count=1), got(b, "10.0.0.1", count=1))  # by these they are known
+        print(a.MAC(), got(), got(b, "10.0.0.1"))
+        program.terminate()
+        print(program.wait())
+    """,
+    ) == ["0 1", "02:00:00:00:00:0a 100 100", "0"]
+
+
+def test_the_medium_goes_with_the_program_however_it_ends(bench: Any) -> None:
+    """And the next one starts where it left its socket."""
+    assert script(bench, """
+    with net:
+        net.start()
+        program = start(IDS + 'model: { type = "prob"; default_prob = 1.0; };', "-s")
+        print(got(count=3))
+        second = subprocess.run([*program.args, "--socket", "/run/other"], env={**os.environ, "DCFLAB_AIR": module,
+            "PYTHONPATH": CHECKOUT}, capture_output=True, text=True)
+        print(second.returncode, second.stderr.strip())
+        program.kill()
+        program.wait()
+        print(got(count=3), os.path.exists("/var/run/wmediumd.sock"))
+        program = start(IDS, "-s")
+        print(got(count=3))
+        program.send_signal(signal.SIGINT)
+        print(program.wait(), os.path.exists("/var/run/wmediumd.sock"))
+    """) == ["0", "1 mediumd: the air: set-up: Device or resource busy: there is an air already: one a kernel",
+             "3 True", "3", "0 False"]  # fmt: skip
+
+
+def test_stations_come_and_go_and_move(bench: Any) -> None:
+    """log_distance with an exponent of 4 and 15 dBm: -81 dBm at 25 m, -105 dBm at 100 m."""
+    assert script(
+        bench,
+        """
+    with net:
+        net.start()
+        model = 'type = "path_loss"; positions = ((0.0, 0.0), (25.0, 0.0)); tx_powers = (15.0, 15.0);'
+        program = start(IDS + "model: {" + model + 'model_name = "log_distance"; path_loss_exp = 4.0; };', "-s")
+        with connect() as client:
+            print(got(count=10))
+            print(ask(client, b"\\x0d" + mac(1) + struct.pack(">fff", 100, 0, 0), 21)[-1], got(count=10))
+            print(ask(client, b"\\x0f" + mac(0) + struct.pack(">i", 35), 13)[-1],
+                  ask(client, b"\\x11" + mac(1) + struct.pack(">i", 20), 13)[-1], got(count=10))
+            print(ask(client, b"\\x03" + mac(1), 9)[-1], got(count=10))
+            print(ask(client, b"\\x07" + mac(1), 13)[-5:].hex(), got(count=10))
+        program.terminate()
+        program.wait()
+    """,
+    ) == ["10", "0 0", "0 0 10", "0 0", "0000000100 10"]
+
+
+def test_directions_take_stations_away(bench: Any) -> None:
+    """1 m/s from 25 m on: at 45 m, 20 s later, -91.3 dBm arrive."""
+    assert script(
+        bench,
+        """
+    with net:
+        net.start()
+        model = 'type = "path_loss"; positions = ((0.0, 0.0), (25.0, 0.0)); tx_powers = (15.0, 15.0);'
+        model += 'directions = ((0.0, 0.0), (3.0, 0.0));'
+        program = start(IDS + "model: {" + model + 'model_name = "log_distance"; path_loss_exp = 4.0; };')
+        print(got(count=10))
+        import time; time.sleep(20)
+        print(got(count=10))
+        program.terminate()
+        program.wait()
+    """,
+    ) == ["10", "0"]
+
+
+def test_a_kernel_without_the_module_says_so(bench: Any) -> None:
+    lines = script(
+        bench,
+        """
+    with open("/run/lab.cfg", "w") as file:
+        file.write(IDS)
+    env = {**os.environ, "PYTHONPATH": CHECKOUT}
+    command = [sys.executable, "-P", "-m", "emulation.mediumd", "-c", "/run/lab.cfg"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    print(done.returncode, done.stderr)
+    """,
+    )
+    assert lines[0].startswith("1 mediumd: this kernel has no module dcf80211: install it by DKMS")

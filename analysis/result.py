@@ -143,7 +143,7 @@ class Run(Model):
     `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol. `applications`
     are the reports of those that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
-    which matters in real time only."""
+    which matters in real time only. `repeatable`: whether the seed decides all that happens."""
 
     variant: str = ""
     case: str = ""
@@ -170,6 +170,7 @@ class Run(Model):
     lost_records: int
     refused_frames: int
     late_ns_max: int
+    repeatable: bool = True
 
     @property
     def retransmits(self) -> int:
@@ -304,6 +305,7 @@ def from_lane(
     trace_sha256: str | None = None,
     views: str | None = None,
     views_sha256: str | None = None,
+    repeatable: bool = True,
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
@@ -352,4 +354,5 @@ def from_lane(
         lost_records=lane["air"]["lost_records"],
         refused_frames=lane["air"]["refused_frames"],
         late_ns_max=lane["air"]["late_ns_max"],
+        repeatable=repeatable,
     )

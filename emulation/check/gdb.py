@@ -98,7 +98,7 @@ def debug(
 
 def prepare(cpu: int, parent: int) -> None:
     """In the child, before it becomes gdb."""
-    boot.settle(cpu, parent)
+    boot.settle({cpu}, parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -78,15 +78,27 @@ class Seeds(click.ParamType[list[int], str]):
 
 
 class LaneName(click.ParamType[Lane, str]):
-    """A lane by its name, or the path of one of the user's own."""
+    """A lane by its name, or the path of one of the user's own, with the settings that options of its own gave."""
 
     name = "lane"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Lane:
         try:
-            return lanes.find(value) if isinstance(value, str) else value
+            return lanes.with_settings(lanes.find(value), given(ctx)) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+def given(ctx: click.Context | None) -> dict[str, Any]:
+    """The settings of the lane that this command line gives."""
+    found: dict[str, Any] = ctx.meta.setdefault("dcflab.lane", {}) if ctx else {}
+    return found
+
+
+def setting(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Keep it for the lane, which is looked at later."""
+    if value:
+        given(ctx)[str(parameter.name)] = value
 
 
 def seeds(default: str = "1") -> click.Option:
@@ -127,10 +139,16 @@ def resume() -> click.Option:
                         help="continue in this run folder: what is finished there is not run again")  # fmt: skip
 
 
-def lane(default: str | None = lanes.DEFAULT) -> click.Option:
+def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
+    """Where to run, and the settings of lanes that have any."""
     there = f"{'|'.join(lanes.names())}, or the path of one of your own"
-    return click.Option(["--lane"], type=LaneName(), metavar="NAME", default=default, show_default=bool(default),
-                        help=f"where to run: {there}")  # fmt: skip
+    of_lanes: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": setting}
+    return [
+        click.Option(["--lane"], type=LaneName(), metavar="NAME", default=default, show_default=bool(default),
+                     help=f"where to run: {there}"),
+        click.Option(["--kernel", "stock"], metavar="RELEASE|PATH", **of_lanes,
+                     help="of the lane vm: which of the distribution's kernels  [default: the latest]"),
+    ]  # fmt: skip
 
 
 def become(program: str, *arguments: str) -> NoReturn:

@@ -29,7 +29,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         figures(),
         film(),
         formats(),
-        lane(default_lane),
+        *lane(default_lane),
         resume(),
     ]
 

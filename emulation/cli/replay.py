@@ -34,4 +34,4 @@ FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=F
 TRUST = click.Option(["--trust"], is_flag=True,
                      help="build and load on this machine, unasked, the modules and files that it names")  # fmt: skip
 COMMAND = Command("replay", ["replay runs/string-…"], callback=callback, help=callback.__doc__,
-                  params=[FOLDER, as_json("the verdict as JSON"), lane(None), TRUST])  # fmt: skip
+                  params=[FOLDER, as_json("the verdict as JSON"), *lane(None), TRUST])  # fmt: skip

@@ -42,7 +42,7 @@ def command(path: str) -> click.Command:
 
     params = [
         seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        figures(), formats(), lane(), modules(),
+        figures(), formats(), *lane(), modules(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")

@@ -48,7 +48,7 @@ def of_topology(name: str) -> click.Command:
 
     help_ = f"A prompt inside a running {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
-    params = [*options_of(name), seeds(), out(), lane()]
+    params = [*options_of(name), seeds(), out(), *lane()]
     return Command(name, examples, params=params, callback=callback, help=help_)
 
 
@@ -75,7 +75,7 @@ def of_script(path: str) -> click.Command:
         )
         play(script, out, False, (), lane, at_terminal())
 
-    params = [seeds(), out(), lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
     help_ = "A prompt in each network that a script starts."
     return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
 

@@ -33,23 +33,37 @@ void air_arm(struct air *air)
 /* From hwsim's notify: its lock is held and interrupts are off. */
 void air_kick(struct air *air)
 {
+	if (!READ_ONCE(air->kicked))
+		WRITE_ONCE(air->kicked_ns, air_now());
 	WRITE_ONCE(air->kicked, 1);
 	hrtimer_start(&air->timer, ktime_get(), HRTIMER_MODE_ABS);
+}
+
+static void delays_add(struct delays *delays, u64 ns)
+{
+	int octave = fls64(ns | 1) - 1;
+	int bin = octave < 2 ? ns : 4 * (octave - 1) + (ns >> (octave - 2) & 3);
+
+	delays->count[min(bin, DELAY_BINS - 1)]++;
+	delays->max_ns = max(delays->max_ns, ns);
 }
 
 static enum hrtimer_restart air_timer(struct hrtimer *timer)
 {
 	struct air *air = container_of(timer, struct air, timer);
 	unsigned long flags;
+	bool measuring;
 	u64 now;
 
 	spin_lock_irqsave(&air->lock, flags);
 	if (air->running) {
 		now = air_now();
 		air->timers++;
-		if (now > air->armed)
-			air->late_ns_max = max(air->late_ns_max, now - air->armed);
-		xchg(&air->kicked, 0);
+		measuring = dcf_measuring(air->dcf);
+		if (measuring && now >= air->armed)
+			delays_add(&air->late, now - air->armed);
+		if (xchg(&air->kicked, 0) && measuring)
+			delays_add(&air->lag, now - min(now, READ_ONCE(air->kicked_ns)));
 		conf_tx_take(air);
 		dcf_run(air->dcf, now);
 		hwsim_give(air);

@@ -58,12 +58,25 @@ struct backlog {
 	u8 bytes[];
 };
 
+/*
+ * How late things were, in real time: of each how often, in bins of which four
+ * are an octave of nanoseconds. Those below 4 have a bin each; the last one has
+ * all that is beyond.
+ */
+#define DELAY_BINS 132
+
+struct delays {
+	u64 count[DELAY_BINS];
+	u64 max_ns;
+};
+
 struct air {
 	spinlock_t lock;
 	struct hrtimer timer;
 	u64 armed; /* for when */
 	bool short_preamble; /* of all frames; else as the kernel asks */
 	int kicked; /* hwsim has put something into a ring */
+	u64 kicked_ns; /* when, and nobody has looked since */
 	bool running; /* the rings are there */
 	struct dcf *dcf;
 	u16 stations;
@@ -93,7 +106,8 @@ struct air {
 	struct rchan *trace;
 	u32 lost_records;
 
-	u64 lost_messages, refused_frames, unknown_radios, frames, timers, late_ns_max;
+	u64 lost_messages, refused_frames, unknown_radios, frames, timers;
+	struct delays late, lag; /* of the timer; of hwsim's frames, from its kick on */
 };
 
 /* air.c */

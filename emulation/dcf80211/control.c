@@ -155,6 +155,8 @@ static int do_start_stop(struct sk_buff *request, struct genl_info *info)
 	now = control_begin(air, &flags);
 	if (cmd == CMD_START) {
 		air->lost_records = 0;
+		memset(&air->late, 0, sizeof(air->late));
+		memset(&air->lag, 0, sizeof(air->lag));
 		dcf_start(air->dcf, now);
 	} else {
 		dcf_stop(air->dcf, now, air->lost_records);
@@ -194,7 +196,10 @@ static int do_status(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u64_64bit(skb, A_FRAMES, air->frames, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_EVENTS, dcf_events(air->dcf), A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_TIMERS, air->timers, A_PAD) ?:
-	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late_ns_max, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_LATE_NS_MAX, air->late.max_ns, A_PAD) ?:
+	      nla_put_u64_64bit(skb, A_LAG_NS_MAX, air->lag.max_ns, A_PAD) ?:
+	      nla_put(skb, A_LATE, sizeof(air->late.count), air->late.count) ?:
+	      nla_put(skb, A_LAG, sizeof(air->lag.count), air->lag.count) ?:
 	      nla_put_u64_64bit(skb, A_LOST_MESSAGES, air->lost_messages, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_EVALUATIONS, dcf_evaluations(air->dcf), A_PAD);
 	control_end(air, flags);

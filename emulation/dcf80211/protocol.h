@@ -103,6 +103,9 @@ enum {
 	A_SHARES,
 	A_CONTENTION,
 	A_GAIN_Q32,
+	A_LAG_NS_MAX,
+	A_LATE,
+	A_LAG,
 	ATTRS
 };
 

@@ -43,6 +43,22 @@ STATUS = (
 )
 
 
+def quantile(counts: Sequence[int], share: float) -> int:
+    """Of so many delays in bins, as dcf80211.yaml's `late` has them, the one that this share of them does not exceed:
+    the beginning of its bin, in ns. 0 of none."""
+    due, seen = share * sum(counts), 0
+    for number, count in enumerate(counts):
+        seen += count
+        if count and seen >= due:
+            octave, quarter = number // 4, number % 4
+            return number if octave < 1 else (4 + quarter) << (octave - 1)
+    return 0
+
+
+def delays(counts: Sequence[int], most_ns: int) -> dict[str, int]:
+    return {"count": sum(counts), "p50": quantile(counts, 0.5), "p99": quantile(counts, 0.99), "max": most_ns}
+
+
 def attowatts(mdbm: int) -> int:
     """A power in thousandths of a dBm as attowatts (10^-18 W), rounded."""
     return round(10 ** (mdbm / 10_000 + 15))
@@ -258,6 +274,8 @@ class Air:
         return {
             "version": 1,
             **{name: _number(status[getattr(A, name.upper())]) for name in STATUS},
+            "late_ns": delays(_numbers(status[A.LATE]), _number(status[A.LATE_NS_MAX])),
+            "lag_ns": delays(_numbers(status[A.LAG]), _number(status[A.LAG_NS_MAX])),
             "stations": [{"name": self.names[_number(row[A.STATION])], "counters": _counters(row)} for row in counters],
         }
 

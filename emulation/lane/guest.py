@@ -43,7 +43,7 @@ case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";
 exit 1
 """
 SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
-reports = -1
+console, reports = "/dev/tty1", -1
 at_end = contextlib.ExitStack()  # what is to be done when the script has ended
 
 
@@ -166,7 +166,7 @@ def read_line(prompt: str) -> str | None:
     """
     sys.stdout.flush()
     report(prompt=prompt)
-    keyboard = os.open("/dev/tty1", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    keyboard = os.open(console, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         while True:
             try:
@@ -181,12 +181,12 @@ def read_line(prompt: str) -> str | None:
 def program(boot: dict[str, Any]) -> int:
     """Do what the host asked for, in a session with the program's console. Returns the exit status."""
     os.setsid()
-    console = os.open("/dev/tty1", os.O_RDWR)  # the first one opened becomes the session's terminal
+    terminal = os.open(console, os.O_RDWR)  # the first one opened becomes the session's terminal
     for descriptor in range(3):
-        os.dup2(console, descriptor)
-    modes = termios.tcgetattr(console)
+        os.dup2(terminal, descriptor)
+    modes = termios.tcgetattr(terminal)
     modes[3] &= ~termios.ECHO  # the user's own terminal does that
-    termios.tcsetattr(console, termios.TCSANOW, modes)
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
     modules = {name: module_file(name, file) for name, (_, file) in boot["modules"].items()}
     air = modules.get(AIR_MODULE, "")
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
@@ -249,15 +249,23 @@ def in_child(run: Callable[[], int]) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def main() -> None:
-    """Be the first process, which carries out a plan itself: each page that a child writes to would be copied."""
+def serve(boot: dict[str, Any], told: str, leave: Callable[[], None] = lambda: None) -> None:
+    """Carry out what boot.json says, and tell of it there; `leave` is called when it is over. A plan is carried out in
+    this process: each page that a child writes to would be copied."""
     global reports
+    reports = os.open(told, os.O_WRONLY | os.O_NOCTTY)
+    report(boot="done")
+    run = functools.partial(status_of, functools.partial(program, boot))
+    status = run() if boot["command"][0] == "plan" else in_child(run)
+    leave()
+    report(exit=status)
+
+
+def main() -> None:
+    """Be the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     mount_all(boot)
     time.sleep(SHARP_S)
-    reports = os.open("/dev/tty2", os.O_WRONLY | os.O_NOCTTY)
-    report(boot="done")
-    run = functools.partial(status_of, functools.partial(program, boot))
-    report(exit=run() if boot["command"][0] == "plan" else in_child(run))
+    serve(boot, "/dev/tty2")
     syscalls.power_off()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane: what the kernel starts. It mounts the checkout at its place, and goes on there, in `guest`.
+"""Inside the lane: what the kernel starts. It mounts the checkout at its place, and goes on there, in `guest`; where it
+is there already, in `machine`.
 
 The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it are
 the modules that every run loads, as one file (`emulation.lanes.virtual.bundle`); only others are looked for.
@@ -51,13 +52,16 @@ class Bundle:
 if __name__ == "__main__":
     with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
         sys.meta_path.insert(0, Bundle(marshal.loads(file.read())))
-    import ctypes
-
-    mount = ctypes.CDLL(None).mount
-    mount(b"none", b"/run", b"tmpfs", 0, None)
-    os.makedirs(CHECKOUT)
-    mount(b"none", CHECKOUT.encode(), b"hostfs", READ_ONLY, sys.argv[2].encode())
     sys.path[0] = CHECKOUT
-    from emulation.lane import guest
+    if len(sys.argv) > 2:
+        import ctypes
 
-    guest.main()
+        mount = ctypes.CDLL(None).mount
+        mount(b"none", b"/run", b"tmpfs", 0, None)
+        os.makedirs(CHECKOUT)
+        mount(b"none", CHECKOUT.encode(), b"hostfs", READ_ONLY, sys.argv[2].encode())
+        from emulation.lane.guest import main
+    else:
+        from emulation.lane.machine import main
+
+    main()

@@ -118,3 +118,6 @@ class Attribute:
     SHARES = 69
     CONTENTION = 70
     GAIN_Q32 = 71
+    LAG_NS_MAX = 72
+    LATE = 73
+    LAG = 74

@@ -13,13 +13,20 @@ import importlib
 import pkgutil
 import runpy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 INSIDE = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # all that runs inside a lane
 DEFAULT = "virtual"
+
+
+class Clock(enum.StrEnum):
+    """What a lane's time is: `virtual` stands still while anything is computed, and leaps while all wait."""
+
+    VIRTUAL = "virtual"
+    REAL = "real"
 
 
 class Reason(enum.Enum):
@@ -52,12 +59,13 @@ class LaneError(Exception):
 
 @dataclass(frozen=True)
 class LaneResult:
-    """How a program ended in the lane: its exit status, the wall time from boot to power-off, and what was around it so
-    that it could not reach this machine."""
+    """How a program ended in the lane: its exit status, the wall time from boot to power-off, what was around it so
+    that it could not reach this machine, and whether its seed decided all that happened: then it happens again."""
 
     status: int
     wall_s: float
     barriers: Sequence[str] = ()
+    repeatable: bool = True
 
 
 @dataclass
@@ -80,7 +88,8 @@ class Listener:
 class Lane(Protocol):
     """Where a program runs: in a kernel of its own, which has the run folder and ends with the program."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def run(
         self,
@@ -104,6 +113,24 @@ class Lane(Protocol):
         user's own, which the program sees, too. Raises LaneError, and OSError if the run folder is unusable.
         """
         ...
+
+
+def stock(lane: Lane) -> str | None:
+    """Which of the distribution's kernels a lane boots: a release or a path, "" for the latest; None: the lab's own."""
+    return getattr(lane, "stock", None)
+
+
+def clock(lane: Lane) -> Clock:
+    return getattr(lane, "clock", Clock.VIRTUAL)
+
+
+def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
+    """The same lane with other settings, by their names. Raises ValueError for one that it has not."""
+    known = {field.name for field in fields(lane)} - {"name"} if is_dataclass(lane) else {""}
+    if other := [name for name in settings if name not in known]:
+        raise ValueError(f"the lane {lane.name} has no choice of {' and '.join(other)}")
+    found: Any = lane
+    return cast(Lane, replace(found, **settings)) if settings else lane
 
 
 def names() -> list[str]:

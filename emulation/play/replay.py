@@ -46,7 +46,7 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     tasks = tasks_of(before, folder)
     script = script_of(before, folder)
     try:
-        lane = lane or lanes.find(before.host.lane)
+        lane = lane or same_lane(before)
     except ValueError as error:
         raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
     files = [file for run in before.runs for file in (run.trace, run.views) if file]
@@ -99,6 +99,14 @@ def programs_of(before: Result, lane: Lane | None) -> list[str]:
             found = options.get(folders) or ()
             named += [f"{path}/" for path in (found.split(",") if isinstance(found, str) else found)]
     return list(dict.fromkeys(name for name in named if isinstance(name, str) and name.endswith(("/", ".py"))))
+
+
+def same_lane(before: Result) -> Lane:
+    """The lane of these runs. Raises ValueError if there is none of its name."""
+    lane = lanes.find(before.host.lane)
+    if lanes.stock(lane) is None or not before.host.kernel:
+        return lane
+    return lanes.with_settings(lane, {"stock": before.host.kernel})
 
 
 def script_of(before: Result, folder: Path) -> Script | None:

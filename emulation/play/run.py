@@ -104,16 +104,18 @@ def play(
             progress(done, air_s)
             keeper.progress()
 
-        lab.lane.run(
+        ended = lab.lane.run(
             lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
             wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
             plugins=[Path(own) for own in plan["plugins"]],
         )  # fmt: skip
         lane_over()
-        return take(keeper, made_of, task, lambda: time.monotonic() - began)
+        return take(keeper, made_of, task, lambda: time.monotonic() - began, ended.repeatable)
 
 
-def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float]) -> Outcome:
+def take(
+    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], repeatable: bool = True
+) -> Outcome:
     """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
     LaneError if the trace is not whole."""
     where, plan = keeper.where, keeper.plan
@@ -129,7 +131,7 @@ def take(keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: 
         views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
-        route=routing.of_flows(tcp) if routing else None,
+        route=routing.of_flows(tcp) if routing else None, repeatable=repeatable,
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     half.write_text(Finished(run=run).model_dump_json())

@@ -40,6 +40,7 @@ class Played:
     tasks: list[Task] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
+    repeatable: bool = True
     result: Result | None = None  # None: it has run nothing
     error: BaseException | None = None
 
@@ -58,10 +59,11 @@ def play_script(
         for seed in script.seeds:
             lane_began = time.monotonic()
             with failures():
-                found.status = lab.lane.run(
+                ended = lab.lane.run(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,
-                ).status  # fmt: skip
+                )  # fmt: skip
+            found.status, found.repeatable = ended.status, ended.repeatable
             gather(lab, folder, script.modules, found, time.monotonic() - lane_began)
             if found.status:
                 break
@@ -121,5 +123,5 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0
         with failures(), Keeper(where, plan, task.specification.measurement.most_views) as keeper:
-            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s)))
+            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s), found.repeatable))
         found.tasks.append(task)

@@ -24,7 +24,7 @@ from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.progress import Progress, duration
 from emulation.play.run import Outcome, Task, play_all
-from emulation.setup import Group, SetupError, packages, prepare
+from emulation.setup import Group, Prepared, PreparedStock, SetupError, packages, prepare, prepare_stock
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications
@@ -40,9 +40,15 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
     for folder in folders:
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
             raise Misuse(f"modules: there is no Kbuild in {folder}")
+    lane = lane or lanes.find(lanes.DEFAULT)
+    own = tuple(map(Path, folders))
+    prepared: Prepared | PreparedStock
     with set_up():
-        prepared = prepare(*groups, folders=tuple(map(Path, folders)))
-    return Lab(prepared.kernel.linux, prepared.modules, lane or lanes.find(lanes.DEFAULT))
+        if (stock := lanes.stock(lane)) is None:
+            prepared = prepare(*groups, folders=own)
+        else:
+            prepared = prepare_stock(stock, *groups, folders=own)
+    return Lab(prepared.kernel.linux, prepared.modules, lane)
 
 
 def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.lanes import virtual
-from emulation.setup import bytecode, environment, kernel, library, modules, packages, uml
+from emulation.setup import bytecode, environment, kernel, library, modules, packages, stock, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
-__all__ = ["ROOT", "Group", "Prepared", "SetupError", "mend_environment", "prepare"]
+__all__ = ["ROOT", "Group", "Prepared", "PreparedStock", "SetupError", "mend_environment", "prepare", "prepare_stock"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
@@ -32,6 +32,14 @@ class Prepared:
     """What a lane boots: its kernel, and the modules by name."""
 
     kernel: kernel.Kernel
+    modules: dict[str, Path]
+
+
+@dataclass(frozen=True)
+class PreparedStock:
+    """The same of a lane that boots a distribution's kernel."""
+
+    kernel: stock.Stock
     modules: dict[str, Path]
 
 
@@ -59,6 +67,20 @@ def prepare(
     if said := virtual.caution():
         say(f"{said} (docs/confinement.md)")
     return Prepared(lane, found)
+
+
+def prepare_stock(wanted: str, *groups: Group, folders: tuple[Path, ...] = ()) -> PreparedStock:
+    """The same for lanes that boot a distribution's kernel: the one of this release or path; of "" the latest."""
+    mend_environment()
+    packages.ensure(Group.RUN, Group.VM, *groups)
+    lane = stock.obtain(wanted)
+    found = dict(lane.modules)
+    for folder in (*MODULES, *folders):
+        found |= modules.obtain(folder, lane)
+    for source in LIBRARIES:
+        library.obtain(source)
+    bytecode.refresh()
+    return PreparedStock(lane, found)
 
 
 def prepare_environment() -> Path:

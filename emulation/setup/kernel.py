@@ -22,11 +22,22 @@ class Kernel:
     """A built kernel: its folder in the cache, which is also what modules are built against."""
 
     folder: Path
+    builders = packages.Group.BUILD  # what building for it takes
 
     @property
     def linux(self) -> Path:
         """The program to run."""
         return self.folder / "linux"
+
+    @property
+    def key(self) -> str:
+        """What tells it from other kernels, for what is built for it."""
+        return self.folder.name
+
+    @property
+    def make(self) -> tuple[str, ...]:
+        """What tells make to build modules for it."""
+        return ("ARCH=um", "-C", str(self.folder))
 
     @property
     def modules(self) -> dict[str, Path]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel modules, built out of tree against the lane's kernel: the air, and modules under test."""
+"""Kernel modules, built out of tree against a lane's kernel: the air, and modules under test."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from pathlib import Path
 
 from emulation.setup import cache, packages
 from emulation.setup.kernel import Kernel
+from emulation.setup.stock import Stock
 from emulation.setup.tools import make
 
 DESCRIPTIONS, SOURCES = ("Kbuild", "Makefile"), (".c", ".h", ".S")
 
 
-def find(source: Path, kernel: Kernel) -> dict[str, Path]:
+def find(source: Path, kernel: Kernel | Stock) -> dict[str, Path]:
     """The modules of a folder with a Kbuild file, by name, if they are in the cache; else none."""
     entry = cache.find(name(source, kernel))
     return {file.stem: file for file in sorted(entry.glob("*.ko"))} if entry else {}
 
 
-def obtain(source: Path, kernel: Kernel) -> dict[str, Path]:
+def obtain(source: Path, kernel: Kernel | Stock) -> dict[str, Path]:
     """The modules of a folder with a Kbuild file, by name; built if they are not in the cache. Raises SetupError."""
     if not find(source, kernel):
-        packages.ensure(packages.Group.BUILD)
+        packages.ensure(kernel.builders)
         cache.obtain(name(source, kernel), lambda folder: build(folder, source, kernel))
     return find(source, kernel)
 
 
-def name(source: Path, kernel: Kernel) -> str:
+def name(source: Path, kernel: Kernel | Stock) -> str:
     """The name of a folder's modules in the cache."""
     contents = [part for file in sources(source) for part in (str(file.relative_to(source)), file.read_bytes())]
-    return f"modules-{source.name}-{cache.key(kernel.folder.name, *contents)}"
+    return f"modules-{source.name}-{cache.key(kernel.key, *contents)}"
 
 
 def sources(folder: Path) -> list[Path]:
@@ -41,14 +42,14 @@ def sources(folder: Path) -> list[Path]:
     return sorted(file for file in found if file.name in DESCRIPTIONS or file.suffix in SOURCES)
 
 
-def build(folder: Path, source: Path, kernel: Kernel) -> Iterable[str]:
+def build(folder: Path, source: Path, kernel: Kernel | Stock) -> Iterable[str]:
     """Build the modules from a copy of their sources; returns the key files. Raises SetupError."""
     copy = folder / source.name
     for file in sources(source):
         target = copy / file.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    make(["ARCH=um", "-C", str(kernel.folder), f"M={copy}", "modules"], copy, folder / "build.log", source.name)
+    make([*kernel.make, f"M={copy}", "modules"], copy, folder / "build.log", source.name)
     built = [path.rename(folder / path.name).name for path in copy.rglob("*.ko")]
     shutil.rmtree(copy)
     return built

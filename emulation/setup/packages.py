@@ -26,11 +26,12 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab, people at the prompt, building kernel and modules, checking
-    modules, looking at one in a debugger, the tests, the benchmarks."""
+    """What needs packages: the Python environment, a lab, a lab on the distribution's kernel, people at the prompt,
+    building kernel and modules, checking modules, looking at one in a debugger, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     RUN = "run"
+    VM = "vm"
     PROMPT = "prompt"
     BUILD = "build"
     CHECK = "check"
@@ -70,9 +71,21 @@ BY_HAND = (
     program("ping", "iputils-ping"),
 )
 
+HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
+STOCK = (
+    program("qemu-system-x86_64", "qemu-system-x86"),
+    program("modprobe", "kmod"),
+    program("zstd"),  # with which Linux 6.12's image is packed
+    files(HWSIM, "linux-image-amd64"),
+    files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
+    program("gcc"),
+    program("make"),
+)  # a lane of the distribution's kernel
+
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
     Group.RUN: (files("/lib/firmware/regulatory.db", "wireless-regdb"),),
+    Group.VM: STOCK,
     Group.PROMPT: BY_HAND,
     Group.BUILD: (
         program("gcc"),
@@ -98,12 +111,9 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         program("chromium"),  # plays films
         program("ns", "ns2"),  # the air's rules of ns-2 are held to it
         program("sparse"),
-        program("qemu-system-x86_64", "qemu-system-x86"),
+        *STOCK,
         program("busybox", "busybox-static"),
         program("file"),  # virtme-ng asks it
-        program("insmod", "kmod"),
-        files("/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*", "linux-image-amd64"),
-        files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
         files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),
     Group.BENCH: (

@@ -13,12 +13,13 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from emulation.lanes import Ended, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import confine
-from emulation.lanes.virtual.boot import a_cpu, handed, memory_folder, nobodys, write_boot
+from emulation.lanes.virtual.boot import a_cpu, command_line, handed, memory_folder, nobodys, write_boot
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
@@ -53,8 +54,9 @@ def run(
         sigterm_as_sigint(),
     ):
         write_boot(private, kernel, folder, modules, command, plugins, around, seed)
+        line = partial(command_line, kernel, private, seed, memory_mb, cell=around, arguments=kernel_arguments)
         try:
-            return machine.run(kernel, private, around, cpu, seed, memory_mb, kernel_arguments)
+            return machine.run(kernel, lambda wires: line(wires.reports), private, around, {cpu})
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
         except subprocess.SubprocessError as error:  # of the child, before it was the kernel

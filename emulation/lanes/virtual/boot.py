@@ -110,22 +110,22 @@ def quoted(path: str) -> str:
     return f'"{path}"' if " " in path else path
 
 
-def prepare(cpu: int, parent: int, cell: Cell, private: str, reports: int) -> None:
+def prepare(cpus: set[int], parent: int, cell: Cell, private: str, reports: int) -> None:
     """In the child, before it becomes the kernel."""
     around = cell.enter()
     os.write(reports, json.dumps({"barriers": around}).encode() + b"\n")
     os.chdir(private)  # as it is in this namespace
-    settle(cpu, parent)
+    settle(cpus, parent)
 
 
-def settle(cpu: int, parent: int) -> None:
+def settle(cpus: set[int], parent: int) -> None:
     """In the child: end with the thread that started it; run where it is told to, always in the same way."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     syscalls.die_with_parent(signal.SIGKILL)  # which a process forgets that becomes another user
     if os.getppid() != parent:  # it died before that took effect
         os._exit(1)
     syscalls.keep_addresses_fixed()
-    os.sched_setaffinity(0, {cpu})
+    os.sched_setaffinity(0, cpus)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

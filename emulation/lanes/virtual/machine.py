@@ -18,9 +18,9 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from emulation.lanes import Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
@@ -35,6 +35,16 @@ REPORTS: tuple[dict[str, Any], ...] = (
     *({"capture": str, "run": str, "now_ns": int}, {"words": dict}, {"error": str}, {"exit": int}),
 )  # what each has
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
+
+
+class Wires(NamedTuple):
+    """What leads out of a kernel's process, as it sees it: what is typed, what the program prints, what the kernel
+    says, and reports."""
+
+    keys: int
+    program: int
+    console: int
+    reports: int
 
 
 class Machine:
@@ -54,26 +64,27 @@ class Machine:
         self.barriers: list[str] = []  # around its process
 
     def run(
-        self, kernel: Path, private: str, cell: Cell, cpu: int, seed: int, memory_mb: int, arguments: Sequence[str]
+        self, program: Path, command: Callable[[Wires], list[str]], private: str, cell: Cell, cpus: set[int]
     ) -> LaneResult:
-        """Boot, listen until the kernel has ended, and judge."""
+        """Boot, listen until the kernel has ended, and judge. `program` is what becomes the kernel's process, if it is
+        given this command."""
         with contextlib.ExitStack() as stack:
             self.log = stack.enter_context((self.folder / "console.log").open("wb", buffering=0))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
-            reports_to = guest_ends[3].fileno()
+            wires = Wires(*(end.fileno() for end in guest_ends))
             held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to be ended
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
             self.process = subprocess.Popen(
-                boot.command_line(kernel, private, seed, memory_mb, reports_to, cell, arguments),
-                executable=cell.place(kernel),
+                command(wires),
+                executable=cell.place(program),
                 stdin=keys,
                 stdout=guest_ends[1],
                 stderr=guest_ends[2],
-                pass_fds=[reports_to, *cell.handed.values()],
+                pass_fds=[*wires, *cell.handed.values()],
                 env={"TMPDIR": private, "PATH": os.defpath},
-                preexec_fn=functools.partial(boot.prepare, cpu, os.getpid(), cell, private, reports_to),
+                preexec_fn=functools.partial(boot.prepare, cpus, os.getpid(), cell, private, wires.reports),
                 start_new_session=True,
             )
             try:
@@ -83,7 +94,7 @@ class Machine:
                 ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
             except TimeoutError:
-                raise self.over_time(kernel) from None
+                raise self.over_time(program) from None
             finally:
                 self.kill()
                 self.process.wait()
@@ -185,8 +196,8 @@ class Machine:
             self.keyboard.write(keys)
 
     def over_time(self, kernel: Path) -> LaneError:
-        program = running_program(self.process.pid, kernel)
-        who = {None: "", "": "; every program in it was waiting"}.get(program, f"; {program} was running in it")
+        running = running_program(self.process.pid, kernel)
+        who = {None: "", "": "; every program in it was waiting"}.get(running, f"; {running} was running in it")
         wall_s = time.monotonic() - self.started
         return self.failure(Reason.WALL_LIMIT, f"stopped after {wall_s:.0f} s, at {self.air_s:.1f} s of air time{who}")
 

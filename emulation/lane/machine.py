@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside the lane `vm`, on a distribution's kernel: the first process. It makes of what that kernel has unpacked, which
+is its root and is all in memory, a place where programs can run, and goes on as every lane does (`guest`).
+
+Three serial lines lead outside, as three consoles do elsewhere. Nothing is read from the host while a program runs, as
+that would take time that no seed decides; what it has left in the run folder goes there when it is over, by 9p.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import struct
+import sys
+import termios
+import time
+
+from emulation.lane import guest, syscalls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PROGRAM, REPORTS = "/dev/ttyS1", "/dev/ttyS2"
+ADD_ENTROPY, RESEED = 0x40085203, 0x5207  # include/uapi/linux/random.h: RNDADDENTROPY, RNDRESEEDCRNG
+SEED_BYTES = 32
+RADIOS = {"mac80211_hwsim": "radios=0"}
+HOST, RESULTS = "/host", "/run/lab/results"
+TRANSPORT = "virtio_mmio", "9pnet_virtio", "9p"
+TOLD = "trans=virtio,version=9p2000.L,msize=524288"
+SEEN = f"{TOLD},cache=loose"  # nobody changes it meanwhile
+AT_HAND = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")  # read beforehand
+SHARP_S, WAIT_S = 1e-9, 0.1
+COPIED = 1 << 20  # bytes at once
+
+
+def load(name: str) -> None:
+    """Load a module of the distribution, after those that it needs; one that is built in is there. Raises OSError."""
+    top = f"/lib/modules/{os.uname().release}"
+    with open(f"{top}/modules.dep") as file:
+        needs = {path: needed.split() for path, _, needed in (line.partition(":") for line in file)}
+    for path in needs:
+        if os.path.basename(path) == f"{name}.ko":
+            for each in (*reversed(needs[path]), path):
+                module = os.path.basename(each).removesuffix(".ko")
+                syscalls.load_module(f"{top}/{each}", RADIOS.get(module, ""))
+
+
+def mount_all() -> None:
+    """Mount what programs expect."""
+    syscalls.mount("proc", "/proc")
+    syscalls.mount("sysfs", "/sys")
+    syscalls.mount("debugfs", "/sys/kernel/debug")
+    syscalls.mount("devtmpfs", "/dev")
+    for folder, kind in (("/dev/pts", "devpts"), ("/dev/shm", "tmpfs")):
+        os.mkdir(folder)
+        syscalls.mount(kind, folder)
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink("/proc/self/fd" + target, "/dev/" + name)
+
+
+def enter_host(folders: dict[str, str]) -> None:
+    """Have the host's root for a root, read-only, as for programs of the user's own; and its other folders in their
+    places. What the kernel itself calls stays outside."""
+    for name in TRANSPORT:
+        load(name)
+    (root, *tags), (_, *places) = folders.keys(), folders.values()
+    os.mkdir(HOST)
+    syscalls.mount("9p", HOST, root, syscalls.MS_RDONLY, SEEN)
+    for folder in ("/proc", "/sys", "/dev", "/run"):
+        syscalls.mount("", HOST + folder, folder, syscalls.MS_BIND | syscalls.MS_REC)
+    syscalls.mount("tmpfs", HOST + "/tmp")
+    for tag, place in zip(tags, places, strict=True):
+        if place.startswith("/run/"):
+            os.makedirs(place, exist_ok=True)
+            syscalls.mount("9p", HOST + place, tag, syscalls.MS_RDONLY, SEEN)
+    os.chroot(HOST)
+    os.chdir("/")
+    for name in AT_HAND:
+        for file in filter(os.path.isfile, (f"/usr/{folder}/{name}" for folder in ("bin", "sbin"))):
+            with open(file, "rb") as program:
+                program.read()
+
+
+def seed_randomness(seed: int) -> None:
+    """Let the kernel's random numbers follow from the seed, as far as what it has drawn before does."""
+    data = seed.to_bytes(SEED_BYTES, "little")
+    with open("/dev/urandom", "wb") as file:
+        fcntl.ioctl(file, ADD_ENTROPY, struct.pack("=ii", 8 * SEED_BYTES, SEED_BYTES) + data)
+        fcntl.ioctl(file, RESEED)
+
+
+def raw(line: str) -> None:
+    """Let a serial line carry bytes as they are."""
+    descriptor = os.open(line, os.O_RDWR | os.O_NOCTTY)
+    modes = termios.tcgetattr(descriptor)
+    modes[1] &= ~termios.OPOST
+    termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+    os.close(descriptor)
+
+
+def leave_results() -> None:
+    """Put what is in the run folder where the host sees it. Raises OSError."""
+    for name in TRANSPORT:
+        load(name)
+    os.makedirs(RESULTS, exist_ok=True)
+    syscalls.mount("9p", RESULTS, "results", data=TOLD)
+    for folder, _, files in os.walk(guest.RUN):
+        target = RESULTS + folder.removeprefix(guest.RUN)
+        os.makedirs(target, exist_ok=True)
+        for name in files:
+            copy(f"{folder}/{name}", f"{target}/{name}")
+    syscalls.unmount(RESULTS)
+
+
+def copy(source: str, target: str) -> None:
+    with open(source, "rb", buffering=0) as whence, open(target, "wb", buffering=0) as where:
+        while data := whence.read(COPIED):
+            where.write(data)
+
+
+def settle(boot: dict[str, Any]) -> None:
+    """Load what a network needs, and wait until timers are due at their nanosecond, and no longer with the ticks."""
+    guest.console = PROGRAM
+    seed_randomness(boot["seed"])
+    for name in ("mac80211_hwsim", *boot["load"]):
+        load(name)
+    raw(REPORTS)
+    if boot["host"]:
+        enter_host(boot["host"])
+    while time.clock_getres(time.CLOCK_MONOTONIC) > SHARP_S:
+        time.sleep(WAIT_S)
+
+
+def main() -> None:
+    """Be the first process."""
+    with open(sys.argv[1]) as file:
+        boot = json.load(file)
+    mount_all()
+    settle(boot)
+    guest.serve(boot, REPORTS, leave_results)
+    syscalls.power_off()

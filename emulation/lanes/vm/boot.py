@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How QEMU is started with a distribution's kernel: its command line, and the root that it is given.
+
+A counter of instructions is its clock: one is a nanosecond, and while the kernel waits the clock leaps to where it next
+has something to do (`-icount shift=0,sleep=off`). No device is read that answers in its own time, and whatever QEMU
+makes up follows from the seed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
+from emulation.lane.init import BUNDLE
+from emulation.lane.init import CHECKOUT as IN_LANE
+from emulation.lanes import CHECKOUT, INSIDE
+from emulation.lanes.virtual.boot import PYTHON, SCRIPTS, needed
+from emulation.lanes.virtual.bundle import bundle
+from emulation.lanes.virtual.confine import Cell, open_to_all
+from emulation.lanes.virtual.machine import Wires
+from emulation.lanes.vm import programs
+from emulation.lanes.vm.cpio import Archive
+
+ROOT, INITRD = "root.cpio", "initrd"
+HOME = "/run/init"  # of the first process, in the lane
+BEGIN = "2026-01-01"  # of the lane's time
+CPU = "qemu64,+arat,+ssse3,+sse4.1,+sse4.2,+popcnt,+lahf-lm"  # whose timer runs on while it sleeps; x86-64-v2
+MOST = 5  # folders besides: the machine has eight devices
+QUICK = (  # of what a kernel does as it starts, and no lane needs
+    *("cryptomgr.notests", "tsc=reliable", "tsc_early_khz=1000000", "clocksource=tsc", "norandmaps", "mitigations=off"),
+    *("init_on_alloc=0", "audit=0", "random.trust_bootloader=on", "rcupdate.rcu_expedited=1", "nowatchdog"),
+)
+ENVIRONMENT = (
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PYTHONHASHSEED=0",
+    "LC_ALL=C.UTF-8",
+)
+
+
+def command_line(
+    qemu: Path, kernel: Path, private: str, folder: Path, seen: Mapping[str, Path], seed: int, memory_mb: int,
+    wires: Wires, cell: Cell,
+) -> list[str]:  # fmt: skip
+    """QEMU's command line; `seen` are folders of the host. What follows `--` of the kernel's goes to the first
+    process."""
+    first = f"-s -S -B {HOME}/init.py {HOME}/boot.json"
+    kernels = [f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3", *QUICK, *ENVIRONMENT]
+    lines = {  # the serial ones, in their order
+        "console": ("file,path=/dev/fdset/1,append=on", "-add-fd", f"fd={wires.console},set=1"),
+        "program": ("stdio,signal=off",),
+        "reports": ("file,path=/dev/fdset/2,append=on", "-add-fd", f"fd={wires.reports},set=2"),
+    }
+    return [
+        qemu.name,
+        *("-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot"),
+        *("-machine", "microvm,acpi=on,rtc=on,isa-serial=off", "-cpu", CPU, "-smp", "1", "-m", f"{memory_mb}M"),
+        *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", str(seed % (1 << 32))),
+        *("-rtc", f"base={BEGIN},clock=vm"),
+        *("-kernel", cell.place(kernel), "-initrd", f"{private}/{INITRD}"),
+        *("-append", " ".join([*kernels, "--", first])),
+        *(word for name, (end, *more) in lines.items()
+          for word in (*more, "-chardev", f"{end},id={name}", "-device", f"isa-serial,chardev={name}")),
+        *shown("results", cell.folder(folder)),
+        *(word for tag, path in seen.items() for word in shown(tag, cell.folder(path), "readonly=on")),
+    ]  # fmt: skip
+
+
+def shown(tag: str, folder: str, *more: str) -> list[str]:
+    """A folder of the host, which the kernel mounts by this tag."""
+    told = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
+    return ["-fsdev", told, "-device", f"virtio-9p-device,fsdev={tag},mount_tag={tag}"]
+
+
+def is_open(command: Sequence[str]) -> bool:
+    """Whether a program sees the host's files, which are not there at once: one of the user's own does."""
+    return command[0] in SCRIPTS and not any(Path(command[1]).is_relative_to(folder) for folder in INSIDE)
+
+
+def shown_folders(command: Sequence[str]) -> dict[str, Path]:
+    """What such a program sees, by its tag: all, and what a kernel of nobody's cannot reach from there."""
+    if not is_open(command):
+        return {}
+    hidden = [folder for folder in needed(command) if os.access(folder, os.X_OK) and not open_to_all(folder)]
+    folders = [Path("/"), CHECKOUT, *hidden[:MOST]]
+    return {f"host{number}": folder for number, folder in enumerate(folders)}
+
+
+def write_initrd(
+    private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
+    plugins: Sequence[Path], seen: Mapping[str, Path], seed: int,
+) -> None:  # fmt: skip
+    """Write what the kernel unpacks: the root that was made with it, and this run."""
+    own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
+    boot: dict[str, Any] = {
+        "directory": os.getcwd(),
+        "python": sys.executable,
+        "modules": {name: ["", path.name] for name, path in own.items()},
+        "load": [name for name in modules if name not in own] if command[0] == "plan" else [],
+        "plugins": [str(path) for path in plugins],
+        "command": list(command),
+        "seed": seed,
+        "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in seen.items()},
+    }
+    root = Archive()
+    root.file(f"{HOME}/boot.json", json.dumps(boot).encode())
+    root.file(f"{HOME}/init.py", (CHECKOUT / "emulation/lane/init.py").read_bytes())
+    root.file(f"{HOME}/{BUNDLE}", bundle())
+    sources = [CHECKOUT / "emulation/__init__.py", *(file for top in INSIDE for file in sorted(top.rglob("*.py")))]
+    for file in sources:
+        root.file(f"{IN_LANE}/{file.relative_to(CHECKOUT)}", file.read_bytes())
+    for name, path in own.items():
+        root.file(f"{MODULES}/{name}/{path.name}", path.read_bytes())
+    for number, plugin in enumerate(plugins):
+        for file in sorted(file for file in plugin.rglob("*") if file.is_file()):
+            root.file(f"{PLUGINS}/{number}/{file.relative_to(plugin)}", file.read_bytes())
+    if command[0] == "plan":
+        for program in programs.of_plan(json.loads((folder / "plan.json").read_text())):
+            programs.add(root, program)
+    elif seen:
+        for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
+            root.file(f"{COPY}/{file.name}", file.read_bytes())
+    root.folder(RUN)
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        root.file(f"{RUN}/{file.relative_to(folder)}", file.read_bytes())
+    place = Path(private, INITRD)
+    shutil.copyfile(kernel.parent / ROOT, place)
+    with place.open("ab") as initrd:
+        initrd.write(root.whole())
+    place.chmod(0o644)

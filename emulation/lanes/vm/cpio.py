@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel unpacks as its first root file system: archives in cpio's `newc` format, one after the other
+(Documentation/driver-api/early-userspace/buffer-format.rst). Nothing of the host's is in one but names, modes and
+contents, so that the same files make the same bytes."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+END = "TRAILER!!!"
+CONSOLE = 5, 1  # the device
+
+
+class Archive:
+    """Folders, files and links by their paths in the root that they make up; what a path needs above is made. Links
+    that lead elsewhere from the top, as /lib to usr/lib, are to come first."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.there: set[str] = set()
+        self.links: dict[str, str] = {}  # of folders: what is below one comes to be where it leads
+
+    def folder(self, path: str) -> None:
+        self._add(path, stat.S_IFDIR | 0o755)
+
+    def file(self, path: str, data: bytes, mode: int = 0o644) -> None:
+        self._add(path, stat.S_IFREG | mode, data)
+
+    def copy(self, source: Path) -> None:
+        """A file of the host, at the same path."""
+        self.file(str(source), source.read_bytes(), source.stat().st_mode & 0o777)
+
+    def link(self, path: str, target: str) -> None:
+        self._add(path, stat.S_IFLNK | 0o777, target.encode())
+        self.links[path.strip("/")] = target.strip("/")
+
+    def device(self, path: str, number: tuple[int, int]) -> None:
+        self._add(path, stat.S_IFCHR | 0o600, rdev=number)
+
+    def whole(self) -> bytes:
+        """The archive, to which another one can be appended."""
+        return b"".join([*self.parts, _entry(END, 0, b"", (0, 0))])
+
+    def _add(self, path: str, mode: int, data: bytes = b"", rdev: tuple[int, int] = (0, 0)) -> None:
+        first, below, rest = path.strip("/").partition("/")
+        name = f"{self.links.get(first, first)}/{rest}" if below else first
+        if name in self.there:
+            return
+        above = name.rpartition("/")[0]
+        if above:
+            self.folder(above)
+        self.there.add(name)
+        self.parts.append(_entry(name, mode, data, rdev))
+
+
+def _entry(name: str, mode: int, data: bytes, rdev: tuple[int, int]) -> bytes:
+    path = name.encode() + b"\0"
+    numbers = (0, mode, 0, 0, 1, 0, len(data), 0, 0, *rdev, len(path), 0)
+    head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
+    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)

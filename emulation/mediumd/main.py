@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from emulation.lane.wmediumd import configuration, server, tables
+from emulation.lane.wmediumd import configuration, hwsim, server, tables
 from emulation.lane.wmediumd.configuration import Configuration
 from emulation.lane.wmediumd.control import Done
 from emulation.lane.wmediumd.libconfig import ConfigurationError
@@ -76,13 +76,11 @@ def read(asked: Arguments) -> Configuration:
 
 def serve(asked: Arguments, stations: Stations, table: tables.Table | None, say: Say) -> NoReturn:
     """Be the medium until the program is told to end. Raises EndedError then; OSError, ValueError."""
-    from emulation.mediumd.air import Medium
-
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     with ExitStack() as stack:
         loop = stack.enter_context(Loop())
-        medium = stack.enter_context(Medium(loop, stations, table, asked.freq, asked.seed, say))
+        medium = stack.enter_context(medium_of(asked, loop, stations, table, say))
 
         def heard(done: Done) -> None:
             if done.shutdown:
@@ -98,6 +96,15 @@ def serve(asked: Arguments, stations: Stations, table: tables.Table | None, say:
         say(NOTICE, f"{len(stations.all)} stations, {stations.mode.value}")
         while True:
             loop.run(time.monotonic_ns() + FOREVER_NS)
+
+
+def medium_of(asked: Arguments, loop: Loop, stations: Stations, table: tables.Table | None, say: Say) -> Any:
+    """wmediumd's own model, or our air, which takes longer to load."""
+    if asked.compat:
+        return hwsim.Edge(loop, stations, table or tables.Formula(), asked.seed, say)
+    from emulation.mediumd.air import Medium
+
+    return Medium(loop, stations, table, asked.freq, asked.seed, say)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -143,7 +143,8 @@ class Run(Model):
     `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol. `applications`
     are the reports of those that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
-    which matters in real time only. `repeatable`: whether the seed decides all that happens."""
+    which matters in real time only. `repeatable`: whether the seed decides all that happens. Not `counted`: another
+    medium than our air was there, which counts nothing."""
 
     variant: str = ""
     case: str = ""
@@ -171,6 +172,7 @@ class Run(Model):
     refused_frames: int
     late_ns_max: int
     repeatable: bool = True
+    counted: bool = True
 
     @property
     def retransmits(self) -> int:
@@ -355,4 +357,5 @@ def from_lane(
         refused_frames=lane["air"]["refused_frames"],
         late_ns_max=lane["air"]["late_ns_max"],
         repeatable=repeatable,
+        counted=lane["air"].get("counted", True),
     )

@@ -76,6 +76,7 @@ COUNTS = re.compile(
     r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
 )
+OF_AIR = re.compile(r"(col|fail|retries|categories)\..*|queue_drops|responses_spoilt")  # what only our air counts
 SECTIONS = (
     "col.total",
     "col.any.total",
@@ -110,7 +111,7 @@ def value(run: Run, path: str) -> float:
 
     Raises AttributeError for a path there is not.
     """
-    return of(run, path)
+    return of(run, path) if run.counted or not OF_AIR.fullmatch(path) else math.nan
 
 
 def of(found: object, path: str) -> float:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from emulation.mediumd.main import main
+from emulation.mediumd import main
 
 
 def run(words: tuple[str, ...]) -> NoReturn:

@@ -136,11 +136,16 @@ class Net:
             for name, value in plan["module_parameters"].items():
                 module, _, parameter = name.partition(".")
                 self.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
-            if self.air_module:
+            stack.callback(setattr, self, "air", None)
+            if plan.get("medium"):
+                from emulation.lane.medium import Medium
+
+                self.air = stack.enter_context(Medium())
+            elif self.air_module:
                 from emulation.lane.air import Air
 
-                stack.callback(setattr, self, "air", None)
                 self.air = stack.enter_context(Air.load(self.air_module))
+            if self.air:
                 self.air.configure(plan)
             for node in self.nodes.values():
                 node.open()

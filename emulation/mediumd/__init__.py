@@ -4,3 +4,32 @@
 It has wmediumd's command line and control socket (`emulation.lane.wmediumd`), stays until it is told to end, and says
 `REGISTER SENT!` when the radios have their medium. docs/mediumd.md.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emulation.lane.wmediumd import program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from emulation.lane.wmediumd.arguments import Arguments, Say
+    from emulation.lane.wmediumd.stations import Stations
+    from emulation.lane.wmediumd.tables import Table
+    from traffic.loop import Loop
+
+
+def main(words: Sequence[str]) -> int:
+    """The program. Returns its exit status."""
+    return program.main(words, play)
+
+
+def play(
+    loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
+) -> AbstractContextManager[program.Medium]:
+    """Our air, which takes a while to load."""
+    from emulation.mediumd.air import Medium
+
+    return Medium(loop, stations, table, asked.freq, asked.seed, say)

@@ -3,6 +3,6 @@
 
 import sys
 
-from emulation.mediumd.main import main
+from emulation.mediumd import main
 
 sys.exit(main(sys.argv[1:]))

@@ -8,20 +8,23 @@ import errno
 import os
 import subprocess
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from emulation.lane.air import Air
 from emulation.lane.protocol import FAMILY
-from emulation.lane.wmediumd.control import Done
+from emulation.lane.wmediumd.arguments import WARNING
 from emulation.lane.wmediumd.stations import MOVE_S, Mode, Stations, name_of
-from emulation.lane.wmediumd.tables import Table
-from emulation.mediumd.arguments import WARNING, Say
 from emulation.plan import plan, wmediumd
 from emulation.plan.air import MAX_DELAY_NS, floor_dbm
 from emulation.specification import propagation, specify
-from traffic.loop import Loop
+
+if TYPE_CHECKING:
+    from emulation.lane.wmediumd.arguments import Say
+    from emulation.lane.wmediumd.control import Done
+    from emulation.lane.wmediumd.tables import Table
+    from traffic.loop import Loop
 
 STEP_NS = 100_000_000  # of stations with a direction
 LOOK_NS = 10_000_000_000  # between two looks at what the air could not play

@@ -16,6 +16,7 @@ from emulation.lane.plugins import extend
 from emulation.plan.air import basic_rates, heard, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
+from emulation.plan.medium import plan_medium
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
 from emulation.plan.routes import plan_routing
@@ -44,6 +45,8 @@ def plan(specification: Specification) -> dict[str, Any]:
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
     found, ways = plan_routing(specification, network, links, nodes, reached(specification, aired, standing.power_mdbm))
     air = plan_air(specification, links, standing, found)
+    moving = plan_motion(specification, aired, standing)
+    other = plan_medium(specification, air, links, nodes, moving is not None)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
@@ -60,12 +63,13 @@ def plan(specification: Specification) -> dict[str, Any]:
         "nodes": nodes,
         "routing": ways,
         "applications": applications,
-        "motion": plan_motion(specification, aired, standing),
+        "motion": moving,
         "presence": plan_presence(network, applications, measurement.seconds),
         "recorders": [{"kind": kind} for kind in recording if known(recorders.find, kind)],
         "modules": modules + _modules_of(kernel.module_parameters, modules),
         "module_parameters": parameters | kernel.module_parameters,
         "plugins": plugins,
+        **({"medium": other} if other else {}),
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 
 from analysis.result import Host, Result, Run, Script
 from emulation import lanes
+from emulation.lane import programs
 from emulation.lanes import Lane, LaneError, Reason
 from emulation.plan import PlanError, plan
 from emulation.play.errors import Failure, Misuse
@@ -63,6 +65,10 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
 
 def check_programs(made: Mapping[str, Any]) -> None:
     """Raises Failure, with what mends it, for a program that an application of the plan needs and that is not there."""
+    medium = made.get("medium")
+    if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
+        raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd: build it, "
+                      "or name it with --wmediumd; --medium wmediumd-compat does without")  # fmt: skip
     for kind in {application["kind"] for application in made["applications"]}:
         for program in applications.find(kind).programs:
             if not (need := packages.program(program)).present():

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 import topologies
 from emulation.specification.kernel import Kernel
 from emulation.specification.measurement import Measurement
-from emulation.specification.medium import Medium
+from emulation.specification.medium import OURS, Medium
 from emulation.specification.network import Chosen
 from emulation.specification.radio import Radio
 from emulation.specification.transport import Transport
@@ -59,6 +59,9 @@ class Specification(Section):
         if self.radio.edca != "off" and (self.medium.like or self.medium.rules):
             raise ValueError("edca: ns-2 has none: leave out like and rules")
         tuned = self.medium.propagation.tuned(self.radio.freq)
+        if self.medium.medium != OURS and self.measurement.trace:  # nobody else keeps one
+            untraced = self.measurement.model_copy(update={"trace": False})
+            object.__setattr__(self, "measurement", untraced)
         object.__setattr__(self, "medium", self.medium.model_copy(update={"propagation": tuned}))  # frozen from here on
         return self
 

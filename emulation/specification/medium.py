@@ -58,9 +58,16 @@ LIKE: dict[str, dict[str, object]] = {
 }
 
 
+OURS: Literal["dcf80211"] = "dcf80211"
+
+
 class Medium(Section):
     """What the air does to frames."""
 
+    medium: Literal["dcf80211", "wmediumd", "wmediumd-compat"] = Field(
+        OURS, description="who decides over frames: our air, or wmediumd, or its model (docs/mediumd.md)"
+    )
+    wmediumd: str = Field("wmediumd", min_length=1, description="the program, with --medium wmediumd")
     like: Literal["ns2"] | None = Field(
         None, description="the air of the seeds' simulator: sets what follows as ns-2 has it"
     )

@@ -4,9 +4,13 @@ control socket changes what arrives."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
+
+from emulation.lane import guest
+from emulation.lanes import LaneError
 
 LAB = """
     import os, signal, socket, struct, subprocess, sys
@@ -185,3 +189,37 @@ def test_a_kernel_without_the_module_says_so(bench: Any) -> None:
     """,
     )
     assert lines[0].startswith("1 mediumd: this kernel has no module dcf80211: install it by DKMS")
+
+
+def test_another_medium_carries_a_run(bench: Any) -> None:
+    """wmediumd's model as the medium of a plan: hidden stations cost nothing in it."""
+    goodput = {}
+    for medium in ("dcf80211", "wmediumd-compat"):
+        bench.plan(stations=4, rate=11, seconds=2, medium=medium)
+        assert bench.run("plan").status == 0
+        result = bench.result()
+        goodput[medium] = result["applications"][0]["delivered_bytes"]
+        assert [one["name"] for one in result["air"]["stations"]] == ["sta1", "sta2", "sta3", "sta4"]
+        assert result["air"].get("counted", True) == (medium == "dcf80211")
+    assert goodput["wmediumd-compat"] > 1.3 * goodput["dcf80211"] > 0
+
+
+FAKE = """#!/bin/sh
+PYTHONPATH={checkout} exec {python} -P -m emulation.lane.wmediumd "$@"
+"""
+
+
+def test_a_program_called_wmediumd_is_the_medium(bench: Any) -> None:
+    """mediumd is one, as it is a drop-in; and if it ends, so does the run."""
+    program = bench.folder / "wmediumd"
+    program.write_text(FAKE.format(checkout=guest.CHECKOUT, python=sys.executable))
+    program.chmod(0o755)
+    bench.plan(stations=2, seconds=1, medium="wmediumd", wmediumd=f"{guest.RUN}/wmediumd")
+    assert bench.run("plan").status == 0
+    assert bench.result()["applications"][0]["delivered_bytes"] > 100_000
+    program.write_text("#!/bin/sh\necho 'no such option: -c' >&2\nexit 3\n")
+    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 3\. Its last words: no such option: -c"):
+        bench.run("plan")
+    program.write_text("#!/bin/sh\necho 'REGISTER SENT!'\necho 'enough' >&2\n")
+    with pytest.raises(LaneError, match=r"wmediumd has ended, with status 0\. Its last words: enough"):
+        bench.run("plan")

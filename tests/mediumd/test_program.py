@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from emulation.lane.wmediumd.arguments import Arguments, parse
 from emulation.lanes import CHECKOUT
-from emulation.mediumd.arguments import Arguments, parse
-from emulation.mediumd.main import main
+from emulation.mediumd import main
 
 GOOD = 'ifaces: { ids = ["02:00:00:00:00:00"]; band = 1; };'
 

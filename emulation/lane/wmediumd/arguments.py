@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import getopt
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-Say = Callable[[int, str], None]  # how grave, as of syslog; a sentence
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Say = Callable[[int, str], None]  # how grave, as of syslog; a sentence
+
 ERROR, WARNING, NOTICE, INFO = 3, 4, 5, 6
 PROGRAM = "mediumd"
 LEAST, MOST = 0, 7

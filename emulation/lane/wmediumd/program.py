@@ -7,18 +7,33 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
-from types import FrameType
-from typing import Any, NoReturn
 
 from emulation.lane.wmediumd import configuration, hwsim, server, tables
+from emulation.lane.wmediumd.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, UsageError, parse
 from emulation.lane.wmediumd.configuration import Configuration
-from emulation.lane.wmediumd.control import Done
 from emulation.lane.wmediumd.libconfig import ConfigurationError
 from emulation.lane.wmediumd.stations import Mode, Stations
-from emulation.mediumd.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, Say, UsageError, parse
 from traffic.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from types import FrameType
+    from typing import NoReturn, Protocol
+
+    from emulation.lane.wmediumd.arguments import Say
+    from emulation.lane.wmediumd.control import Done
+    from emulation.lane.wmediumd.tables import Table
+
+    class Medium(Protocol):
+        """What plays stations, while its block lasts."""
+
+        def heard(self, done: Done) -> None:
+            """A client has changed something. Raises OSError where the kernel refuses it."""
+
+    Play = Callable[[Loop, Stations, Table | None, Arguments, Say], AbstractContextManager[Medium]]
 
 READY = "REGISTER SENT!"  # who starts a wmediumd waits for this line
 FOREVER_NS = 10**18
@@ -28,8 +43,8 @@ class EndedError(Exception):
     """The program is told to end."""
 
 
-def main(words: Sequence[str]) -> int:
-    """Returns the exit status."""
+def main(words: Sequence[str], play: Play) -> int:
+    """Be the medium that `play` makes. Returns the exit status."""
     try:
         asked = parse(words)
     except UsageError as error:
@@ -58,7 +73,7 @@ def main(words: Sequence[str]) -> int:
         print(f"{PROGRAM}: only root may be the medium of a kernel's radios", file=sys.stderr)
         return 1
     try:
-        serve(asked, found.stations, table, say)
+        serve(asked, found.stations, table, say, compat if asked.compat else play)
     except EndedError:
         return 0
     except (OSError, ValueError) as error:
@@ -74,13 +89,13 @@ def read(asked: Arguments) -> Configuration:
     return Configuration(Stations(mode=Mode.SPECIFIC))
 
 
-def serve(asked: Arguments, stations: Stations, table: tables.Table | None, say: Say) -> NoReturn:
+def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, play: Play) -> NoReturn:
     """Be the medium until the program is told to end. Raises EndedError then; OSError, ValueError."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     with ExitStack() as stack:
         loop = stack.enter_context(Loop())
-        medium = stack.enter_context(medium_of(asked, loop, stations, table, say))
+        medium = stack.enter_context(play(loop, stations, table, asked, say))
 
         def heard(done: Done) -> None:
             if done.shutdown:
@@ -98,13 +113,11 @@ def serve(asked: Arguments, stations: Stations, table: tables.Table | None, say:
             loop.run(time.monotonic_ns() + FOREVER_NS)
 
 
-def medium_of(asked: Arguments, loop: Loop, stations: Stations, table: tables.Table | None, say: Say) -> Any:
-    """wmediumd's own model, or our air, which takes longer to load."""
-    if asked.compat:
-        return hwsim.Edge(loop, stations, table or tables.Formula(), asked.seed, say)
-    from emulation.mediumd.air import Medium
-
-    return Medium(loop, stations, table, asked.freq, asked.seed, say)
+def compat(
+    loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
+) -> AbstractContextManager[Medium]:
+    """wmediumd's own model."""
+    return hwsim.Edge(loop, stations, table or tables.Formula(), asked.seed, say)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

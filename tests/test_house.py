@@ -28,7 +28,7 @@ ARROWS = {
                       "traffic"},
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.lane"},
-    "emulation.mediumd": {"emulation.lane", "emulation.plan", "emulation.specification", "traffic"},
+    "emulation.mediumd": {"analysis", "emulation.lane", "emulation.plan", "emulation.specification", "traffic"},
     "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies", "traffic"},
     "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
     "emulation.play": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.setup",

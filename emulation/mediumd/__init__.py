@@ -32,4 +32,4 @@ def play(
     """Our air, which takes a while to load."""
     from emulation.mediumd.air import Medium
 
-    return Medium(loop, stations, table, asked.freq, asked.seed, say)
+    return Medium(loop, stations, table, asked, say)

@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analysis.medium import radios
 from emulation.lane.air import Air
 from emulation.lane.protocol import FAMILY
 from emulation.lane.wmediumd.arguments import WARNING
 from emulation.lane.wmediumd.stations import MOVE_S, Mode, Stations, name_of
+from emulation.mediumd.capture import Capture
 from emulation.plan import plan, wmediumd
 from emulation.plan.air import MAX_DELAY_NS, floor_dbm
 from emulation.specification import propagation, specify
 
 if TYPE_CHECKING:
-    from emulation.lane.wmediumd.arguments import Say
+    from emulation.lane.wmediumd.arguments import Arguments, Say
     from emulation.lane.wmediumd.control import Done
     from emulation.lane.wmediumd.tables import Table
     from traffic.loop import Loop
@@ -29,17 +31,19 @@ if TYPE_CHECKING:
 STEP_NS = 100_000_000  # of stations with a direction
 LOOK_NS = 10_000_000_000  # between two looks at what the air could not play
 # Stations of a kernel that lives its own life: all rates, with the kernel's rate control, and all basic ones.
-RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True, "trace": False}
+RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True}
 BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 
 
 class Medium:
     """The air, from here to the end of the block. Raises OSError, ValueError."""
 
-    def __init__(self, loop: Loop, stations: Stations, table: Table | None, freq: int, seed: int, say: Say) -> None:
+    def __init__(self, loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> None:
         self.loop, self.stations, self.table, self.say = loop, stations, table, say
-        self.options = {**RADIOS, "freq": freq, "seed": seed}
-        if freq < 3000:
+        self.options = {**RADIOS, "freq": asked.freq, "seed": asked.seed, "trace": bool(asked.capture)}
+        self.capture: Capture | None = None
+        self.wanted, self.captures = asked.capture, 0
+        if asked.freq < 3000:
             self.options["basic_rates"] = BASIC_2GHZ
         self.air: Air | None = None
         self.refused = 0
@@ -53,10 +57,8 @@ class Medium:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.air:
-            self._look_once()
-            self.air.close()
-            self.air = None
+        self._look_once()
+        self._close()
 
     def heard(self, done: Done) -> None:
         """A client has changed something. Raises OSError where the kernel refuses it."""
@@ -67,9 +69,7 @@ class Medium:
 
     def _set_up(self) -> None:
         """Make the air of these stations: a new one, as an air has its number of them for good."""
-        if self.air:
-            self.air.close()
-            self.air = None
+        self._close()
         if not self.stations.all:
             return
         options = {**self.options, **wmediumd.options_of(self.stations, self.table)}
@@ -82,6 +82,21 @@ class Medium:
         self.air = load()
         self.air.configure(self.planned)
         self._set_powers()
+        if self.wanted:
+            self.captures += 1
+            path = self.wanted + (f".{self.captures}" if self.captures > 1 else "")
+            self.capture = Capture(self.loop, path, radios(self.planned))
+            self.air.start()
+
+    def _close(self) -> None:
+        """The air's end; what was captured until then is written."""
+        if self.air and self.capture:
+            self.air.stop()
+            self.capture.finish()
+            self.capture = None
+        if self.air:
+            self.air.close()
+            self.air = None
 
     def _set_powers(self) -> None:
         if not self.air:

@@ -8,6 +8,9 @@ import sys
 from typing import Any
 
 import pytest
+from scapy.layers.dot11 import Dot11
+from scapy.layers.inet import ICMP
+from scapy.utils import rdpcap
 
 from emulation.lane import guest
 from emulation.lanes import LaneError
@@ -26,7 +29,8 @@ LAB = """
     def start(config, *arguments):
         with open("/run/lab.cfg", "w") as file:
             file.write(config)
-        command = [sys.executable, "-P", "-m", "emulation.mediumd", "-c", "/run/lab.cfg", "-l", "4", *arguments]
+        config = ["-c", "/run/lab.cfg"] if config else []
+        command = [sys.executable, "-P", "-m", "emulation.mediumd", *config, "-l", "4", *arguments]
         env = {{**os.environ, "DCFLAB_AIR": module, "PYTHONPATH": CHECKOUT}}
         program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         assert program.stdout.readline() == "REGISTER SENT!\\n"
@@ -223,3 +227,85 @@ def test_a_program_called_wmediumd_is_the_medium(bench: Any) -> None:
     program.write_text("#!/bin/sh\necho 'REGISTER SENT!'\necho 'enough' >&2\n")
     with pytest.raises(LaneError, match=r"wmediumd has ended, with status 0\. Its last words: enough"):
         bench.run("plan")
+
+
+COUNT = """
+    def arrived(count, size):
+        with a:
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        with b:
+            receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            receiver.bind(("", 5000))
+            receiver.settimeout(0.05)
+        with a, sender, receiver:
+            found = 0
+            for _ in range(count):
+                sender.sendto(bytes(size), ("10.0.0.255", 5000))
+                try:
+                    found += len(receiver.recv(2000)) == size
+                except TimeoutError:
+                    pass
+            return found
+"""
+
+
+@COMPAT
+def test_a_probability_is_that_of_a_frame(bench: Any, how: str) -> None:
+    """Of 400 to everybody, which have one attempt, of 1500 bytes with all headers; short ones are lost less by our air,
+    as they are in fact, and not by wmediumd's model."""
+    big, small = map(int, script(bench, COUNT + f"""
+    with net:
+        net.start()
+        program = start(IDS + 'model: {{ type = "prob"; default_prob = 0.3; }};', {how})
+        got(count=3)
+        print(*(arrived(400, size) for size in (1436, 100)))
+        program.terminate()
+        program.wait()
+    """)[0].split())  # fmt: skip
+    assert 240 < big < 320
+    assert (370 < small < 400) if not how else 240 < small < 320
+
+
+@COMPAT
+def test_without_a_configuration_all_is_told(bench: Any, how: str) -> None:
+    """-d: stations, and losses by size and rate."""
+    assert script(
+        bench,
+        f"""
+    with net:
+        net.start()
+        program = start("", "-d", {how})
+        with connect() as client:
+            print([ask(client, b"\\x07" + mac(n), 13)[-5:].hex() for n in (0, 1)], got(count=3))
+            for one, other in ((0, 1), (1, 0)):
+                print(ask(client, b"\\x0b" + mac(one) + mac(other) + bytes(576), 14)[-1])
+            print(got(count=10))
+            print(ask(client, b"\\x01" + mac(0) + mac(1) + bytes(4), 19)[-1])
+        program.terminate()
+        print(program.wait())
+    """,
+    ) == ["['0000000000', '0000000100'] 0", "0", "0", "10", "3", "0"]
+
+
+@COMPAT
+def test_what_is_on_the_air_is_written(bench: Any, how: str) -> None:
+    """Each ping there and back, and its ACKs, for any reader of pcapng."""
+    script(
+        bench,
+        f"""
+    with net:
+        net.start()
+        program = start(IDS, "-p", os.environ["DCFLAB_RUN"] + "/air.pcapng", {how})
+        assert got(count=22) == 22
+        program.terminate()
+        assert program.wait() == 0
+    """,
+    )
+    packets = rdpcap(str(bench.folder / "air.pcapng"))
+    pings = [one for one in packets if one.haslayer(ICMP)]
+    acks = [one for one in packets if one.haslayer(Dot11) and (one[Dot11].type, one[Dot11].subtype) == (1, 13)]
+    assert len(pings) >= 40 and len(acks) >= 40
+    assert {one[Dot11].addr2 for one in pings} == {"02:00:00:00:00:0a", "02:00:00:00:00:0b"}
+    assert [one.time for one in packets] == sorted(one.time for one in packets)
+    assert [one.name for one in bench.folder.iterdir() if one.name.startswith(".air")] == []

@@ -96,6 +96,14 @@ def test_path_losses(text: str, loss: PathLoss) -> None:
     assert found.stations.loss == loss and not found.warnings
 
 
+def test_the_group_of_before_is_a_model() -> None:
+    text = f'path_loss: {{ {PLACES} model_params = ("log_distance", 3.5, 0.5); }};'
+    found = parse(f"ifaces: {{ {IDS} }}; {text}", "it")
+    assert found.stations.loss == PathLoss(Loss.LOG_DISTANCE, 3.5, 0.5) and not found.warnings
+    with pytest.raises(ConfigurationError, match="it:1: path_loss"):
+        parse(f"ifaces: {{ {IDS} }}; path_loss: {{ {PLACES} }};", "it")
+
+
 def test_mediums_are_numbered_from_one() -> None:
     assert [one.medium for one in made(ifaces="medium_array = ((0, 2), (1));").stations.all] == [1, 2, 1]
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emulation.lane.wmediumd.libconfig import ConfigurationError
-from emulation.lane.wmediumd.tables import Formula, Table, parse
+from emulation.lane.wmediumd.tables import Formula, Table, parse, read
 from emulation.plan.error_rates import FIRST_MDB, STEP_MDB, error_table, measured_q40
 from emulation.specification.per import FRAME, of_table, one_curve, sinr_of
 from emulation.specification.radio import RATES
@@ -76,6 +77,11 @@ def test_the_formula_knows_bpsk() -> None:
     p = 0.5 * math.erfc(math.sqrt(10**0.2))
     event = sum(math.comb(10, k) * p**k * (1 - p) ** (10 - k) * (0.5 if k == 5 else 1) for k in range(5, 11))
     assert Formula().error(2.0, 4, 100) == pytest.approx(1 - (1 - event) ** 800)
+
+
+def test_a_table_may_be_named_without_its_ax(tmp_path: Path) -> None:
+    (tmp_path / "signal_table_ieee80211ax").write_text(TEXT)
+    assert read(str(tmp_path / "signal_table_ieee80211")) == parse(TEXT)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,9 @@ def _configuration(top: Setting) -> Configuration:
     groups = _group(top, "the file")
     if "ifaces" not in groups:
         raise top.place.refuse("there is no group ifaces, which names the stations")
-    _unknown(found, groups, ("ifaces", "model"), "")
+    if "path_loss" in groups and "model" not in groups:
+        groups["model"] = _of_before(groups["path_loss"])
+    _unknown(found, groups, ("ifaces", "model", "path_loss"), "")
     ifaces = _group(groups["ifaces"], "ifaces")
     _unknown(found, ifaces, ("ids", "links", "enable_interference", "medium_array"), "ifaces.")
     if "ids" not in ifaces:
@@ -136,6 +138,17 @@ def _model(found: Configuration, setting: Setting) -> None:
     if "default_prob" in model and stations.mode is Mode.PROB:
         stations.default_error = _fraction(model["default_prob"], "model.default_prob", 0, ALL_LOST)
     _unknown(found, model, known, "model.", f" with type {kind!r}")
+
+
+def _of_before(path_loss: Setting) -> Setting:
+    """The group `path_loss` of before there was a `model`, as that: its model_params are (model_name, path_loss_exp,
+    xg)."""
+    model, place = dict(_group(path_loss, "path_loss")), path_loss.place
+    if "model_params" not in model:
+        raise place.refuse("path_loss.model_params is missing: (model_name, path_loss_exp, xg)")
+    parameters = _elements(model.pop("model_params"), "path_loss.model_params")
+    names = ("model_name", "path_loss_exp", "xg")[: len(parameters)]
+    return Setting({"type": Setting("path_loss", place), **model, **dict(zip(names, parameters, strict=False))}, place)
 
 
 def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]) -> list[str]:

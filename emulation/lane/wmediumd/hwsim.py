@@ -28,7 +28,17 @@ from emulation.lane.netlink import (
     number,
     parse,
 )
-from emulation.lane.wmediumd.model import CCK, RATES, Delivery, Medium, Report
+from emulation.lane.wmediumd.model import (
+    ACK_BYTES,
+    CCK,
+    RATES,
+    STAT_ACK,
+    US,
+    Delivery,
+    Medium,
+    Report,
+    airtime_us,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from emulation.lane.netlink import Value
+    from emulation.lane.wmediumd.capture import Capture
     from emulation.lane.wmediumd.control import Done
     from emulation.lane.wmediumd.model import Errors
     from emulation.lane.wmediumd.stations import Stations
@@ -57,6 +68,7 @@ A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_C
 STAGES = 4
 MOST, ROOM = 1 << 17, 1 << 22  # bytes at once; and of the socket's buffer
 SO_RCVBUFFORCE = 33
+ACK_FRAME = b"\xd4\x00\x00\x00"  # and whom it is for
 SECOND = 0x40  # of a radio's second address
 WARNING, DEBUG = 4, 7  # as of syslog
 
@@ -65,10 +77,17 @@ class Edge:
     """The medium of this namespace's radios, from here to the end of the block. Raises OSError."""
 
     def __init__(
-        self, loop: Loop, stations: Stations, errors: Errors, seed: int, say: Callable[[int, str], None]
+        self,
+        loop: Loop,
+        stations: Stations,
+        errors: Errors,
+        seed: int,
+        say: Callable[[int, str], None],
+        capture: Capture | None = None,
     ) -> None:
         self.loop, self.stations, self.say = loop, stations, say
         self.medium = Medium(stations, errors, seed, time.monotonic_ns())
+        self.capture = capture
         self.radios: dict[bytes, bytes] = {}  # what hwsim calls the stations that have sent, by their addresses
         self.armed_ns = 0
 
@@ -157,6 +176,8 @@ class Edge:
                 self._deliver(one)
             else:
                 self._report(one)
+                if self.capture:
+                    self._show(self.capture, one)
         self._arm()
 
     def _deliver(self, one: Delivery) -> None:
@@ -168,6 +189,14 @@ class Edge:
                 (A_RECEIVER, receiver), (A_FRAME, one.frame), (A_RX_RATE, min(one.rate, rates - 1)),
                 (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF), (A_FREQ, one.freq),
             ])  # fmt: skip
+
+    def _show(self, capture: Capture, one: Report) -> None:
+        base = CCK if one.freq > 5000 else 0
+        rate = RATES[min(base + max(one.rates[0][0], 0), len(RATES) - 1)]
+        capture.write(one.begins_ns, one.frame, one.freq, rate)
+        if one.flags & STAT_ACK:
+            lasts = airtime_us(ACK_BYTES, RATES[base]) * US
+            capture.write(one.ends_ns - lasts, ACK_FRAME + one.frame[10:16], one.freq, RATES[base])
 
     def _report(self, one: Report) -> None:
         rates = b"".join(struct.pack("=bB", *pair) for pair in one.rates)

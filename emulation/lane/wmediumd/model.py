@@ -65,6 +65,10 @@ class Report:
     flags: int
     rates: tuple[Rate, ...]
     signal_dbm: int
+    frame: bytes
+    freq: int
+    begins_ns: int
+    ends_ns: int
 
 
 @dataclass(order=True)
@@ -139,7 +143,19 @@ class Medium:
             self._pass(frame.due_ns)
             happened += self._arrive(frame)
             rates = frame.used if frame.flags & STAT_ACK else frame.asked
-            happened.append(Report(frame.radio, frame.cookie, frame.flags, rates, frame.signal_dbm))
+            happened.append(
+                Report(
+                    frame.radio,
+                    frame.cookie,
+                    frame.flags,
+                    rates,
+                    frame.signal_dbm,
+                    frame.frame,
+                    frame.freq,
+                    frame.due_ns - frame.lasts_us * US,
+                    frame.due_ns,
+                )
+            )
         return happened
 
     def _attempts(

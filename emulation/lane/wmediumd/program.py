@@ -7,9 +7,9 @@ import os
 import signal
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
-from emulation.lane.wmediumd import configuration, hwsim, server, tables
+from emulation.lane.wmediumd import capture, configuration, hwsim, server, tables
 from emulation.lane.wmediumd.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, UsageError, parse
 from emulation.lane.wmediumd.configuration import Configuration
 from emulation.lane.wmediumd.libconfig import ConfigurationError
@@ -18,7 +18,7 @@ from traffic.loop import Loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from types import FrameType
     from typing import NoReturn, Protocol
@@ -113,11 +113,12 @@ def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, p
             loop.run(time.monotonic_ns() + FOREVER_NS)
 
 
-def compat(
-    loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
-) -> AbstractContextManager[Medium]:
+@contextmanager
+def compat(loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> Iterator[hwsim.Edge]:
     """wmediumd's own model."""
-    return hwsim.Edge(loop, stations, table or tables.Formula(), asked.seed, say)
+    with ExitStack() as stack:
+        file = stack.enter_context(capture.Capture(asked.capture)) if asked.capture else None
+        yield stack.enter_context(hwsim.Edge(loop, stations, table or tables.Formula(), asked.seed, say, file))
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -9,6 +9,7 @@ row all is lost, above the last nothing, and the length of a frame means nothing
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 
 from emulation.lane.wmediumd.libconfig import ConfigurationError
@@ -39,7 +40,10 @@ class Table:
 
 
 def read(path: str) -> Table:
-    """Raises ConfigurationError, with file and line; OSError."""
+    """Raises ConfigurationError, with file and line; OSError. Mininet-WiFi names its table without the "ax" at the end
+    of its name, which the wmediumd that it installs adds."""
+    if not os.path.exists(path) and os.path.exists(f"{path}ax"):
+        path += "ax"
     with open(path, "rb") as file:
         content = file.read(LONGEST + 1)
     if len(content) > LONGEST:

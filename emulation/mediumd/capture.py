@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""-p under our air: its trace, which becomes a pcapng as runs have it (docs/interfaces.md, section 5) at the end."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis import pcapng, trace
+from emulation.lane.recorders import MOST
+from emulation.lane.recorders.air_trace import Recorder
+
+if TYPE_CHECKING:
+    from traffic.loop import Loop
+
+
+class Capture:
+    """Copies the air's trace from here on; `finish` writes the pcapng of these stations. Raises OSError."""
+
+    def __init__(self, loop: Loop, path: str, stations: Sequence[Mapping[str, Any]]) -> None:
+        self.loop, self.path, self.stations = loop, Path(path).resolve(), stations
+        self.folder = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+        try:
+            self.source = os.open(Recorder.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            shutil.rmtree(self.folder)
+            raise OSError(error.errno, f"-p: {Recorder.channel}: {error.strerror}; debugfs is to be mounted") from None
+        self.copied = open(self.folder / Recorder.file, "wb", buffering=0)  # noqa: SIM115
+        loop.watch(self.source, select.EPOLLIN, self._copy)
+
+    def _copy(self) -> None:
+        while data := os.read(self.source, MOST):
+            self.copied.write(data)
+
+    def finish(self) -> None:
+        """The air has stopped. Raises OSError, ValueError."""
+        self.loop.forget(self.source)
+        try:
+            self._copy()
+            self.copied.close()
+            pcapng.write(trace.read(self.folder / Recorder.file), self.stations, self.folder)
+            (self.folder / pcapng.AIR).rename(self.path)
+        finally:
+            os.close(self.source)
+            self.copied.close()
+            shutil.rmtree(self.folder)

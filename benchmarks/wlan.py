@@ -63,7 +63,7 @@ def specification(scenario: Scenario, seed: int) -> Specification:
     nodes = {name: Node.model_validate({**dict(node), "settings": {"rate": 1} if name in slow else {}})
              for name, node in network.nodes.items()}  # fmt: skip
     flows = tuple(
-        Application(source=flow.source, destination=flow.destination, kind="cbr", settings={
+        Application(source=flow.source, destination=flow.destination, kind="udp", settings={
             "datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number,
             "interval_s": DATAGRAM_BYTES * 8 / (OFFERED_BPS / (scenario.stations + 1) * (1 + 0.0137 * number)),
         })

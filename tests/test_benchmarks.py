@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import manet, wlan
 from benchmarks.compare import build_core, build_peer, events_per_s, output
 from benchmarks.manet import Light, light_in_ns2
 from benchmarks.mutants import HERE, MISTAKES, mutants
+from emulation.plan import plan
 
 
 def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
@@ -24,6 +26,18 @@ def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
     assert found["goodput_segments"] > 50
     assert found["rates"] == {"CTL_ACK": [1], "CTL_CTS": [1], "CTL_RTS": [1], "DATA": [2]}
     assert found["queue_drops"] > 0
+
+
+@pytest.mark.parametrize("scenario", wlan.SCENARIOS, ids=str)
+def test_scenarios_of_a_wlan_can_be_planned(scenario: wlan.Scenario) -> None:
+    assert plan(wlan.specification(scenario, 1))
+
+
+@pytest.mark.parametrize("traffic", manet.TRAFFIC)
+@pytest.mark.parametrize("beside", manet.BESIDE)
+def test_moving_scenarios_can_be_planned(beside: str, traffic: str) -> None:
+    for routing in manet.ROUTINGS[beside]:
+        assert plan(manet.specification(beside, routing, traffic, 1))
 
 
 MOVING = """\

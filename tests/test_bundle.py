@@ -7,6 +7,8 @@ import marshal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from emulation.lane.init import CHECKOUT as IN_LANE
 from emulation.lanes import CHECKOUT
 from emulation.lanes.virtual.boot import PYTHON
@@ -41,6 +43,13 @@ def test_an_ordinary_run_looks_for_nothing_else() -> None:
     command = [PYTHON, "-s", "-S", "-B", "-c", LOADS, CHECKOUT, *ordinary]
     found = subprocess.run(command, input=bundle(), capture_output=True, check=True).stdout.decode()
     assert found == f"at {IN_LANE}/emulation/lane/net.py\n"
+
+
+def test_what_is_frozen_into_the_interpreter_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is more in newer Pythons."""
+    monkeypatch.setattr("emulation.lanes.virtual.bundle.STANDARD", ("os", "re"))
+    modules = marshal.loads(bundle.__wrapped__())
+    assert "re" in modules and "os" not in modules
 
 
 def test_it_has_the_checkouts_code() -> None:

@@ -41,10 +41,10 @@ NOT_FOR_RUNS = ("check", "prompt.py", "init.py")  # below emulation/lane
 
 @cache
 def bundle() -> bytes:
-    """By name of each module: whether it is a package, where a lane finds its source, and its code."""
-    found = {
-        name: entry(name, spec.origin, spec.origin) for name in STANDARD if (spec := importlib.util.find_spec(name))
-    }
+    """By name of each module: whether it is a package, where a lane finds its source, and its code. What is frozen into
+    the interpreter needs no file."""
+    specs = {name: importlib.util.find_spec(name) for name in STANDARD}
+    found = {name: entry(name, spec.origin, spec.origin) for name, spec in specs.items() if spec and spec.has_location}
     for file in [CHECKOUT / "emulation/__init__.py", *(file for folder in INSIDE for file in folder.rglob("*.py"))]:
         path = file.relative_to(CHECKOUT)
         if path.parts[2:3] and path.parts[2] in NOT_FOR_RUNS:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis import statistics
+from analysis.result import Run
 from benchmarks import asked
 from benchmarks.compare import build_peer, output
 from emulation.lanes.virtual.scratch import scratch
@@ -78,6 +79,11 @@ def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
     return groups(scenario, said["kbps"])
 
 
+def here(scenario: Scenario, run: Run) -> dict[str, float]:
+    arrived = [flow.datagrams.arrived for flow in run.flows if flow.datagrams]
+    return groups(scenario, [count * DATAGRAM_BYTES * 8 / SECONDS / 1000 for count in arrived])
+
+
 def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
     """By scenario and program, a row for each seed."""
     keys = [(scenario, seed) for scenario in SCENARIOS for seed in range(1, seeds + 1)]
@@ -89,8 +95,7 @@ def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
         outcomes = play_with_progress(provide(), tasks, folder / "runs")
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     for (scenario, _), row, outcome in zip(keys, theirs, outcomes, strict=True):
-        flows: list[Any] = outcome.run.applications
-        ours = groups(scenario, [flow["arrived"] * DATAGRAM_BYTES * 8 / SECONDS / 1000 for flow in flows])
+        ours = here(scenario, outcome.run)
         of = found.setdefault(str(scenario), {"dcflab": [], "ns-3": []})
         of["dcflab"].append(ours)
         of["ns-3"].append(row)

@@ -13,6 +13,8 @@ from benchmarks.compare import build_core, build_peer, events_per_s, output
 from benchmarks.manet import Light, light_in_ns2
 from benchmarks.mutants import HERE, MISTAKES, mutants
 from emulation.plan import plan
+from emulation.play.run import Task
+from emulation.play.session import play_with_progress, provide
 
 
 def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
@@ -79,3 +81,14 @@ def test_there_are_mutants_of_each_kind() -> None:
     assert {mutant.what for mutant in found} >= {what for what, _, _ in MISTAKES} - {"a lock is another"}
     for mutant in found:
         assert mutant.text != (HERE / mutant.file).read_text().splitlines()[mutant.line - 1]
+
+
+@pytest.mark.lane
+def test_what_each_station_of_a_wlan_carries_is_found(tmp_path: Path) -> None:
+    scenario = wlan.Scenario(1, "both")
+    short = {"seconds": 1, "seed": 1}
+    asked = wlan.specification(scenario, 1)
+    asked = asked.model_copy(update={"measurement": asked.measurement.model_copy(update=short)})
+    [outcome] = play_with_progress(provide(), [Task(asked)], tmp_path)
+    found = wlan.here(scenario, outcome.run)
+    assert found["each up"] > 0 and found["each down"] > 0 and found["all"] == found["each up"] + found["each down"]

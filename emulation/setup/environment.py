@@ -43,13 +43,17 @@ def build(folder: Path, lock_file: Path) -> Iterable[str]:
     options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input"]
     run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", *options, "-r", str(lock_file)])
     run([str(python), "-m", "compileall", "-q", "-j", "0", str(folder / "lib")], must=False)
-    here, there = bytes(folder), bytes(folder.parent / name(lock_file))
-    for script in (folder / "bin").iterdir():
-        if not script.is_symlink() and here in (text := script.read_bytes()):
-            script.write_bytes(text.replace(here, there))
+    move(folder, folder, folder.parent / name(lock_file))
     beginnings = (f"lib/python*/site-packages/{each}" for each in ("*/RECORD", "*/__init__.py", "*.py"))
     found = (file for pattern in beginnings for file in folder.glob(pattern))
     return [PYTHON, "pyvenv.cfg", *(str(file.relative_to(folder)) for file in found)]
+
+
+def move(folder: Path, here: Path, there: Path) -> None:
+    """Let its programs, if it has any, know that it will not be here but there."""
+    for script in folder.glob("bin/*"):
+        if not script.is_symlink() and bytes(here) in (text := script.read_bytes()):
+            script.write_bytes(text.replace(bytes(here), bytes(there)))
 
 
 def run(command: list[str], must: bool = True) -> None:

@@ -48,13 +48,13 @@ class Kernel:
 def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
     """The kernel with these configuration fragments, if it is in the cache.
 
-    It is the one that would be built now; or, on a machine that cannot build, any that was built by this recipe.
+    It is the one that would be built now; or any that was built by this recipe, of a package, and on a machine that
+    cannot build.
     """
-    if wanted := name(configuration):
-        entries = [cache.find(wanted)]
-    else:
-        names = {path.name for root in cache.roots() for path in root.glob(f"kernel-{recipe_key(configuration)}-*")}
-        entries = [cache.find(name) for name in sorted(names)]
+    wanted = name(configuration)
+    roots = [cache.PACKAGED] if wanted else cache.roots()
+    alike = {path.name for root in roots for path in root.glob(f"kernel-{recipe_key(configuration)}-*")}
+    entries = map(cache.find, [*([wanted] if wanted else []), *sorted(alike)])
     return next((Kernel(entry) for entry in entries if entry), None)
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Debian package: what is in it runs from where it was unpacked, and needs nothing of this machine's cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from emulation.setup import ROOT, SetupError, cache, environment, package
+
+needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
+
+
+def out(*command: object) -> str:
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout
+
+
+@needs_git
+@pytest.mark.lane
+def test_it_runs_where_it_is_unpacked(tmp_path: Path) -> None:
+    """What is remembered of its files is still true, and its own kernel is taken."""
+    built = package.package(tmp_path, compression=["-Znone"])
+    said = out("dpkg-deb", "--field", built)
+    assert "Package: dcflab" in said and "Depends: python3." in said and "wireless-regdb" in said
+    out("dpkg-deb", "-x", built, tmp_path / "there")
+    built.unlink()
+    home = tmp_path / "there/usr/lib/dcflab"
+    assert (tmp_path / "there/usr/bin/dcflab").resolve() == home / "dcflab"
+    assert not (home / "tests").exists() and not list(tmp_path.glob(f"{cache.SCRATCH}*"))
+    before = {file: file.lstat().st_mtime_ns for file in home.rglob("*")}
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [tmp_path / "there/usr/bin/dcflab", "run", "string", "--seconds", "1", "--no-figures", "--out", "run"]
+    subprocess.run(command, cwd=tmp_path, env=variables, check=True, capture_output=True)
+    assert (tmp_path / "run/result.json").exists()
+    found = subprocess.run([command[0], "doctor", "--json"], env=variables, capture_output=True, text=True).stdout
+    checks = {check["name"]: check for check in json.loads(found)}
+    for what in ("environment", "kernel", "modules: dcf80211"):
+        assert (
+            checks[what]["detail"].startswith(f"{home}/cache/") and checks[what]["status"] == "ok"
+        )  # to the last byte
+    assert {file: file.lstat().st_mtime_ns for file in home.rglob("*")} == before
+
+
+def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="git failed"):
+        package.copy_checkout(tmp_path, tmp_path / "home")
+
+
+def test_an_entry_says_where_it_will_be(tmp_path: Path) -> None:
+    """In its programs; its files are as old as archives can say."""
+    entry = tmp_path / "venv-python3.11-0"
+    (entry / "bin").mkdir(parents=True)
+    (entry / "bin/tool").write_text(f"#!{entry}/bin/python\n")
+    (entry / "bin/python").symlink_to("/bin/sh")
+    (entry / "manifest.json").write_text(json.dumps({"files": {"bin/tool": [0, 0, ""]}, "programs": ["bin/python"]}))
+    (entry / "old").write_text("")
+    os.utime(entry / "old", ns=(0, 1_500_000_000))
+    package.copy_entry(entry, tmp_path / "cache", "/usr/lib/dcflab/cache")
+    moved = tmp_path / "cache" / entry.name
+    assert (moved / "bin/tool").read_text() == f"#!/usr/lib/dcflab/cache/{entry.name}/bin/python\n"
+    assert (moved / "old").stat().st_mtime_ns == 1_000_000_000
+    assert cache.inspect(moved, thoroughly=True)[0] is cache.State.SOUND
+    environment.move(moved, Path("/nowhere"), Path("/else"))
+    assert cache.inspect(moved)[0] is cache.State.SOUND

@@ -29,6 +29,8 @@ ARROWS = {
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.lane"},
     "emulation.mediumd": {"analysis", "emulation.lane", "emulation.plan", "emulation.specification", "traffic"},
+    "emulation.mininet": {"emulation.lane", "emulation.net", "emulation.plan", "emulation.specification", "topologies",
+                          "traffic"},
     "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies", "traffic"},
     "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
     "emulation.play": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.setup",

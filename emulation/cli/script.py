@@ -14,6 +14,7 @@ import click
 from analysis.result import Script
 from emulation.cli.command import Command, as_json, figures, formats, lane, out, seeds
 from emulation.cli.playing import say_speed
+from emulation.cli.terminal import at_terminal
 from emulation.lanes import Lane, Listener
 from emulation.play.drawing import artist
 from emulation.play.errors import Misuse
@@ -37,7 +38,7 @@ def command(path: str) -> click.Command:
             as_json,
             formats if figures else (),
             lane,
-            Listener(line=lambda line: click.echo(line, err=as_json)),
+            Listener(line=lambda line: click.echo(line, err=True)) if as_json else at_terminal(),
         )
 
     params = [

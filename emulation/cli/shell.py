@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import os
-import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +12,8 @@ from analysis.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.script import modules, play, play_in
-from emulation.lanes import Lane, Listener
+from emulation.cli.terminal import at_terminal
+from emulation.lanes import Lane
 from emulation.plan import plan
 from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
@@ -78,42 +74,3 @@ def of_script(path: str) -> click.Command:
     params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
     help_ = "A prompt in each network that a script starts."
     return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
-
-
-def at_terminal() -> Listener:
-    """Who types there: with line editing, history and completion, if Python has readline."""
-    readline: Any = None
-    words: dict[str, Sequence[str]] = {}
-    if sys.stdin.isatty():
-        with contextlib.suppress(ImportError):
-            readline = importlib.import_module("readline")
-
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dcflab"
-
-    def complete(text: str, number: int) -> str | None:
-        first, space, _ = readline.get_line_buffer().lstrip().partition(" ")
-        fit = [word for word in words.get(first if space else "", ()) if word.startswith(text)]
-        return f"{fit[number]} " if number < len(fit) else None
-
-    def typed(prompt: str) -> str | None:
-        try:
-            line = input(prompt)
-        except EOFError:
-            return None
-        if readline and line:
-            with contextlib.suppress(OSError):
-                state.mkdir(parents=True, exist_ok=True)
-                readline.write_history_file(state / "history")
-        return line
-
-    def known(more: Mapping[str, Sequence[str]]) -> None:
-        words.update(more)
-
-    if readline:
-        with contextlib.suppress(OSError):
-            readline.read_history_file(state / "history")
-        readline.set_history_length(1000)
-        readline.set_completer_delims(" ")
-        readline.set_completer(complete)
-        readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    return Listener(line=click.echo, ask=typed, words=known)

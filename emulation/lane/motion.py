@@ -143,6 +143,10 @@ class Motion:
         move = {"node": node.name, "at_ns": time.monotonic_ns(), "from": list(node.position)}
         self.last[node.name] = {**move, "to": [mm / 1000 for mm in to], "speed": speed}
         self.moves.append(self.last[node.name])
+        self.steer(node, way)
+
+    def steer(self, node: Node, way: Way) -> None:
+        """Let a node be where its way says, from now on."""
         node.way = way
         if self.known and self.net.air and node.on_air:
             self._change(node=node.name, since_ns=way.since_ns, stops=way.stops)

@@ -137,11 +137,12 @@ class Net:
                 module, _, parameter = name.partition(".")
                 self.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
             stack.callback(setattr, self, "air", None)
-            if plan.get("medium"):
+            on_air = any(interface.on_air for interface in self.interfaces())
+            if on_air and plan.get("medium"):
                 from emulation.lane.medium import Medium
 
                 self.air = stack.enter_context(Medium())
-            elif self.air_module:
+            elif on_air and self.air_module:
                 from emulation.lane.air import Air
 
                 self.air = stack.enter_context(Air.load(self.air_module))

@@ -43,6 +43,7 @@ class Shell(prompt_traffic.Verbs, cmd.Cmd):
     """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
+    asks = PROMPT
 
     def __init__(self, net: Live, read: Callable[[str], str | None] = terminal) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class Shell(prompt_traffic.Verbs, cmd.Cmd):
         """Serve until exit or the end of the input; what was started in the background ends then."""
         print(self.intro.format(len(self.net.nodes)))
         try:
-            while (line := self.read(PROMPT)) is not None:
+            while (line := self.read(self.asks)) is not None:
                 try:
                     if self.onecmd(line.strip()):
                         break

@@ -82,6 +82,7 @@ class Net(lane.Net):
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
         self.planned: Specification | None = None
+        self.film = False  # whether the host is to make one of each run
         self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers and thresholds
         self.recording: tuple[Measurement, Service] | None = None  # of a session
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
@@ -174,11 +175,15 @@ class Net(lane.Net):
         with refusals("Net"):
             asked = specification.specify(self.network(), self.options)
         if asked != self.planned:
-            made = plan.plan(asked)
+            made = self.revised(plan.plan(asked))
             pairs = zip(made["links"], self.members, strict=False)  # the script's come first
             self.adopt(made, {link["name"]: cls for link, (cls, _) in pairs if not isinstance(cls, str)})
             self.planned = asked
         return self.plan
+
+    def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """The plan, as it is to be carried out: one that speaks another's words has other names, say."""
+        return plan
 
     def heard_anew(self, node: Station, asked: topologies.Node, position: Position | None = None) -> None:
         """A node is otherwise than before: let the air know, if it is there. Raises PlanError, and OSError."""
@@ -251,7 +256,7 @@ class Net(lane.Net):
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
             measured = asked.measurement.model_copy(update={"seconds": seconds})
             said = asked.model_copy(update={"measurement": measured}).model_dump(mode="json")
-            (where / ASKED).write_text(json.dumps({"name": name, "specification": said}))
+            (where / ASKED).write_text(json.dumps({"name": name, "specification": said, "film": self.film}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 2, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))
@@ -298,7 +303,7 @@ class Net(lane.Net):
             with Loop() as loop, Measurement(self, loop) as measurement:
                 measurement.start()
                 self.began_ns = measurement.started_ns
-                self.motion.start(None, loop, self.began_ns)
+                self.begin(loop)
                 try:
                     with Service(loop) as service:
                         self.recording = measurement, service
@@ -309,8 +314,16 @@ class Net(lane.Net):
             flows, reports = [flow for flow, _ in self.done], [report for _, report in self.done]
             result = measurement.result(reports)
             self.done.clear()
-            if result["air_s"] > PAUSE_S:
-                keep(result, result["air_s"], applications=flows, motion=None)
+            if result["air"] and result["air_s"] > PAUSE_S:  # of wires alone there is nothing to keep
+                keep(result, result["air_s"], applications=flows, motion=self.in_session())
+
+    def begin(self, loop: Loop) -> None:
+        """A session has begun. At a prompt nobody is in motion but by its verbs."""
+        self.motion.start(self.in_session(), loop, self.began_ns)
+
+    def in_session(self) -> dict[str, Any] | None:
+        """What of the plan's motion is in a session."""
+        return None
 
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
         """A flow, as all are or as `--traffic` has it, with its TCP set up at both ends; for a prompt, at which so many

@@ -98,7 +98,7 @@ def heard(specification: Specification, network: Network, positions: Positions |
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
-    if delay.max() >= MAX_DELAY_NS:
+    if delay.max(initial=0) >= MAX_DELAY_NS:
         a, b = (int(place) for place in np.unravel_index(delay.argmax(), delay.shape))
         raise PlanError(
             f"{names[a]} and {names[b]} hear each other over {distance[a, b] / 1000:.1f} km; the air allows less than "
@@ -140,7 +140,8 @@ def margin_db(specification: Specification) -> float:
 def sensed_dbm(specification: Specification, network: Network) -> float:
     """The least mean of which anybody may sense something."""
     least = [own_thresholds(specification, name, node.settings).sense_dbm for name, node in network.nodes.items()]
-    return min(least) - margin_db(specification)
+    usual = specification.medium.effective_thresholds().sense_dbm  # where nobody has a radio
+    return min(least, default=usual) - margin_db(specification)
 
 
 def own_thresholds(specification: Specification, name: str, settings: Mapping[str, Any]) -> propagation.Thresholds:
@@ -223,6 +224,6 @@ def plan_air(
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),
         "fading": plan_fading(medium.fading),
         "promiscuous": bool(getattr(routing, "OVERHEARS", False)),
-        "trace": specification.measurement.trace,
+        "trace": specification.measurement.trace and len(heard.delay_ns) > 0,
         "snap": max(specification.measurement.snap, getattr(routing, "SNAP", 0)),
     }

@@ -29,6 +29,7 @@ from emulation.specification import Specification
 
 KEPT = "script.py"  # in the run folder
 CONSOLE = "console.log"
+PICTURE = "graph.svg"
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Played:
 
     status: int = 0
     tasks: list[Task] = field(default_factory=list)
+    films: list[Path] = field(default_factory=list)  # folders of runs that are to have one
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
     repeatable: bool = True
@@ -76,6 +78,8 @@ def play_script(
         found.result = finish(
             name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
         )
+        for where in found.films:
+            show_motion(where)
     elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE}:
         shutil.rmtree(folder)
     return found
@@ -99,6 +103,15 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
         say(f"*** {len(records.tx)} frames in {folder / file}")
     except (OSError, ValueError) as error:  # not the network's end
         say(f"*** capture: {error}")
+
+
+def show_motion(where: Path) -> None:
+    """Leave a film of a run in its folder, and a picture of how it began. Raises Failure, OSError."""
+    from emulation.play import film
+
+    made = film.of_run(where)
+    film.write(made, where / film.FILM)
+    film.write_still(made, 0, where / PICTURE)
 
 
 def name_of(script: Script) -> str:
@@ -125,3 +138,5 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         with failures(), Keeper(where, plan, task.specification.measurement.most_views) as keeper:
             found.outcomes.append(take(keeper, made_of, task, partial(float, share_s), found.repeatable))
         found.tasks.append(task)
+        if asked.get("film") and task.specification.measurement.trace:
+            found.films.append(where)

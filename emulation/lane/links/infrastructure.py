@@ -109,6 +109,10 @@ class Link(links.Link):
         if plan["roam_dbm"] is None:
             plan["roam_dbm"] = round(receive_dbm + ROAM_DB, 1)
 
+    def of(self, interface: Interface) -> dict[str, Any]:
+        """What the link is to this interface; a class of a script's own may have several networks on one link."""
+        return self.plan
+
     def turn(self, interface: Interface) -> int:
         """First the access points."""
         return 0 if interface.node.kind == "ap" else 1
@@ -122,12 +126,12 @@ class Link(links.Link):
         if len(interface.plan["rates"]) == 1:
             interface.hold_rate(interface.plan["rates"][0])
         elif interface.plan["rates"]:
-            interface.fix_rates(interface.plan["rates"], self.plan["freq"])
+            interface.fix_rates(interface.plan["rates"], self.of(interface)["freq"])
 
     def join(self, interface: Interface) -> None:
         if interface.node.kind == "ap":
             self.open(interface)
-        elif self.plan["client"] == Client.KERNEL:
+        elif self.of(interface)["client"] == Client.KERNEL:
             self.of_kernel.append(interface)
             self.connect(interface)
         else:
@@ -138,7 +142,7 @@ class Link(links.Link):
 
     def open(self, interface: Interface) -> None:
         """Let an access point begin. Raises OSError if it cannot."""
-        plan, node = self.plan, interface.node
+        plan, node = self.of(interface), interface.node
         settings = (
             f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
             f"hw_mode={mode(plan)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
@@ -156,44 +160,41 @@ class Link(links.Link):
     def connect(self, interface: Interface, wait: bool = True) -> None:
         """Let the kernel look for an access point, and connect; it looks once, and its probe may collide. Raises
         NetlinkError."""
-        wait = wait and bool(interface.plan["aps"])
+        wait, plan = wait and bool(interface.plan["aps"]), self.of(interface)
         for last in [False] * (ATTEMPTS - 1) + [True]:
-            interface.tune(CONNECT, (SSID, self.plan["ssid"].encode()), (FREQ, self.plan["freq"]), what="connect")
-            status = interface.wait([CONNECT], f"connect to {self.plan['ssid']}", JOINING_S) if wait else 0
+            interface.tune(CONNECT, (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), what="connect")
+            status = interface.wait([CONNECT], f"connect to {plan['ssid']}", JOINING_S) if wait else 0
             if last or status != UNSPECIFIED:
                 break
-        if status and not self.plan["may_fail"]:
+        if status and not plan["may_fail"]:
             self.refused(interface, f"status {status}")
 
     def supplicate(self, interface: Interface) -> None:
         """Let wpa_supplicant do so. Raises NetlinkError."""
-        plan = self.plan
-        scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
-        settings = (
-            f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={plan['freq']}\n{scan}"
-            + ACCESS[Security(plan["security"])][1].format(interface.plan["passphrase"] or plan["passphrase"])
-            + "}\n"
-        )
         arguments = ["-i", interface.name, "-D", "nl80211", "-c"]
-        program = self.programs.start(interface.node, "wpa_supplicant", settings, arguments)
+        program = self.programs.start(interface.node, "wpa_supplicant", self.networks(interface), arguments)
         if not interface.plan["aps"]:
             return
         answer = self.programs.wait(
             program, lambda line: next((word for word in (JOINED, *WRONG) if word in line), ""), JOINING_S
         )
-        if answer != JOINED and not plan["may_fail"]:
+        if answer != JOINED and not self.plan["may_fail"]:
             why = "its passphrase is not that of the access point" if answer else f"no answer in {JOINING_S:g} s"
             self.refused(interface, why)
 
+    def networks(self, interface: Interface) -> str:
+        """What wpa_supplicant is told of the networks that there are for a client."""
+        return network(self.of(interface), interface.plan["passphrase"])
+
     def refused(self, interface: Interface, why: str) -> None:
         """Raises NetlinkError."""
-        said = f"{interface.node.name} cannot connect to {self.plan['ssid']}: {why}; unreachable starts all the same"
-        raise NetlinkError(errno.EACCES, said)
+        said = f"{interface.node.name} cannot connect to {self.of(interface)['ssid']}: {why}"
+        raise NetlinkError(errno.EACCES, f"{said}; unreachable starts all the same")
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
         """hostapd and wpa_supplicant see by themselves that it is on again, and its rates stand."""
         interface.switch(on=True)
-        if interface.node.kind != "ap" and self.plan["client"] == Client.KERNEL:
+        if interface.node.kind != "ap" and self.of(interface)["client"] == Client.KERNEL:
             self.connect(interface, wait=False)
 
     def watch(self, loop: Loop) -> None:
@@ -226,6 +227,16 @@ class Link(links.Link):
     def stop(self) -> None:
         self.of_kernel.clear()
         self.programs.stop()
+
+
+def network(plan: dict[str, Any], passphrase: str | None = None, freqs: Collection[int] = ()) -> str:
+    """A network of wpa_supplicant's file, on the link's channel or these."""
+    scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
+    return (
+        f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_words(freqs or [plan['freq']])}\n{scan}"
+        + ACCESS[Security(plan["security"])][1].format(passphrase or plan["passphrase"])
+        + "}\n"
+    )
 
 
 def check_passphrase(passphrase: Any) -> None:

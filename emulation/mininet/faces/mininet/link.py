@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mininet's links."""
+
+from emulation.mininet.interface import Intf
+from emulation.mininet.link import Link, TCLink
+from emulation.mininet.words import absent
+
+OVSLink = TCULink = Link
+TCIntf = OVSIntf = Intf
+
+__getattr__ = absent("mininet.link", {})
+
+__all__ = ["Intf", "Link", "OVSLink", "TCIntf", "TCLink"]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mininet-WiFi's nodes: every access point is hostapd and a bridge of the kernel's."""
+
+from emulation.mininet.absences import NODES, RemoteController
+from emulation.mininet.node import AP, Car, Controller, Host, Node, Station, Switch
+from emulation.mininet.words import absent
+
+OVSAP = OVSKernelAP = OVSBridgeAP = UserAP = AP
+Node_wifi = Station
+OVSSwitch = OVSKernelSwitch = OVSBridge = UserSwitch = Switch
+
+__getattr__ = absent("mn_wifi.node", NODES)
+
+__all__ = [
+    "AP",
+    "OVSAP",
+    "Car",
+    "Controller",
+    "Host",
+    "Node",
+    "Node_wifi",
+    "OVSBridge",
+    "OVSBridgeAP",
+    "OVSKernelAP",
+    "OVSKernelSwitch",
+    "OVSSwitch",
+    "RemoteController",
+    "Station",
+    "Switch",
+    "UserAP",
+    "UserSwitch",
+]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Interfaces as a script sees them: noted before the network is built, and those of the lane after."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Any
+
+from emulation.lane import node as lane
+from emulation.lane.rtnetlink import hardware_address
+from emulation.mininet import wlan
+from emulation.mininet.words import Unsupported, missing, refuse
+
+if TYPE_CHECKING:
+    from emulation.mininet.link import Link
+    from emulation.mininet.node import Node
+
+CHANNELS = {channel: 2407 + 5 * channel for channel in range(1, 12)} | {14: 2484}
+CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165)}
+MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # and the highest rate
+HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6", "ad", "ah", "p")
+
+
+def mode_of(call: str, mode: str) -> str:
+    """A mode there is. Raises Unsupported."""
+    if mode not in MODES:
+        why = (
+            "the air has 802.11a, b and g exactly, and no HT or later rates" if mode in HT else "there is no such mode"
+        )
+        raise Unsupported(f"{call}: mode {mode!r}: {why}: write one of {', '.join(MODES)}")
+    return mode
+
+
+def freq_of(call: str, mode: str, channel: Any) -> int:
+    """The centre frequency of a channel in MHz. Raises Unsupported."""
+    there = CHANNELS_5GHZ if mode == "a" else CHANNELS
+    try:
+        return there[int(channel)]
+    except (KeyError, ValueError, TypeError):
+        known = ", ".join(map(str, there))
+        raise Unsupported(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
+
+
+class Intf:
+    """An interface of a node; `lane` is that of the running network."""
+
+    def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
+        self.name, self.node, self.mac, self.params = name, node, mac, params
+        self.ip: str | None = None
+        self.prefixLen: int | None = None
+        self.link: Link | None = None
+        self.lane: lane.Interface | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __getattr__(self, name: str) -> Any:
+        missing(self.__dict__.get("name", type(self).__name__), name, {})
+
+    def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
+        """Have an address, as 10.0.0.1/8, or with a prefix apart. Raises Unsupported."""
+        if not ip:
+            self.ip = self.prefixLen = None
+            return
+        text, _, within = str(ip).partition("/")
+        try:
+            self.ip, self.prefixLen = str(ipaddress.IPv4Address(text)), int(within or prefix or 8)
+        except ValueError:
+            raise Unsupported(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
+
+    def beyond(self) -> str:
+        """Where it leads: the other end of its link, or the air."""
+        link = self.link
+        other = (link.intf2 if link.intf1 is self else link.intf1) if link else None
+        shared = isinstance(self, WIntf) and self.node.kind == "ap"
+        return str(other) if other and not shared else "wifi" if isinstance(self, WIntf) else ""
+
+    def IP(self) -> str | None:
+        return self.ip
+
+    def MAC(self) -> str | None:
+        return self.lane.MAC() if self.lane else self.mac
+
+    def updateIP(self) -> str | None:
+        return self.ip
+
+    def updateMAC(self) -> str | None:
+        return self.MAC()
+
+    def setIP(self, ipstr: str, prefixLen: int | None = None, **_: Any) -> None:
+        """Another address, in place of the one that it has."""
+        before = f"{self.ip}/{self.prefixLen}" if self.ip else ""
+        self.note_ip(ipstr, prefixLen)
+        if self.lane:
+            self.change_address(before, f"{self.ip}/{self.prefixLen}")
+
+    def change_address(self, before: str, now: str) -> None:
+        """In the lane. What was entered for its old address goes with that."""
+        assert self.lane
+        route = self.lane.node.route
+        if before == now:
+            return
+        if before:
+            route.delete_address(self.lane.index, before)
+        route.add_address(self.lane.index, now)
+        self.lane.plan["ip"] = now
+
+    def setMAC(self, macstr: str) -> None:
+        self.mac = macstr
+        if self.lane:
+            if self.lane.on_air:
+                refuse(f"{self.name}.setMAC while the network runs", "give addStation or addAccessPoint mac=")
+            self.lane.node.route.set_link(self.lane.index, address=hardware_address(macstr))
+            self.lane.plan["address"] = macstr
+
+    def ifconfig(self, *args: str) -> str:
+        return self.cmd("ifconfig", self.name, *args)
+
+    def cmd(self, *args: Any) -> str:
+        return self.node.cmd(*args)
+
+    def isUp(self, setUp: bool = False) -> bool:
+        if setUp and self.lane:
+            self.lane.switch(on=True)
+        return "UP" in self.cmd("ip -o link show", self.name).partition(">")[0].partition("<")[2].split(",")
+
+
+class WIntf(Intf):
+    """A wireless one: what it has of its own, and what became of it."""
+
+    def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
+        super().__init__(name, node, mac, **params)
+        self.id = int(name.rpartition("wlan")[2])
+        self.mode = mode_of(name, params.get("mode") or "g")
+        self.channel = params.get("channel") or (36 if self.mode == "a" else 1)
+        self.ssid = params.get("ssid") or ""
+        self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
+        self.txpower, self.antennaGain = float(params.get("txpower", 14)), float(params.get("antennaGain", 5))
+        self.antennaHeight = float(params.get("antennaHeight", 1))
+        self.wanted_range: float | None = params.get("range")
+        self.role = ""  # of its link, by `link`
+
+    @property
+    def freq(self) -> float:
+        """In GHz."""
+        return freq_of(self.name, self.mode, self.channel) / 1000
+
+    @property
+    def range(self) -> float:
+        """How far it is received, in metres."""
+        return float(self.node.net.medium.range_of(self))
+
+    @property
+    def associatedTo(self) -> WIntf | str:
+        """The interface of its access point, or '' if it has none."""
+        if not self.lane or self.node.kind != "station":
+            return ""
+        there = {each.MAC(): each for ap in self.node.net.aps for each in ap.wintfs.values()}
+        return next((there[mac] for mac in wlan.peers(self.lane) if mac in there), "")
+
+    @property
+    def associatedStations(self) -> list[Node]:
+        """Of an access point, as they know it: who goes away says nothing, and stays in its books."""
+        stations = self.node.net.stations + self.node.net.cars
+        return [sta for sta in stations if any(each.associatedTo is self for each in sta.wintfs.values())]
+
+    @property
+    def bssid(self) -> str | None:
+        ap = self.associatedTo
+        return ap.MAC() if isinstance(ap, WIntf) else None
+
+    @property
+    def rssi(self) -> float:
+        """What arrives of its access point, or else of the nearest station, in dBm; 0 where that is nothing."""
+        ap = self.associatedTo
+        return float(self.node.net.medium.rssi(self.node, ap.node if isinstance(ap, WIntf) else None))
+
+    def setTxPower(self, txpower: float) -> None:
+        self.txpower, self.wanted_range = float(txpower), None
+        self.node.net.medium.changed(self)
+
+    def setAntennaGain(self, gain: float) -> None:
+        self.antennaGain, self.wanted_range = float(gain), None
+        self.node.net.medium.changed(self)
+
+    def setChannel(self, channel: Any) -> None:
+        self.before(f"setChannel({channel})", "give addStation, addAccessPoint or addLink channel=")
+        freq_of(self.name, self.mode, channel)
+        self.channel = channel
+
+    def setMode(self, mode: str) -> None:
+        self.before(f"setMode({mode!r})", "give addStation, addAccessPoint or addLink mode=")
+        self.mode = mode_of(self.name, mode)
+
+    def become(self, role: str, params: dict[str, Any]) -> None:
+        """On another kind of link. Raises Unsupported."""
+        self.before(f"to become {role}", "say so before net.build(), by addLink(…, cls=…)")
+        refuse(f"{self.name}: to become {role}", "addLink(…, cls=adhoc or mesh), or addAccessPoint, says what it is")
+
+    def before(self, what: str, instead: str) -> None:
+        """Raises Unsupported once the network is there."""
+        if self.lane:
+            refuse(f"{self.name}: {what} while the network runs", instead)
+
+    def setRange(self, range: float) -> None:
+        self.wanted_range = float(range)
+        self.node.net.medium.changed(self)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The medium, from Mininet-WiFi's words to those of a specification: propagation, powers and ranges, modes and rates.
+
+Whatever `link=` and `wmediumd_mode=` say, the air is the lab's own, with the DCF, collisions and bit errors by SINR. A
+range is how far a frame at the lowest rate is received: the power there is MARGIN_DB over the noise, with which nine of
+ten frames of 1500 bytes survive at 6 Mb/s; of 802.11b's at 1 Mb/s, which carries farther, it is the sensing threshold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from emulation import specification
+from emulation.mininet.interface import MODES, WIntf, freq_of
+from emulation.mininet.words import PAGE, Unsupported, check, note
+from emulation.plan.errors import refusals
+from emulation.specification import Specification
+from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
+
+if TYPE_CHECKING:
+    from emulation.mininet.net import Mininet
+    from emulation.mininet.node import Node
+
+MARGIN_DB = 4.0
+CAPTURE_DB = 10.0  # of no consequence with SINR
+USUAL_GAIN = 5.0
+INDOORS = 28.0  # ITU-R P.1238, table 2: power loss coefficient of offices at 2.4 GHz
+# Which keywords each model has.
+MODELS: dict[str, tuple[str, ...]] = {
+    "friis": ("sL",), "logDistance": ("exp", "sL"), "logNormalShadowing": ("exp", "sL", "variance"),
+    "ITU": ("lF", "pL", "nFloors"), "twoRayGround": ("sL",),
+}  # fmt: skip
+
+
+class Medium:
+    """The medium of a network."""
+
+    def __init__(self, net: Mininet, noise_th: float, cca_th: float) -> None:
+        self.net, self.noise_dbm, self.cca_dbm = net, float(noise_th), float(cca_th)
+        self.model, self.parameters = "logDistance", dict[str, float]()
+        self.made: Specification | None = None
+
+    def set_model(self, model: str = "logDistance", **parameters: Any) -> None:
+        """Raises Unsupported."""
+        if model not in MODELS:
+            raise Unsupported(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
+        noise = parameters.pop("noise_th", None)
+        check(f"setPropagationModel(model={model!r})", parameters, MODELS[model])
+        self.noise_dbm = self.noise_dbm if noise is None else float(noise)
+        self.model, self.made = model, None
+        self.parameters = {name: float(value) for name, value in parameters.items() if value is not None}
+
+    def radios(self) -> list[WIntf]:
+        return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
+
+    def mode(self) -> str:
+        """Of all radios, as one air has one PHY. Raises Unsupported."""
+        modes = list(dict.fromkeys(intf.mode for intf in self.radios() if intf.role)) or ["g"]
+        if len(modes) > 1:
+            who = "; ".join(
+                f"{mode}: " + ", ".join(intf.name for intf in self.radios() if intf.mode == mode) for mode in modes
+            )
+            raise Unsupported(f"one air has one PHY, and here are several ({who}): write one mode for all")
+        return modes[0]
+
+    def options(self) -> dict[str, Any]:
+        """Those of a specification."""
+        mode = self.mode()
+        on_air = [intf for intf in self.radios() if intf.role]
+        freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
+        receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
+        sense = min(self.cca_dbm, receive)
+        return {
+            "rate": MODES[mode], "rate_control": "minstrel", "freq": freq, "beacon_tu": 100,
+            "reception": "sinr", "noise_dbm": self.noise_dbm, **self.propagation(freq),
+            "thresholds": {"receive_dbm": receive, "sense_dbm": sense, "capture_db": CAPTURE_DB},
+        }  # fmt: skip
+
+    def propagation(self, freq: int) -> dict[str, Any]:
+        said, usual = self.parameters, {"tx_power_dbm": 14.0 + 2 * USUAL_GAIN}
+        exponent = said.get("exp", 3.0 if self.model == "logDistance" else 2.0)
+        if self.model == "friis":
+            return {"propagation": {"model": "free-space", **usual}}
+        if self.model == "twoRayGround":
+            heights = {intf.antennaHeight for intf in self.radios()} or {1.0}
+            if len(heights) > 1:
+                raise Unsupported("antennaHeight: under twoRayGround all antennas are of one height")
+            model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
+            return {"propagation": model}
+        if self.model == "ITU":
+            indoors = said.get("pL") or INDOORS
+            loss = 20 * np.log10(freq) + said.get("lF", 0.0) * said.get("nFloors", 0.0) - 28
+            model = {"model": "log-distance", "exponent": indoors / 10, "reference_loss_db": round(float(loss), 3)}
+            return {"propagation": {**model, **usual}}
+        shadowing = {"shadowing": {"sigma": said.get("variance", 2.0)}} if self.model == "logNormalShadowing" else {}
+        return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
+
+    def specification(self) -> Specification:
+        """The medium's, before there is a network. Raises PlanError."""
+        if not self.made:
+            with refusals("the medium"):
+                self.made = specification.of_options(self.options())
+        return self.made
+
+    def receive_dbm(self) -> float:
+        found = self.specification().medium.effective_thresholds().receive_dbm
+        return float(found)
+
+    def power_of(self, intf: WIntf) -> float:
+        """What a radio sends with, as the model takes it (dBm): its power, the gains of both ends, and losses of the
+        system; or that with which it is received as far as its range. Raises Unsupported."""
+        gains = {each.antennaGain for each in self.radios()}
+        if len(gains) > 1:
+            raise Unsupported(f"antennaGain: all radios have one here, not {', '.join(map(str, sorted(gains)))} dBi")
+        model = self.specification().medium.propagation
+        if intf.wanted_range is not None:
+            there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
+            power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
+        else:
+            loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
+            power = intf.txpower + 2 * intf.antennaGain - float(loss)
+        if not FAINTEST_DBM <= power <= STRONGEST_DBM:
+            why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
+            raise Unsupported(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
+        return round(power, 3)
+
+    def range_of(self, intf: WIntf) -> float:
+        if intf.wanted_range is not None:
+            return float(intf.wanted_range)
+        model = self.specification().medium.propagation
+        stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0))
+        return float(model.reach_m(self.receive_dbm() - stronger) or 0)
+
+    def changed(self, intf: WIntf) -> None:
+        """A radio is to send otherwise from now on."""
+        if intf.node.lane:
+            intf.node.lane.tx_power_dbm = self.power_of(intf)
+
+    def received_dbm(self, a: Node, b: Node) -> float:
+        """What of a's first radio arrives at b, without shadowing."""
+        model = self.specification().medium.propagation
+        apart = distances([a.position, b.position])[0, 1]
+        stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
+        return float(model.received_dbm(np.array([apart]))[0]) + stronger
+
+    def rssi(self, node: Node, other: Node | None) -> float:
+        """In dBm; of the nearest peer, if no other is named; 0 without one in range."""
+        if other is None:
+            mine = node.wintf()
+            near = [
+                each.node for each in self.radios()
+                if each.node is not node and each.role == mine.role and each.ssid == mine.ssid
+            ]  # fmt: skip
+            other = min(near, key=node.get_distance_to, default=None)
+        if other is None:
+            return 0.0
+        found = self.received_dbm(other, node)
+        return round(found, 1) if found >= self.receive_dbm() else 0.0
+
+
+def say_of(link: str, mode: str | None) -> None:
+    """What `link=` and `wmediumd_mode=` mean here."""
+    if link == "TCLink" or mode not in (None, "interference"):
+        word = f"wmediumd_mode={mode}" if mode else f"link={link}"
+        note(f"{word}: radios are on the lab's own air, as with interference: the DCF, by positions ({PAGE})")

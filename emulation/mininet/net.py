@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks: `Mininet` and `Mininet_wifi`, with their methods. What is asked for is noted; `build` makes it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from emulation.lane import guest
+from emulation.mininet import kinds, link, traffic
+from emulation.mininet.association import AssociationControl
+from emulation.mininet.interface import Intf, WIntf, freq_of, mode_of
+from emulation.mininet.lab import Lab
+from emulation.mininet.link import Link
+from emulation.mininet.log import info
+from emulation.mininet.medium import Medium, say_of
+from emulation.mininet.mobility import Mobility
+from emulation.mininet.node import AP, Car, Controller, Host, Node, Station, Switch
+from emulation.mininet.telemetry import Telemetry
+from emulation.mininet.temporary import make_writable
+from emulation.mininet.words import Unsupported, check, missing, note, refuse
+from topologies.network import Waypoint
+from traffic.loop import Loop
+
+STANDALONE = "switches and access points are learning bridges by themselves; nobody controls them"
+
+
+class Mininet(traffic.Traffic):
+    """Mininet's network; `Mininet_wifi` is the same with radios."""
+
+    def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = None,
+                 link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
+        self.begin_with(topo, link, params)
+        self.classes: dict[str, Any] = {"switch": switch, "host": host, "controller": controller}
+        if topo is not None and build:
+            self.build()
+
+    def begin_with(self, topo: Any, link: Any, params: dict[str, Any]) -> None:
+        """What both begin with. Raises Unsupported."""
+        check(type(self).__name__, params, kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
+        self.topo, self.link, self.params = topo, link, params
+        self.hosts: list[Node] = []
+        self.switches: list[Node] = []
+        self.controllers: list[Node] = []
+        self.stations: list[Node] = []
+        self.cars: list[Node] = []
+        self.aps: list[Node] = []
+        self.links: list[Link] = []
+        self.nameToNode: dict[str, Node] = {}
+        self.built, self.lab = False, None
+        self.options: dict[str, Any] = {}
+        self.filmed = False
+        self.routing: str | None = None
+        self.fading_cof = float(params.get("fading_cof") or 0)
+        self.medium = Medium(self, float(params.get("noise_th", -91)), float(params.get("cca_th", -90)))
+        self.mobility_plan = Mobility(self)
+        self.watchers: list[Any] = []  # of what happens from `build` to `stop`
+        if method := params.get("ac_method"):
+            self.watchers.append(AssociationControl(self, method))
+        self.next_ip = 1
+        base, _, prefix = str(params.get("ipBase") or "10.0.0.0/8").partition("/")
+        self.ip_base, self.prefix = base, int(prefix or 8)
+
+    lab: Lab | None
+
+    def __getattr__(self, name: str) -> Any:
+        missing("net", name, kinds.CALLS)
+
+    # Nodes
+
+    def all_nodes(self) -> list[Node]:
+        """Those of the lane, in the order in which they were added."""
+        return [node for node in self.nameToNode.values() if node.kind != "controller"]
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self.nameToNode:
+            raise Unsupported(f"there is no node {name}; there are: {', '.join(self.nameToNode) or 'none yet'}")
+        return self.nameToNode[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nameToNode)
+
+    def __len__(self) -> int:
+        return len(self.nameToNode)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.nameToNode
+
+    def get(self, *names: str) -> Any:
+        found = [self[name] for name in names]
+        return found[0] if len(found) == 1 else found
+
+    getNodeByName = get
+
+    def keys(self) -> list[str]:
+        return list(self.nameToNode)
+
+    def values(self) -> list[Node]:
+        return list(self.nameToNode.values())
+
+    def items(self) -> list[tuple[str, Node]]:
+        return list(self.nameToNode.items())
+
+    def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
+        """A node of a class, of which there is a table of keywords. Raises Unsupported."""
+        if self.built:
+            raise Unsupported(f"{name}: the network is there: add nodes before net.build()")
+        if name in self.nameToNode:
+            raise Unsupported(f"there is a node {name} already")
+        cls, fixed = kinds.class_of(name, cls, usual)
+        params = {**fixed, **params}
+        if cls.kind != usual.kind:
+            raise Unsupported(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
+        if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may have its own
+            kinds.check_node(f"{name}", cls.kind, params)
+        node: Node = cls(name, **params)
+        node.net = self
+        self.nameToNode[name] = node
+        return node
+
+    def next_address(self) -> str:
+        head, _, last = self.ip_base.rpartition(".")
+        self.next_ip += 1
+        number = int(last) + self.next_ip - 1
+        return f"{head}.{number}/{self.prefix}"
+
+    def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:
+        params.setdefault("ip", self.next_address())
+        node = self.add(name, cls or self.classes.get("host"), Host if cls is None else Node, params)
+        self.hosts.append(node)
+        return node
+
+    def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:
+        node = self.add(name, cls or self.classes.get("switch"), Switch, params)
+        self.switches.append(node)
+        return node
+
+    def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:
+        """A name without anything behind it: what it would control bridges by itself. RemoteController is refused."""
+        if not isinstance(name, str):
+            name, controller = "c0", name
+        found = controller or self.classes.get("controller") or Controller
+        if isinstance(found, Node):
+            node = found
+        else:
+            cls, fixed = kinds.class_of(name, found, Controller)
+            node = cls(name, **{**fixed, **params})
+        note(f"controller {node.name}: {STANDALONE}")
+        node.net = self
+        self.nameToNode[node.name] = node
+        self.controllers.append(node)
+        return node
+
+    def addNAT(self, name: str = "nat0", **params: Any) -> Any:
+        refuse("addNAT", "a lane has no way outside: put a host of your own where it would lead")
+
+    # Links
+
+    def addLink(self, node1: Any, node2: Any = None, port1: int | None = None, port2: int | None = None,
+                cls: Any = None, **params: Any) -> Link:  # fmt: skip
+        """A wire between two; what a radio is on (cls=adhoc …); or a station's access point."""
+        if self.built:
+            raise Unsupported("addLink: the network is there: add links before net.build()")
+        a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
+        over_air = b is None or link.pair(a, b)
+        found, fixed = link.class_of(cls, self.usual_link(), over_air)
+        params = {**fixed, **params}
+        call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
+        settings = link.settings_of(found, call, params)
+        if issubclass(found, link.Wireless) and found.role != "infrastructure":
+            intf = a.wintf(params.get("intf"))
+            link.tune(intf, found, settings)
+            self.route_by(settings, call)
+            made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)
+        elif b is None:
+            raise Unsupported(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
+        elif over_air:
+            one, other = a.wintf(params.get("intf1")), b.wintf(params.get("intf2"))
+            one.role = other.role = "infrastructure"
+            made = found(one, other, settings)
+        else:
+            if issubclass(found, link.Wireless):
+                found = link.TCLink
+            made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
+        self.links.append(made)
+        return made
+
+    def usual_link(self) -> type[Link]:
+        found, _ = link.class_of(self.link or link.TCLink, link.TCLink, False)
+        return found
+
+    def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
+        """A wire's end, of Mininet's name: s1-eth1; a host's first has the host's address."""
+        port = node.newPort() if port is None else port
+        name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
+        own = dict(params.get(f"params{which}") or {})
+        intf = Intf(name, node, params.get(f"addr{which}"))
+        first = not node.intfs
+        intf.mac = intf.mac or (node.params.get("mac") if first else None)
+        intf.note_ip(own.get("ip") or (node.params.get("ip") if first else None))
+        node.intfs[port] = intf
+        return intf
+
+    def node_of(self, node: Any) -> Node:
+        return self[node] if isinstance(node, str) else node
+
+    def wires(self) -> list[Link]:
+        return [made for made in self.links if made.role == "wired"]
+
+    def linksBetween(self, node1: Any, node2: Any) -> list[Link]:
+        both = {self.node_of(node1), self.node_of(node2)}
+        return [made for made in self.links if made.intf2 and {made.intf1.node, made.intf2.node} == both]
+
+    def route_by(self, settings: dict[str, Any], call: str) -> None:
+        """A routing protocol for all that find each other. Raises Unsupported."""
+        if proto := settings.get("proto"):
+            if proto not in kinds.ROUTINGS:
+                raise Unsupported(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
+            if settings.get("proto_args"):
+                raise Unsupported(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
+            self.routing, why = kinds.ROUTINGS[proto]
+            note(f"proto={proto!r}: {why}")
+
+    # Its life
+
+    @property
+    def uses_ip6(self) -> bool:
+        return bool(self.params.get("autoSetIP6")) or any("ip6" in node.params for node in self.all_nodes())
+
+    @property
+    def mobile(self) -> bool:
+        return self.mobility_plan.wanted
+
+    def buildFromTopo(self, topo: Any = None) -> None:
+        """What a Topo has."""
+        from emulation.mininet.topo import build_from
+
+        build_from(self, topo or self.topo)
+
+    def build(self) -> None:
+        """Make the network, with all that has been asked for. Raises PlanError, OSError."""
+        if self.built:
+            return
+        if self.topo is not None and not self.all_nodes():
+            self.buildFromTopo()
+        if not self.all_nodes():
+            raise Unsupported("build: there is no node yet")
+        self.prepare()
+        self.lab = lab = Lab(self)
+        lab.film = self.filmed
+        make_writable(Path(sys.argv[0]).resolve().parent)  # before any program sees it
+        self.mobility_plan.give(lab)
+        lab.start()
+        self.built = True
+        os.chdir(lab.folder)  # where it may write
+        for node in self.all_nodes():
+            node.lane = lab[node.name]  # type: ignore[assignment]
+            named = {each.name: each for each in lab[node.name].interfaces}
+            for intf in node.intfList():
+                intf.lane = named[intf.name]
+        lab.begin_session()
+        guest.at_end.callback(self.stop)
+        for node in self.all_nodes():
+            node.config(**node.params)
+        if self.params.get("autoStaticArp"):
+            self.staticArp()
+
+    def prepare(self) -> None:
+        """What is decided once all has been said."""
+        if self.params.get("autoSetMacs"):
+            for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
+                if intf := node.defaultIntf():
+                    intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
+
+    def start(self) -> None:
+        """The same; and its controllers and switches, of which each is there already."""
+        self.build()
+        for node in (*self.controllers, *self.switches, *self.aps):
+            if node in self.controllers:
+                node.start()
+            else:
+                node.start(self.controllers)
+
+    def stop(self) -> None:
+        """Take it away; safe to call more than once."""
+        if not self.lab:
+            return
+        lab, self.lab = self.lab, None
+        for node in self.all_nodes():
+            node.terminate()
+        lab.stop()
+        for watcher in self.watchers:
+            watcher.close()
+        for node in self.all_nodes():
+            node.lane = None
+
+    def begin(self, loop: Loop, began_ns: int) -> None:
+        """The session has begun: what happens in it by itself."""
+        for watcher in self.watchers:
+            watcher.begin(loop, began_ns)
+
+    def staticArp(self) -> None:
+        """Enter everybody's hardware address at everybody."""
+        there = [node for node in (*self.hosts, *self.stations, *self.cars) if node.IP()]
+        for node in there:
+            for other in there:
+                if node is not other:
+                    node.setARP(str(other.IP()), str(other.MAC()))
+
+    def configHosts(self) -> None:
+        """With `build`."""
+
+    configureControlNetwork = waitConnected = configHosts
+
+    def startTerms(self) -> None:
+        refuse("startTerms", "a lane has no terminals: CLI(net), or run programs by cmd and popen")
+
+    def interact(self) -> None:
+        from emulation.mininet.cli import CLI
+
+        self.start()
+        CLI(self)
+        self.stop()
+
+    def configLinkStatus(self, src: str, dst: str, status: str) -> None:
+        """The links between two, up or down."""
+        if not (found := self.linksBetween(src, dst)):
+            raise Unsupported(f"configLinkStatus: there is no link between {src} and {dst}")
+        for made in found:
+            made.switch(status == "up")
+
+
+class Mininet_wifi(Mininet):
+    """With radios."""
+
+    def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
+                 switch: Any = Switch, host: Any = Host, controller: Any = None, link: Any = link.WirelessLink,
+                 wmediumd_mode: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
+        self.begin_with(topo, link, params)
+        self.classes = {"ap": accessPoint, "station": station, "car": car, "switch": switch, "host": host,
+                        "controller": controller}  # fmt: skip
+        say_of(getattr(link, "__name__", str(link)), kinds.wmediumd_mode(wmediumd_mode))
+        if topo is not None and build:
+            self.build()
+
+    def add_radios(self, node: Node, first: int) -> None:
+        """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
+        said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
+        many = said.get("wlans") or 1
+        if int(many) != 1:
+            raise Unsupported(f"{node.name}: wlans={many}: a node has one radio here: add a node for each more")
+        name = f"{node.name}-wlan{first}"
+        intf = WIntf(name, node, **{key: said[key] for key in kinds.OF_RADIO if said.get(key) is not None})
+        intf.mac = node.params.get("mac")
+        mode_of(node.name, intf.mode), freq_of(node.name, intf.mode, intf.channel)
+        if node.kind == "station":
+            intf.note_ip(node.params.get("ip"))
+        node.intfs[first] = node.wintfs[0] = intf
+
+    def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["station"], Station, params, self.stations)
+
+    def addCar(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["car"], Car, params, self.cars)
+
+    def station(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any], among: list[Node]) -> Any:
+        params.setdefault("ip", self.next_address())
+        node = self.add(name, cls, usual, params)
+        self.add_radios(node, 0)
+        among.append(node)
+        return node
+
+    def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
+        node = self.add(name, cls or self.classes["ap"], AP, params)
+        self.add_radios(node, 1)
+        node.wintf().role = "infrastructure"
+        self.aps.append(node)
+        return node
+
+    addBaseStation = addAccessPoint
+
+    def configureNodes(self) -> None:
+        """With `build`; until then all is noted."""
+        info("*** Configuring nodes\n")
+
+    configureWifiNodes = configureNodes
+
+    def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
+        self.medium.set_model(model, **params)
+
+    def associate(self, intf: WIntf, ap: WIntf) -> None:
+        """Let a station go to an access point; before `build`, begin there."""
+        if not self.lab:
+            self.addLink(intf.node, ap.node)
+            return
+        made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+        with self.lab.halted():
+            made.associate(intf.lane, ap.lane)
+
+    def send_to(self, intf: WIntf, ap: WIntf) -> None:
+        """The same, out of the session's own loop: without waiting."""
+        if self.lab:
+            made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+            made.select(intf.lane, ap.lane)
+
+    def telemetry(self, nodes: Any = (), **said: Any) -> None:
+        self.watchers.append(Telemetry(nodes, **said))
+
+    def replay(self, ways: dict[str, list[Waypoint]]) -> None:
+        """Let nodes go along these waypoints, from the start, or from now on."""
+        self.mobility_plan.ways |= ways
+        if self.lab:
+            self.lab.go(ways)
+
+    def get_distance(self, src: Any, dst: Any) -> float:
+        return self.node_of(src).get_distance_to(self.node_of(dst))
+
+    # Motion
+
+    def plotGraph(self, **said: Any) -> None:
+        """The run is to have a film, film.html, and a picture of how it begins, graph.svg."""
+        check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
+        self.filmed = True
+
+    def setMobilityModel(self, **params: Any) -> None:
+        self.mobility_plan.set_model(**params)
+
+    def startMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_start(**params)
+
+    def mobility(self, node: Any, stage: str, **params: Any) -> None:
+        self.mobility_plan.set_stage(self.node_of(node), stage, **params)
+
+    def stopMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_stop(**params)

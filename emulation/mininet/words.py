@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of a word that a script says and this lab does not have: it is refused by its name, with what to do; or,
+where what the script is about stays the same without it, that is said once. Nothing is passed over in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
+
+from emulation.lane.errors import Misuse
+
+PAGE = "docs/mininet-wifi.md"
+
+
+class Unsupported(Misuse):
+    """A word of Mininet's or Mininet-WiFi's that is not there; the text says what to do."""
+
+
+class UnknownName(Unsupported, AttributeError):
+    """An attribute that is not there; to `hasattr`, too."""
+
+
+_said: set[str] = set()
+
+
+def note(sentence: str) -> None:
+    """Say, once, what is otherwise than a script may think."""
+    if sentence not in _said:
+        _said.add(sentence)
+        print(f"*** dcflab: {sentence}", flush=True)
+
+
+def check(
+    call: str, given: Mapping[str, Any], taken: Collection[str], noted: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    """Keywords of a call: those `taken` have their meaning, of those `noted` it is said why they have none, and the
+    others are refused; one that is None or False asks for nothing. Raises Unsupported."""
+    for name, value in given.items():
+        if name in taken or value is None or value is False:
+            continue
+        if why := (noted or {}).get(name):
+            note(f"{name}={value!r}: {why}")
+        elif why := (refused or {}).get(name):
+            raise Unsupported(f"{call}: {name}: {why}")
+        else:
+            raise Unsupported(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    """Raises Unsupported."""
+    raise Unsupported(f"{what} is not there: {instead}")
+
+
+def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:
+    """An object's `__getattr__`: raises UnknownName."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise UnknownName(f"{what}.{name} is not there: {why.get(name, f'{PAGE} has what there is')}")
+
+
+def absent(face: str, why: Mapping[str, str]) -> Any:
+    """A face's `__getattr__`: names that it does not have are refused, by their names; `why` says more of some."""
+
+    def unknown(name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"{face}.{name}", why.get(name, f"{PAGE} has what there is"))
+
+    return unknown
+
+
+class Missing:
+    """The last of a package's finders: modules of it that are not there are refused, by their names."""
+
+    def __init__(self, package: str, why: Mapping[str, str]) -> None:
+        self.package, self.why = package, why
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        package, _, rest = name.partition(".")
+        if package == self.package and rest:
+            said = self.why.get(rest.partition(".")[0], f"{PAGE} has what there is")
+            refuse(f"the module {name}", said)

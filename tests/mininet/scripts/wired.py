@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plain Mininet: hosts, switches, wires with a rate and a delay, and a router of the script's own class."""
+
+from mininet.cli import CLI
+from mininet.link import TCLink
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+from mininet.node import Node, OVSKernelSwitch
+
+
+class LinuxRouter(Node):
+    """A node that passes packets on."""
+
+    def config(self, **params):
+        super().config(**params)
+        self.cmd("sysctl -w net.ipv4.ip_forward=1")
+
+    def terminate(self):
+        self.cmd("sysctl -w net.ipv4.ip_forward=0")
+        super().terminate()
+
+
+def topology():
+    net = Mininet(switch=OVSKernelSwitch, link=TCLink)
+    r0 = net.addHost("r0", cls=LinuxRouter, ip="192.168.1.1/24")
+    s1, s2 = net.addSwitch("s1"), net.addSwitch("s2")
+    h1 = net.addHost("h1", ip="192.168.1.100/24", defaultRoute="via 192.168.1.1")
+    h2 = net.addHost("h2", ip="172.16.0.100/12", defaultRoute="via 172.16.0.1")
+    net.addLink(s1, r0, intfName2="r0-eth1", params2={"ip": "192.168.1.1/24"})
+    net.addLink(s2, r0, intfName2="r0-eth2", params2={"ip": "172.16.0.1/12"})
+    net.addLink(h1, s1, bw=10, delay="5ms")
+    net.addLink(h2, s2)
+    net.start()
+    print(r0.intfNames(), s1.intfNames(), h1.intfNames())
+    print("lost", round(net.pingAll()))
+    print("rtt", h1.cmd("ping -c 3 -q 172.16.0.100").split("min/avg/max")[1].split("/")[2].split(".")[0], "ms")
+    rate = float(net.iperf((h1, h2), seconds=4)[0].split()[0])
+    print("rate below 10:", 8 < rate < 10)
+    net.configLinkStatus("h1", "s1", "down")
+    print("down, lost", round(net.ping([h1, r0])))
+    net.configLinkStatus("h1", "s1", "up")
+    CLI(net)
+    net.stop()
+
+
+setLogLevel("info")
+topology()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An encrypted network: who knows the passphrase is let in, who does not is not."""
+
+from mininet.log import setLogLevel
+from mn_wifi.net import Mininet_wifi
+
+
+def topology():
+    net = Mininet_wifi()
+    sta1 = net.addStation("sta1", passwd="123456789a", encrypt="wpa2", position="40,50,0")
+    sta2 = net.addStation("sta2", passwd="a987654321", encrypt="wpa2", position="60,50,0")
+    sta3 = net.addStation("sta3", passwd="123456789a", encrypt="wpa2", position="50,60,0")
+    ap1 = net.addAccessPoint(
+        "ap1",
+        ssid="simplewifi",
+        mode="g",
+        channel="1",
+        passwd="123456789a",
+        encrypt="wpa2",
+        failMode="standalone",
+        datapath="user",
+        position="50,50,0",
+    )
+    net.configureNodes()
+    for sta in (sta1, sta2, sta3):
+        net.addLink(sta, ap1)
+    net.build()
+    ap1.start([])
+    for sta in net.stations:
+        print(sta.name, "on", sta.wintfs[0].associatedTo or "none")
+    print("lost", round(net.ping([sta1, sta3])), "and", round(net.ping([sta1, sta2])))
+    print(sta1.cmd("wpa_cli -i sta1-wlan0 status | grep -E '^(key_mgmt|wpa_state)'").split())
+    net.stop()
+
+
+setLogLevel("info")
+topology()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulation.mininet.node import Controller
+from emulation.mininet.roles import Controller
 from emulation.mininet.words import refuse
 
 LOW_POWER = "802.15.4 is not there: the air is 802.11's"

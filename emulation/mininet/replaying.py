@@ -14,7 +14,7 @@ from emulation.mininet.words import Unsupported, check
 from topologies.network import Waypoint
 
 if TYPE_CHECKING:
-    from emulation.mininet.net import Mininet_wifi
+    from emulation.mininet.wifi import Mininet_wifi
 
 USUAL_MPS = 1.0
 

@@ -2,7 +2,8 @@
 """Mininet's nodes: every switch is a bridge of the kernel's, no controller controls."""
 
 from emulation.mininet.absences import NODES, RemoteController
-from emulation.mininet.node import Controller, CPULimitedHost, Host, Node, Switch
+from emulation.mininet.node import CPULimitedHost, Host, Node
+from emulation.mininet.roles import Controller, Switch
 from emulation.mininet.words import absent
 
 OVSSwitch = OVSKernelSwitch = OVSBridge = LinuxBridge = UserSwitch = Switch

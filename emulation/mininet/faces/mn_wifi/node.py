@@ -2,7 +2,8 @@
 """Mininet-WiFi's nodes: every access point is hostapd and a bridge of the kernel's."""
 
 from emulation.mininet.absences import NODES, RemoteController
-from emulation.mininet.node import AP, Car, Controller, Host, Node, Station, Switch
+from emulation.mininet.node import Host, Node
+from emulation.mininet.roles import AP, Car, Controller, Station, Switch
 from emulation.mininet.words import absent
 
 OVSAP = OVSKernelAP = OVSBridgeAP = UserAP = AP

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks with radios: `Mininet_wifi`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulation.mininet import kinds, link
+from emulation.mininet.interface import WIntf, freq_of, mode_of
+from emulation.mininet.log import info
+from emulation.mininet.medium import say_of
+from emulation.mininet.net import Mininet
+from emulation.mininet.node import Host, Node
+from emulation.mininet.roles import AP, Car, Station, Switch
+from emulation.mininet.telemetry import Telemetry
+from emulation.mininet.words import Unsupported, check
+from topologies.network import Waypoint
+
+
+class Mininet_wifi(Mininet):
+    """With radios."""
+
+    def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
+                 switch: Any = Switch, host: Any = Host, controller: Any = None, link: Any = link.WirelessLink,
+                 wmediumd_mode: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
+        self.begin_with(topo, link, params)
+        self.classes = {"ap": accessPoint, "station": station, "car": car, "switch": switch, "host": host,
+                        "controller": controller}  # fmt: skip
+        say_of(getattr(link, "__name__", str(link)), kinds.wmediumd_mode(wmediumd_mode))
+        if topo is not None and build:
+            self.build()
+
+    def add_radios(self, node: Node, first: int) -> None:
+        """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
+        said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
+        many = said.get("wlans") or 1
+        if int(many) != 1:
+            raise Unsupported(f"{node.name}: wlans={many}: a node has one radio here: add a node for each more")
+        name = f"{node.name}-wlan{first}"
+        intf = WIntf(name, node, **{key: said[key] for key in kinds.OF_RADIO if said.get(key) is not None})
+        intf.mac = node.params.get("mac")
+        mode_of(node.name, intf.mode), freq_of(node.name, intf.mode, intf.channel)
+        if node.kind == "station":
+            intf.note_ip(node.params.get("ip"))
+        node.intfs[first] = node.wintfs[0] = intf
+
+    def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["station"], Station, params, self.stations)
+
+    def addCar(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["car"], Car, params, self.cars)
+
+    def station(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any], among: list[Node]) -> Any:
+        params.setdefault("ip", self.next_address())
+        node = self.add(name, cls, usual, params)
+        self.add_radios(node, 0)
+        among.append(node)
+        return node
+
+    def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
+        node = self.add(name, cls or self.classes["ap"], AP, params)
+        self.add_radios(node, 1)
+        node.wintf().role = "infrastructure"
+        self.aps.append(node)
+        return node
+
+    addBaseStation = addAccessPoint
+
+    def configureNodes(self) -> None:
+        """With `build`; until then all is noted."""
+        info("*** Configuring nodes\n")
+
+    configureWifiNodes = configureNodes
+
+    def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
+        self.medium.set_model(model, **params)
+
+    def associate(self, intf: WIntf, ap: WIntf) -> None:
+        """Let a station go to an access point; before `build`, begin there."""
+        if not self.lab:
+            self.addLink(intf.node, ap.node)
+            return
+        made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+        with self.lab.halted():
+            made.associate(intf.lane, ap.lane)
+
+    def send_to(self, intf: WIntf, ap: WIntf) -> None:
+        """The same, out of the session's own loop: without waiting."""
+        if self.lab:
+            made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+            made.select(intf.lane, ap.lane)
+
+    def telemetry(self, nodes: Any = (), **said: Any) -> None:
+        self.watchers.append(Telemetry(nodes, **said))
+
+    def replay(self, ways: dict[str, list[Waypoint]]) -> None:
+        """Let nodes go along these waypoints, from the start, or from now on."""
+        self.mobility_plan.ways |= ways
+        if self.lab:
+            self.lab.go(ways)
+
+    def get_distance(self, src: Any, dst: Any) -> float:
+        return self.node_of(src).get_distance_to(self.node_of(dst))
+
+    # Motion
+
+    def plotGraph(self, **said: Any) -> None:
+        """The run is to have a film, film.html, and a picture of how it begins, graph.svg."""
+        check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
+        self.filmed = True
+
+    def setMobilityModel(self, **params: Any) -> None:
+        self.mobility_plan.set_model(**params)
+
+    def startMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_start(**params)
+
+    def mobility(self, node: Any, stage: str, **params: Any) -> None:
+        self.mobility_plan.set_stage(self.node_of(node), stage, **params)
+
+    def stopMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_stop(**params)

@@ -21,7 +21,6 @@ from emulation.mininet import wlan
 from emulation.mininet.interface import WIntf, freq_of
 from emulation.mininet.words import Unsupported
 from emulation.net import Net
-from emulation.plan.fading import FADES
 from emulation.plan.motion import stops
 from topologies.network import Waypoint
 
@@ -108,8 +107,6 @@ class Lab(Net):
                 there = [now.get(ip, (ip, address)) for ip, address in interface["neighbours"].items()]
                 interface["neighbours"] = dict(there)
         self.give_access(plan, by_name)
-        if cof := self.mininet.fading_cof:
-            plan["air"]["fading"] = {"gain_q32": gaussian_q32(cof)}
         return plan
 
     def give_access(self, plan: dict[str, Any], by_name: dict[str, Node]) -> None:
@@ -200,13 +197,3 @@ def own_key(intf: WIntf, ap: dict[str, Any]) -> dict[str, Any]:
     if ap["security"] == "open" or not intf.passwd:
         return ap
     return {**ap, "passphrase": intf.passwd}
-
-
-def gaussian_q32(sigma_db: float) -> list[int]:
-    """The quantiles of a factor that is normal in decibels, of zero mean there, as the air takes them
-    (`emulation.plan.fading`); the outermost at half a part from the ends."""
-    from statistics import NormalDist
-
-    normal = NormalDist(0, sigma_db)
-    parts = [min(max(i, 0.5), FADES - 0.5) / FADES for i in range(FADES + 1)]
-    return [round(10 ** (normal.inv_cdf(part) / 10) * 2**32) for part in parts]

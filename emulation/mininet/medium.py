@@ -37,8 +37,9 @@ MODELS: dict[str, tuple[str, ...]] = {
 class Medium:
     """The medium of a network."""
 
-    def __init__(self, net: Mininet, noise_th: float, cca_th: float) -> None:
-        self.net, self.noise_dbm, self.cca_dbm = net, float(noise_th), float(cca_th)
+    def __init__(self, net: Mininet, noise_th: float, cca_th: float, fading_cof: float = 0.0) -> None:
+        self.net, self.fading_db = net, float(fading_cof)
+        self.noise_dbm, self.cca_dbm = float(noise_th), float(cca_th)
         self.model, self.parameters = "logDistance", dict[str, float]()
         self.made: Specification | None = None
 
@@ -74,6 +75,7 @@ class Medium:
         sense = min(self.cca_dbm, receive)
         return {
             "rate": MODES[mode], "rate_control": "minstrel", "freq": freq, "beacon_tu": 100,
+            **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
             "reception": "sinr", "noise_dbm": self.noise_dbm, **self.propagation(freq),
             "thresholds": {"receive_dbm": receive, "sense_dbm": sense, "capture_db": CAPTURE_DB},
         }  # fmt: skip

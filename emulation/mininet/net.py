@@ -52,8 +52,8 @@ class Mininet(traffic.Traffic):
         self.options: dict[str, Any] = {}
         self.filmed = False
         self.routing: str | None = None
-        self.fading_cof = float(params.get("fading_cof") or 0)
-        self.medium = Medium(self, float(params.get("noise_th", -91)), float(params.get("cca_th", -90)))
+        noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
+        self.medium = Medium(self, noise, cca, fading)
         self.mobility_plan = Mobility(self)
         self.watchers: list[Any] = []  # of what happens from `build` to `stop`
         if method := params.get("ac_method"):

@@ -47,7 +47,7 @@ class Link(infrastructure.Link):
                 interface.wait([CONNECT], f"connect to {ap.name}", infrastructure.JOINING_S)
             return
         self.select(interface, ap)
-        program = self.programs.of(interface.node)
+        program = next((one for one in self.programs.running if one.node is interface.node), None)
         if program and ap.MAC() not in peers(interface):
             self.programs.wait(program, lambda line: infrastructure.JOINED in line, infrastructure.JOINING_S)
 

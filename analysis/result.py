@@ -18,11 +18,12 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from analysis.flow_result import OF_FLOWS, FlowResult, of_flow
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
+from analysis.timing import Timing
 
 RTSCTS, DATA, ACK, ENCRYPTED = ("rts", "cts"), ("tcp_data",), ("tcp_ack",), ("encrypted",)
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
-NO_RESULT = {"wall_s", "late_ns_max", "host", "made_of"}  # at any depth
+NO_RESULT = {"wall_s", "late_ns_max", "timing", "host", "made_of"}  # at any depth
 PLAN_VERSION, LANE_VERSION, VERSION = 4, 2, 2
 
 
@@ -144,7 +145,8 @@ class Run(Model):
     are the reports of those that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
     which matters in real time only. `repeatable`: whether the seed decides all that happens. Not `counted`: another
-    medium than our air was there, which counts nothing."""
+    medium than our air was there, which counts nothing. `timing`: how well the lane kept time; None of a medium that
+    tells nothing of it."""
 
     variant: str = ""
     case: str = ""
@@ -173,6 +175,7 @@ class Run(Model):
     late_ns_max: int
     repeatable: bool = True
     counted: bool = True
+    timing: Timing | None = None
 
     @property
     def retransmits(self) -> int:
@@ -238,6 +241,7 @@ class Host(Model):
     part."""
 
     lane: str
+    clock: Literal["virtual", "real"] = "virtual"
     kernel: str | None = None
     tools: dict[str, str] = {}
 
@@ -308,6 +312,7 @@ def from_lane(
     views: str | None = None,
     views_sha256: str | None = None,
     repeatable: bool = True,
+    timing: Timing | None = None,
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
@@ -358,4 +363,5 @@ def from_lane(
         late_ns_max=lane["air"]["late_ns_max"],
         repeatable=repeatable,
         counted=lane["air"].get("counted", True),
+        timing=timing,
     )

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from emulation import lanes
-from emulation.lanes import CHECKOUT, Lane
+from emulation.lanes import CHECKOUT, Clock, Lane
 from emulation.play.errors import Misuse
 
 
@@ -98,7 +98,7 @@ def given(ctx: click.Context | None) -> dict[str, Any]:
 def setting(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Keep it for the lane, which is looked at later."""
     if value:
-        given(ctx)[str(parameter.name)] = value
+        given(ctx)[str(parameter.name)] = Clock(value) if parameter.name == "clock" else value
 
 
 def seeds(default: str = "1") -> click.Option:
@@ -148,6 +148,10 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
                      help=f"where to run: {there}"),
         click.Option(["--kernel", "stock"], metavar="RELEASE|PATH", **of_lanes,
                      help="of the lane vm: which of the distribution's kernels  [default: the latest]"),
+        click.Option(["--clock"], type=click.Choice([each.value for each in Clock]), **of_lanes,
+                     help="of the lane vm: virtual, or this machine's time  [default: virtual]"),
+        click.Option(["--allow-late"], is_flag=True, **of_lanes,
+                     help="keep runs in real time in which the lane did not keep time"),
     ]  # fmt: skip
 
 

@@ -13,7 +13,21 @@ from traffic.loop import set_timer, timer
 
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL, to which emulation/kernel/seeded-randomness.patch gives that meaning
+STEAL = 8  # in the first line of /proc/stat
 SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
+
+
+def is_real() -> bool:
+    """Whether this lane's time passes whatever happens."""
+    return os.environ.get("DCFLAB_CLOCK") == "real"
+
+
+def stolen_s() -> float:
+    """How long this kernel's CPUs were kept from it by whoever runs it, since it started; 0 in virtual time."""
+    if not is_real():
+        return 0.0
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[STEAL]) / os.sysconf("SC_CLK_TCK")
 
 
 def settle() -> None:

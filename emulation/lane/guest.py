@@ -168,7 +168,8 @@ def read_line(prompt: str) -> str | None:
     """
     sys.stdout.flush()
     report(prompt=prompt)
-    keyboard = os.open(console, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    waits = os.environ["DCFLAB_CLOCK"] == "real"
+    keyboard = os.open(console, os.O_RDONLY | (0 if waits else os.O_NONBLOCK) | os.O_NOCTTY)
     try:
         while True:
             try:
@@ -192,6 +193,7 @@ def program(boot: dict[str, Any]) -> int:
     modules = {name: module_file(name, file) for name, (_, file) in boot["modules"].items()}
     air = modules.get(AIR_MODULE, "")
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
+    os.environ["DCFLAB_CLOCK"] = boot.get("clock", "virtual")
     sys.executable = boot["python"]
     try:
         os.chdir(boot["directory"])

@@ -27,11 +27,11 @@ ADD_ENTROPY, RESEED = 0x40085203, 0x5207  # include/uapi/linux/random.h: RNDADDE
 SEED_BYTES = 32
 RADIOS = {"mac80211_hwsim": "radios=0"}
 HOST, RESULTS = "/host", "/run/lab/results"
-TRANSPORT = "virtio_mmio", "9pnet_virtio", "9p"
+TRANSPORT = "virtio_mmio", "virtio_pci", "9pnet_virtio", "9p"
 TOLD = "trans=virtio,version=9p2000.L,msize=524288"
 SEEN = f"{TOLD},cache=loose"  # nobody changes it meanwhile
 AT_HAND = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")  # read beforehand
-SHARP_S, WAIT_S = 1e-9, 0.1
+SHARP_S, WAIT_S, PATIENCE = 1e-9, 0.1, 100
 COPIED = 1 << 20  # bytes at once
 
 
@@ -129,7 +129,9 @@ def settle(boot: dict[str, Any]) -> None:
     raw(REPORTS)
     if boot["host"]:
         enter_host(boot["host"])
-    while time.clock_getres(time.CLOCK_MONOTONIC) > SHARP_S:
+    for _ in range(PATIENCE):
+        if time.clock_getres(time.CLOCK_MONOTONIC) <= SHARP_S:
+            break
         time.sleep(WAIT_S)
 
 

@@ -11,7 +11,7 @@ import os
 import select
 import time
 
-from emulation.lane import recorders
+from emulation.lane import clock, recorders
 from emulation.lane.clock import wait_for_whole
 
 TYPE_CHECKING = False
@@ -35,6 +35,7 @@ class Measurement:
         self.recorders = [recorder for recorder in made if recorder.there()]
         self.open: list[recorders.Recorder] = []
         self.started_ns = self.stopped_ns = 0
+        self.stolen_s = 0.0
 
     def __enter__(self) -> Self:
         try:
@@ -63,10 +64,12 @@ class Measurement:
     def start(self) -> None:
         """From the next whole moment on."""
         wait_for_whole()
+        self.stolen_s = -clock.stolen_s()
         self.started_ns = self.net.air.start() if self.net.air else time.monotonic_ns()
 
     def stop(self) -> None:
         self.stopped_ns = self.net.air.stop() if self.net.air else time.monotonic_ns()
+        self.stolen_s += clock.stolen_s()
 
     def result(self, applications: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """What lane.json says (docs/interfaces.md, section 2), after the end of the block."""
@@ -76,6 +79,7 @@ class Measurement:
             "air_s": (self.stopped_ns - self.started_ns) / 1e9,
             "started_ns": self.started_ns,
             "stopped_ns": self.stopped_ns,
+            "steal_s": self.stolen_s,
             "settings": [setting for setting in settings if setting["value"] != setting["default"]],
             "applications": list(applications),
             "recorders": {recorder.plan["kind"]: recorder.report() for recorder in self.recorders},

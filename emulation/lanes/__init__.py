@@ -39,6 +39,7 @@ class Reason(enum.Enum):
     DISK_FULL = "the disk is full"
     INTERRUPTED = "interrupted"
     PROGRAM = "the program in the lane failed"
+    LATE = "the run is not valid"
     MISUSE = "what the program in the lane asked for cannot be"
 
 
@@ -60,12 +61,14 @@ class LaneError(Exception):
 @dataclass(frozen=True)
 class LaneResult:
     """How a program ended in the lane: its exit status, the wall time from boot to power-off, what was around it so
-    that it could not reach this machine, and whether its seed decided all that happened: then it happens again."""
+    that it could not reach this machine, whether its seed decided all that happened (then it happens again), and how
+    long it waited for a CPU, which matters in real time only."""
 
     status: int
     wall_s: float
     barriers: Sequence[str] = ()
     repeatable: bool = True
+    waited_s: float = 0.0
 
 
 @dataclass
@@ -122,6 +125,17 @@ def stock(lane: Lane) -> str | None:
 
 def clock(lane: Lane) -> Clock:
     return getattr(lane, "clock", Clock.VIRTUAL)
+
+
+def allows_late(lane: Lane) -> bool:
+    """Whether runs are kept that are not valid, as the lane did not keep time."""
+    return getattr(lane, "allow_late", False)
+
+
+def ready(lane: Lane, kernel: Path) -> tuple[Lane, str]:
+    """The lane, with what has to be found out of this machine only once; and what there is to be said of it."""
+    find_out: Callable[[Path], tuple[Lane, str]] | None = getattr(lane, "ready", None)
+    return find_out(kernel) if find_out else (lane, "")
 
 
 def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:

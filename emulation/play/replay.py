@@ -106,7 +106,7 @@ def same_lane(before: Result) -> Lane:
     lane = lanes.find(before.host.lane)
     if lanes.stock(lane) is None or not before.host.kernel:
         return lane
-    return lanes.with_settings(lane, {"stock": before.host.kernel})
+    return lanes.with_settings(lane, {"stock": before.host.kernel, "clock": lanes.Clock(before.host.clock)})
 
 
 def script_of(before: Result, folder: Path) -> Script | None:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from analysis.result import Run, from_lane, subfolder
-from emulation.lanes import Listener
+from analysis.timing import timing
+from emulation import lanes
+from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual.ownership import take_back
 from emulation.plan import plan as make_plan
 from emulation.play import traces
@@ -110,17 +112,21 @@ def play(
             plugins=[Path(own) for own in plan["plugins"]],
         )  # fmt: skip
         lane_over()
-        return take(keeper, made_of, task, lambda: time.monotonic() - began, ended.repeatable)
+        return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
 
 
 def take(
-    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], repeatable: bool = True
-) -> Outcome:
+    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], ended: LaneResult,
+    played_in: Lane,
+) -> Outcome:  # fmt: skip
     """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
-    LaneError if the trace is not whole."""
+    LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
     where, plan = keeper.where, keeper.plan
     lane = json.loads((where / "lane.json").read_text())
     traces.check_whole(lane)
+    kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
+    if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
+        raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. --allow-late keeps such a run")
     kept = keeper.finish()
     tcp = traces.tcp_flows(where, plan, lane)
     routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
@@ -131,7 +137,7 @@ def take(
         views_sha256=kept.views_sha256 if kept else None,
         in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
         tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
-        route=routing.of_flows(tcp) if routing else None, repeatable=repeatable,
+        route=routing.of_flows(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
     half.write_text(Finished(run=run).model_dump_json())

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from analysis.result import Result, Script
 from emulation.lane.measurement import ASKED
-from emulation.lanes import Listener
+from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
@@ -42,7 +42,7 @@ class Played:
     films: list[Path] = field(default_factory=list)  # folders of runs that are to have one
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
-    repeatable: bool = True
+    ended: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
     result: Result | None = None  # None: it has run nothing
     error: BaseException | None = None
 
@@ -65,7 +65,7 @@ def play_script(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,
                 )  # fmt: skip
-            found.status, found.repeatable = ended.status, ended.repeatable
+            found.status, found.ended = ended.status, ended
             gather(lab, folder, script.modules, found, time.monotonic() - lane_began)
             if found.status:
                 break
@@ -136,7 +136,7 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0
         with failures(), Keeper(where, plan, task.specification.measurement.most_views) as keeper:
-            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s), found.repeatable))
+            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s), found.ended, lab.lane))
         found.tasks.append(task)
         if asked.get("film") and task.specification.measurement.trace:
             found.films.append(where)

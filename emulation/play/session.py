@@ -50,6 +50,9 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
             prepared = prepare(*groups, folders=own)
         else:
             prepared = prepare_stock(stock, *groups, folders=own)
+    lane, said = lanes.ready(lane, prepared.kernel.linux)
+    if said:
+        say(said)
     return Lab(prepared.kernel.linux, prepared.modules, lane)
 
 
@@ -174,7 +177,10 @@ def finish(
     result = Result(
         experiment=name, specification=base.model_dump(mode="json"),
         runs=[run.model_copy(update={"changes": changed(task)}) for task, run in zip(tasks, runs, strict=True)],
-        host=Host(lane=lab.lane.name, kernel=lab.release, tools={"python": platform.python_version()}),
+        host=Host(
+            lane=lab.lane.name, clock=lanes.clock(lab.lane).value, kernel=lab.release,
+            tools={"python": platform.python_version()},
+        ),
         script=script,
     )  # fmt: skip
     (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")

@@ -67,9 +67,9 @@ def set_mount(path: str, attributes: int = 0, without: int = 0, propagation: int
     check(libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(path), flags, wanted, len(wanted)), f"set mount {path}")
 
 
-def become(user: int) -> None:
-    """Be this user for good, and in the group of that number alone."""
-    os.setgroups([])
+def become(user: int, groups: Iterable[int] = ()) -> None:
+    """Be this user for good, in the group of that number and these."""
+    os.setgroups(list(groups))
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
 
@@ -94,7 +94,9 @@ def landlock(writable: Iterable[int], devices: Iterable[int] = ()) -> None:
     rules = struct.pack("=QQQ", changes, ALL_TCP, ALL_SCOPES)[:size]
     ruleset = check(libc.syscall(CREATE_RULESET, rules, ctypes.c_size_t(size), 0), "landlock")
     try:
-        for right, descriptor in [(in_folders, each) for each in writable] + [(WRITE_FILE, each) for each in devices]:
+        for right, descriptor in [(in_folders, each) for each in writable] + [
+            (WRITE_FILE | changes & IOCTL_DEV, each) for each in devices
+        ]:
             rule = struct.pack("=Qi", right, descriptor)
             check(libc.syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0), "landlock")
         check(libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock")

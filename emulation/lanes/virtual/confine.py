@@ -63,11 +63,12 @@ def is_root() -> bool:
 @dataclass(frozen=True)
 class Cell:
     """What the kernel's process is given: files and folders, open under these descriptors, of which some folders are
-    `writable`; and who it becomes (None: nobody else)."""
+    `writable`, and devices; and who it becomes (None: nobody else)."""
 
     handed: Mapping[str, int]
     writable: Sequence[str] = ()
     user: int | None = None
+    devices: Sequence[str] = DEVICES
 
     def place(self, path: Path | str) -> str:
         """Where the process finds what it was handed."""
@@ -82,17 +83,18 @@ class Cell:
 
     def enter(self) -> list[Barrier]:
         """In the child: be confined. Returns what is in force. Raises OSError if what is handed is not there."""
-        around = granted(Barrier.NAMESPACE, partial(barriers.mount_read_only, self.writable, DEVICES))
+        around = granted(Barrier.NAMESPACE, partial(barriers.mount_read_only, self.writable, self.devices))
         for path, descriptor in self.handed.items():  # anew, as it is in this namespace
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
             os.dup2(opened, descriptor)
             os.close(opened)
         if self.user is not None:
-            around += granted(Barrier.NOBODY, partial(barriers.become, self.user))
+            groups = {os.stat(device).st_gid for device in self.devices} - {0}
+            around += granted(Barrier.NOBODY, partial(barriers.become, self.user, groups))
         barriers.give_up_privileges()
         version = barriers.landlock_version()
         landlock = Barrier.LANDLOCK if version >= barriers.TRUNCATION else Barrier.OLD_LANDLOCK
-        around += granted(landlock, partial(barriers.landlock, *map(self.descriptors, (self.writable, DEVICES))))
+        around += granted(landlock, partial(barriers.landlock, *map(self.descriptors, (self.writable, self.devices))))
         return around + granted(Barrier.SECCOMP, barriers.refuse_set_id)
 
 
@@ -107,13 +109,16 @@ def granted(barrier: Barrier, step: Callable[[], None]) -> list[Barrier]:
 
 @contextlib.contextmanager
 def cell(
-    handed: Collection[Path | str], writable: Collection[Path | str] = (), nobodys: bool = False
-) -> Iterator[Cell]:
+    handed: Collection[Path | str], writable: Collection[Path | str] = (), nobodys: bool = False,
+    devices: Sequence[str] = (),
+) -> Iterator[Cell]:  # fmt: skip
     """A cell for one process, or nobody's, if root asks for it and the file system lets root give him the writable
-    folders, which are taken back. Raises OSError if something is not there."""
+    folders, which are taken back. Of `devices` it has those that their group has. Raises OSError if something is not
+    there."""
+    devices = (*DEVICES, *devices)
     with contextlib.ExitStack() as stack:
         descriptors = {}
-        for path in dict.fromkeys(map(str, [*DEVICES, *handed, *writable])):
+        for path in dict.fromkeys(map(str, [*devices, *handed, *writable])):
             descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
             stack.callback(os.close, descriptors[path])
         if nobodys and writable:  # should this program be killed, the next one knows what to take back
@@ -121,7 +126,7 @@ def cell(
         for folder in writable:
             stack.callback(take_back, folder)
             nobodys = nobodys and give(folder)
-        yield Cell(descriptors, [str(folder) for folder in writable], NOBODY if nobodys else None)
+        yield Cell(descriptors, [str(folder) for folder in writable], NOBODY if nobodys else None, devices)
 
 
 def open_to_all(path: Path, below: Path = Path("/")) -> bool:

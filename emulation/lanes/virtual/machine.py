@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from emulation.lanes import Ended, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Clock, Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
 from emulation.lanes.virtual.culprit import running_program
@@ -50,8 +50,10 @@ class Wires(NamedTuple):
 class Machine:
     """One kernel, from boot to end."""
 
-    def __init__(self, folder: Path, listener: Listener, wall_limit_s: float | None) -> None:
-        self.folder, self.listener = folder, listener
+    def __init__(
+        self, folder: Path, listener: Listener, wall_limit_s: float | None, clock: Clock = Clock.VIRTUAL
+    ) -> None:
+        self.folder, self.listener, self.clock = folder, listener, clock
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
         self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
@@ -62,6 +64,7 @@ class Machine:
         self.error: dict[str, Any] | None = None
         self.interactive = False
         self.barriers: list[str] = []  # around its process
+        self.waited_s = 0.0  # for a CPU, while its program ran
 
     def run(
         self, program: Path, command: Callable[[Wires], list[str]], private: str, cell: Cell, cpus: set[int]
@@ -163,6 +166,8 @@ class Machine:
             return
         if "boot" in report and self.booted:
             raise self.failure(Reason.PROGRAM, "a program rebooted it; a lane ends with its program")
+        if not self.booted:
+            self.waited_s = -self.waited()
         self.booted = True
         if "progress" in report:
             self.air_s = report["air_s"]
@@ -177,19 +182,34 @@ class Machine:
             self.error = report
         elif "exit" in report:
             self.exit = report["exit"]
+            self.waited_s += self.waited()
+
+    def waited(self) -> float:
+        """How long the process has waited for a CPU, in seconds (Documentation/scheduler/sched-stats.rst)."""
+        told = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat") if self.clock is Clock.REAL else ()
+        waits = 0
+        for file in told:
+            with contextlib.suppress(OSError):  # a thread that has ended
+                waits += int(file.read_text().split()[1])
+        return waits / 1e9
 
     def answer(self, prompt: str) -> None:
         """Ask the user, and stop the kernel meanwhile: it would only spin (see `emulation.lane.prompt`)."""
         self.interactive = True
-        self.process.send_signal(signal.SIGSTOP)
+        self.let(signal.SIGSTOP)
         try:
             text = self.listener.ask(prompt)
         except Ended:
             raise
         except KeyboardInterrupt:
             text = ""
-        self.process.send_signal(signal.SIGCONT)
+        self.let(signal.SIGCONT)
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
+
+    def let(self, go_on: signal.Signals) -> None:
+        """Stop the kernel, or let it go on; real time goes on anyway."""
+        if self.clock is Clock.VIRTUAL:
+            self.process.send_signal(go_on)
 
     def type(self, keys: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -222,7 +242,7 @@ class Machine:
             raise self.failure(Reason.MISUSE if self.error.get("misuse") else Reason.PROGRAM, self.error["error"])
         if self.exit < 0:
             raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
-        return LaneResult(self.exit, time.monotonic() - self.started, self.barriers)
+        return LaneResult(self.exit, time.monotonic() - self.started, self.barriers, waited_s=self.waited_s)
 
 
 def understood(line: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane `vm`: a distribution's kernel, unmodified, in QEMU, in virtual time; without root, an image, or KVM.
+"""The lane `vm`: a distribution's kernel, unmodified, in QEMU, in virtual time, without root, an image, or KVM; or in
+real time, with KVM if it works.
 
 It is an ordinary process, confined as that of the virtual lane is, which it shares its machine with
 (`emulation.lanes.virtual.machine`).
@@ -16,13 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import sigterm_as_sigint
 from emulation.lanes.virtual.boot import a_cpu, memory_folder, nobodys
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
-from emulation.lanes.vm.boot import command_line, shown_folders, write_initrd
+from emulation.lanes.vm import kvm
+from emulation.lanes.vm.boot import EMULATION, KVM, command_line, shown_folders, write_initrd
 
 QEMU = "qemu-system-x86_64"
 MEMORY_MB = 1024
@@ -30,10 +32,22 @@ MEMORY_MB = 1024
 
 @dataclass(frozen=True)
 class Vm:
-    """`stock`: which kernel, a release or an image; "" is the latest that is installed."""
+    """`stock`: which kernel, a release or an image; "" is the latest that is installed. In real time, `allow_late`:
+    runs are kept that are not valid; and what QEMU emulates it with is found out (`ready`)."""
 
     name: str = "vm"
     stock: str = ""
+    clock: Clock = Clock.VIRTUAL
+    allow_late: bool = False
+    accelerator: str = EMULATION
+
+    def ready(self, kernel: Path) -> tuple[Lane, str]:
+        """With KVM, if it is to be had, and of use."""
+        if self.clock is Clock.VIRTUAL:
+            return self, ""
+        if lacking := kvm.lacking(QEMU, kernel):
+            return self, f"no KVM: {lacking}. So the kernel runs in plain emulation, which seldom keeps real time"
+        return dataclasses.replace(self, accelerator=KVM), ""
 
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
@@ -45,19 +59,24 @@ class Vm:
         if not os.access(kernel, os.R_OK):
             raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
-        machine = Machine(folder, listener or Listener(), wall_limit_s)
+        machine = Machine(folder, listener or Listener(), wall_limit_s, self.clock)
+        devices = [kvm.DEVICE] if self.accelerator == KVM else []
         place, seen = memory_folder(MEMORY_MB), shown_folders(command)
         with (
             scratch("lane", place) as private,
-            cell([qemu, kernel, *seen.values()], [folder, private], nobodys(place)) as around,
+            cell([qemu, kernel, *seen.values()], [folder, private], nobodys(place), devices) as around,
             a_cpu() as cpu,
             sigterm_as_sigint(),
         ):
-            write_initrd(private, kernel, folder, modules, command, plugins, seen, seed)
-            line = partial(command_line, qemu, kernel, private, folder, seen, seed, MEMORY_MB, cell=around)
+            write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock)
+            line = partial(
+                command_line, qemu, kernel, private, folder, seen, seed, MEMORY_MB, self.clock, self.accelerator,
+                cell=around,
+            )  # fmt: skip
+            cpus = {cpu} if self.clock is Clock.VIRTUAL else os.sched_getaffinity(0)
             try:
-                ended = machine.run(qemu, lambda wires: line(wires=wires), private, around, {cpu})
-                return dataclasses.replace(ended, repeatable=not seen)
+                ended = machine.run(qemu, lambda wires: line(wires=wires), private, around, cpus)
+                return dataclasses.replace(ended, repeatable=not seen and self.clock is Clock.VIRTUAL)
             except KeyboardInterrupt:
                 raise LaneError(Reason.INTERRUPTED) from None
             except subprocess.SubprocessError as error:  # of the child, before it was QEMU

@@ -14,12 +14,12 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
-from emulation.lanes import CHECKOUT, INSIDE
+from emulation.lanes import CHECKOUT, INSIDE, Clock
 from emulation.lanes.virtual.boot import PYTHON, SCRIPTS, needed
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
@@ -33,9 +33,10 @@ BEGIN = "2026-01-01"  # of the lane's time
 CPU = "qemu64,+arat,+ssse3,+sse4.1,+sse4.2,+popcnt,+lahf-lm"  # whose timer runs on while it sleeps; x86-64-v2
 MOST = 5  # folders besides: the machine has eight devices
 QUICK = (  # of what a kernel does as it starts, and no lane needs
-    *("cryptomgr.notests", "tsc=reliable", "tsc_early_khz=1000000", "clocksource=tsc", "norandmaps", "mitigations=off"),
+    *("cryptomgr.notests", "tsc=reliable", "norandmaps", "mitigations=off"),
     *("init_on_alloc=0", "audit=0", "random.trust_bootloader=on", "rcupdate.rcu_expedited=1", "nowatchdog"),
 )
+KVM, EMULATION = "kvm", "tcg"
 ENVIRONMENT = (
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "PYTHONHASHSEED=0",
@@ -43,14 +44,40 @@ ENVIRONMENT = (
 )
 
 
+class Board(NamedTuple):
+    """What QEMU makes up around the processor: the machine, what its time is, what the kernel is told of that, and the
+    bus by which it shows folders."""
+
+    machine: str
+    time: tuple[str, ...]
+    of_kernel: tuple[str, ...]
+    bus: str
+
+
+BOARDS = {
+    # So many ticks has the counter of instructions in a second. The least machine there is: it starts soonest.
+    Clock.VIRTUAL: Board(
+        "microvm,acpi=on,rtc=on,isa-serial=off", ("-icount", "shift=0,sleep=off", "-rtc", f"base={BEGIN},clock=vm"),
+        ("tsc_early_khz=1000000", "clocksource=tsc"), "device",
+    ),
+    # It has the clocks that a kernel compares with.
+    Clock.REAL: Board("q35", ("-rtc", "base=utc"), (), "pci"),
+}  # fmt: skip
+
+
 def command_line(
     qemu: Path, kernel: Path, private: str, folder: Path, seen: Mapping[str, Path], seed: int, memory_mb: int,
-    wires: Wires, cell: Cell,
+    clock: Clock, accelerator: str, wires: Wires, cell: Cell,
 ) -> list[str]:  # fmt: skip
     """QEMU's command line; `seen` are folders of the host. What follows `--` of the kernel's goes to the first
     process."""
+    board = BOARDS[clock]
+    cpu = "host" if accelerator == KVM else CPU
     first = f"-s -S -B {HOME}/init.py {HOME}/boot.json"
-    kernels = [f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3", *QUICK, *ENVIRONMENT]
+    kernels = (
+        *(f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3"),
+        *(*QUICK, *board.of_kernel, *ENVIRONMENT, "--", first),
+    )
     lines = {  # the serial ones, in their order
         "console": ("file,path=/dev/fdset/1,append=on", "-add-fd", f"fd={wires.console},set=1"),
         "program": ("stdio,signal=off",),
@@ -59,22 +86,21 @@ def command_line(
     return [
         qemu.name,
         *("-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot"),
-        *("-machine", "microvm,acpi=on,rtc=on,isa-serial=off", "-cpu", CPU, "-smp", "1", "-m", f"{memory_mb}M"),
-        *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-seed", str(seed % (1 << 32))),
-        *("-rtc", f"base={BEGIN},clock=vm"),
+        *("-machine", board.machine, "-cpu", cpu, "-smp", "1", "-m", f"{memory_mb}M"),
+        *("-accel", accelerator, "-seed", str(seed % (1 << 32)), *board.time),
         *("-kernel", cell.place(kernel), "-initrd", f"{private}/{INITRD}"),
-        *("-append", " ".join([*kernels, "--", first])),
+        *("-append", " ".join(kernels)),
         *(word for name, (end, *more) in lines.items()
           for word in (*more, "-chardev", f"{end},id={name}", "-device", f"isa-serial,chardev={name}")),
-        *shown("results", cell.folder(folder)),
-        *(word for tag, path in seen.items() for word in shown(tag, cell.folder(path), "readonly=on")),
+        *shown(board, "results", cell.folder(folder)),
+        *(word for tag, path in seen.items() for word in shown(board, tag, cell.folder(path), "readonly=on")),
     ]  # fmt: skip
 
 
-def shown(tag: str, folder: str, *more: str) -> list[str]:
+def shown(board: Board, tag: str, folder: str, *more: str) -> list[str]:
     """A folder of the host, which the kernel mounts by this tag."""
     told = ",".join([f"local,id={tag},path={folder},security_model=none,multidevs=remap", *more])
-    return ["-fsdev", told, "-device", f"virtio-9p-device,fsdev={tag},mount_tag={tag}"]
+    return ["-fsdev", told, "-device", f"virtio-9p-{board.bus},fsdev={tag},mount_tag={tag}"]
 
 
 def is_open(command: Sequence[str]) -> bool:
@@ -93,7 +119,7 @@ def shown_folders(command: Sequence[str]) -> dict[str, Path]:
 
 def write_initrd(
     private: str, kernel: Path, folder: Path, modules: Mapping[str, Path], command: Sequence[str],
-    plugins: Sequence[Path], seen: Mapping[str, Path], seed: int,
+    plugins: Sequence[Path], seen: Mapping[str, Path], seed: int, clock: Clock,
 ) -> None:  # fmt: skip
     """Write what the kernel unpacks: the root that was made with it, and this run."""
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
@@ -105,6 +131,7 @@ def write_initrd(
         "plugins": [str(path) for path in plugins],
         "command": list(command),
         "seed": seed,
+        "clock": clock.value,
         "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in seen.items()},
     }
     root = Archive()

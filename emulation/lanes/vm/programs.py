@@ -46,3 +46,5 @@ def of_plan(plan: Mapping[str, Any]) -> Iterator[Path]:
     parts = [plan["routing"], *plan["links"], *plan["applications"], *(node["bridge"] or {} for node in plan["nodes"])]
     for kind in {part.get("kind") for part in parts} & NEEDED.keys():
         yield from filter(None, map(find, NEEDED[kind]))
+    if medium := (plan.get("medium") or {}).get("program"):
+        yield Path(medium)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether KVM truly works here: a /dev/kvm says little, as in a virtual machine it may be half of one, in which a
+kernel never gets far. So the kernel itself is tried: without a root it soon panics, and with that QEMU ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from emulation.lane import syscalls
+
+DEVICE = "/dev/kvm"
+LIMIT_S = 10.0  # a kernel that works takes one or two
+MACHINE = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "256M")
+
+
+def lacking(qemu: str, kernel: Path) -> str:
+    """What there is against it; empty if it works."""
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        return f"{DEVICE} is not there, or not for you"
+    if not (program := shutil.which(qemu)):
+        return f"there is no {qemu}"
+    machine = ["-machine", "microvm,acpi=on,rtc=on", "-accel", "kvm", "-cpu", "host"]
+    command = [program, *MACHINE, *machine, "-kernel", str(kernel), "-append", "panic=-1 quiet"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S,
+            preexec_fn=lambda: syscalls.die_with_parent(signal.SIGKILL),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"a kernel that is tried in it gets nowhere in {LIMIT_S:g} s"
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        return said[-1] if said else f"QEMU ends with status {done.returncode}"
+    return ""

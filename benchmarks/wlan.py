@@ -3,7 +3,8 @@
 
 Datagrams of 1472 bytes at 11 Mb/s from, to, or from and to stations around an access point: what one link carries at
 most, that all clients get the same, that up-links together leave the access point one share of many, and that one
-station at 1 Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2.
+station at 1 Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2. What survives a collision is
+decided twice: by capture at 10 dB, which is the default, and by bit errors, as in ns-3.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from emulation.play.session import play_with_progress, provide
 from emulation.specification import Specification, specify
 from topologies import Application, Node, wlan
 
+PEER = "ns-3"
 SECONDS, DATAGRAM_BYTES, OFFERED_BPS = 20, 1472, 18e6  # of the last, each flow one of stations + 1 parts
+RECEPTIONS = ("capture", "sinr")
 OPTIONS: dict[str, Any] = {"rate": 11, "basic_rates": (1, 2), "seconds": SECONDS, "trace": False, "tcp_trace": False,
                            "beacon_tu": 100, "routing": "static"}  # fmt: skip
 
@@ -58,7 +61,7 @@ def groups(scenario: Scenario, kbps: Sequence[float]) -> dict[str, float]:
     return found | {"all": sum(kbps)} | ({"Jain": sum(kbps) ** 2 / (len(kbps) * squares)} if squares else {})
 
 
-def specification(scenario: Scenario, seed: int) -> Specification:
+def specification(scenario: Scenario, seed: int, reception: str) -> Specification:
     network = wlan.layout(wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0))
     slow = {f"sta{i + 1}" for i in range(scenario.slow)}
     nodes = {name: Node.model_validate({**dict(node), "settings": {"rate": 1} if name in slow else {}})
@@ -70,7 +73,10 @@ def specification(scenario: Scenario, seed: int) -> Specification:
         })
         for number, flow in enumerate(network.applications)
     )  # fmt: skip
-    return specify(network.model_copy(update={"nodes": nodes, "applications": flows}), {**OPTIONS, "seed": seed})
+    return specify(
+        network.model_copy(update={"nodes": nodes, "applications": flows}),
+        {**OPTIONS, "reception": reception, "seed": seed},
+    )
 
 
 def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
@@ -91,14 +97,17 @@ def measure(seeds: int) -> dict[str, dict[str, list[dict[str, float]]]]:
         folder = Path(name)
         peer = build_peer(folder, "wlan")
         theirs = list(pool.map(lambda key: there(peer, *key), keys))
-        tasks = [Task(specification(*key), variant=f"{i}") for i, key in enumerate(keys)]
+        tasks = [
+            Task(specification(*key, reception), reception, f"{i}")
+            for i, key in enumerate(keys) for reception in RECEPTIONS
+        ]  # fmt: skip
         outcomes = play_with_progress(provide(), tasks, folder / "runs")
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for (scenario, _), row, outcome in zip(keys, theirs, outcomes, strict=True):
-        ours = here(scenario, outcome.run)
-        of = found.setdefault(str(scenario), {"dcflab": [], "ns-3": []})
-        of["dcflab"].append(ours)
-        of["ns-3"].append(row)
+    for (scenario, _), row in zip(keys, theirs, strict=True):
+        found.setdefault(str(scenario), {PEER: [], **{reception: [] for reception in RECEPTIONS}})[PEER].append(row)
+    for task, outcome in zip(tasks, outcomes, strict=True):
+        scenario, _ = keys[int(task.case)]
+        found[str(scenario)][task.variant].append(here(scenario, outcome.run))
     return found
 
 
@@ -106,15 +115,14 @@ def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("stations", "kb/s", "dcflab", "ns-3", "difference", title=f"A saturated WLAN, {SECONDS} s",
-                  title_justify="left")  # fmt: skip
+    table = Table("stations", "kb/s", PEER, *RECEPTIONS, title=f"A saturated WLAN, {SECONDS} s", title_justify="left")
     for scenario, of in found.items():
-        for what in of["ns-3"][0]:
-            both = ours, theirs = [statistics.mean([row[what] for row in of[name]]) for name in ("dcflab", "ns-3")]
+        for what in of[PEER][0]:
+            theirs, *ours = (statistics.mean([row[what] for row in of[name]]) for name in (PEER, *RECEPTIONS))
             digits = 3 if what == "Jain" else 0
-            said = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in both]
-            more = f"{100 * (ours.mean / theirs.mean - 1):+.1f} %"
-            table.add_row(scenario, what, *said, more, end_section=what == "Jain")
+            said = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in (theirs, *ours)]
+            more = [f" {100 * (each.mean / theirs.mean - 1):+.1f} %" for each in ours]
+            table.add_row(scenario, what, said[0], *map(str.__add__, said[1:], more), end_section=what == "Jain")
     Console().print(table)
 
 

@@ -32,7 +32,7 @@ def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scenario", wlan.SCENARIOS, ids=str)
 def test_scenarios_of_a_wlan_can_be_planned(scenario: wlan.Scenario) -> None:
-    assert plan(wlan.specification(scenario, 1))
+    assert plan(wlan.specification(scenario, 1, "sinr"))
 
 
 @pytest.mark.parametrize("traffic", manet.TRAFFIC)
@@ -87,7 +87,7 @@ def test_there_are_mutants_of_each_kind() -> None:
 def test_what_each_station_of_a_wlan_carries_is_found(tmp_path: Path) -> None:
     scenario = wlan.Scenario(1, "both")
     short = {"seconds": 1, "seed": 1}
-    asked = wlan.specification(scenario, 1)
+    asked = wlan.specification(scenario, 1, "capture")
     asked = asked.model_copy(update={"measurement": asked.measurement.model_copy(update=short)})
     [outcome] = play_with_progress(provide(), [Task(asked)], tmp_path)
     found = wlan.here(scenario, outcome.run)

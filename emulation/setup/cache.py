@@ -2,10 +2,10 @@
 """The cache: folders named `KIND-KEY`, where the key is a hash of what the folder was built from.
 
 A name says all, so nothing is ever out of date, and an entry is never changed: it is built in a folder beside, and
-renamed into place. What a package brings lies in `cache` beside the launcher (`setup.package`); what root built in
-/var/cache/dcflab serves everyone; what a user builds is the user's own. A manifest in each entry lists its key files.
-Comparing their sizes and times at each use costs microseconds and finds what was cut short or written to; a link is to
-a program of the system, which must be there. `inspect(…, thoroughly=True)` reads everything.
+renamed into place. What a package brings (`setup.package`) and what root built in /var/cache/dcflab serves everyone;
+what a user builds is the user's own. A manifest in each entry lists its key files. Comparing their sizes and times at
+each use costs microseconds and finds what was cut short or written to; a link is to a program of the system, which must
+be there. `inspect(…, thoroughly=True)` reads everything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from pathlib import Path
 
 from emulation.setup.errors import SetupError, say
 
-PACKAGED = Path(__file__).resolve().parents[2] / "cache"
+PACKAGED = Path("/usr/lib/dcflab/cache")
+BESIDE = Path(__file__).resolve().parents[2] / "cache"  # the same, of a package that is unpacked anywhere
 SYSTEM = Path("/var/cache/dcflab")
 MANIFEST = "manifest.json"
 LOCK, SCRATCH = "lock-", ".building-"
@@ -44,11 +45,16 @@ def roots() -> list[Path]:
     """Where entries are looked for; the last one is where this user builds. $DCFLAB_CACHE replaces them all."""
     if own := os.environ.get("DCFLAB_CACHE"):
         return [Path(own).absolute()]
-    common = [PACKAGED, SYSTEM] if PACKAGED.is_dir() else [SYSTEM]
+    common = [*packaged(), SYSTEM]
     if os.geteuid() == 0:
         return common
     base = os.environ.get("XDG_CACHE_HOME", "")
     return [*common, (Path(base) if base.startswith("/") else Path.home() / ".cache") / "dcflab"]
+
+
+def packaged() -> list[Path]:
+    """Those that a package brought."""
+    return [root for root in dict.fromkeys((BESIDE, PACKAGED)) if root.is_dir()]
 
 
 def key(*parts: bytes | str) -> str:

@@ -99,7 +99,7 @@ def caches() -> Iterator[Check]:
     for root in cache.roots():
         if root.is_dir():
             megabytes = sum(file.lstat().st_size for file in root.rglob("*")) >> 20
-            said = "of a package" if root == cache.PACKAGED else "anything in it may be removed"
+            said = "of a package" if root in cache.packaged() else "anything in it may be removed"
             yield Check("cache", Status.OK, f"{root}: {megabytes} MB; {said}")
     home = cache.roots()[-1]
     while not home.exists():

@@ -52,7 +52,7 @@ def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
     cannot build.
     """
     wanted = name(configuration)
-    roots = [cache.PACKAGED] if wanted else cache.roots()
+    roots = cache.packaged() if wanted else cache.roots()
     alike = {path.name for root in roots for path in root.glob(f"kernel-{recipe_key(configuration)}-*")}
     entries = map(cache.find, [*([wanted] if wanted else []), *sorted(alike)])
     return next((Kernel(entry) for entry in entries if entry), None)

@@ -13,7 +13,7 @@ import pytest
 
 from emulation.check.build import build, lane_target, stock_targets
 from emulation.check.subject import INFO, find
-from emulation.setup import kernel, modules
+from emulation.setup import MODULES, kernel, modules
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "tc_modules"
@@ -62,10 +62,11 @@ def test_what_a_socket_asks_for_is_found_by_its_name(infos: dict[str, dict[str, 
         assert f"tcp_{control}" in [module, *infos[module].get("alias", [])]
 
 
-def test_dkms_builds_all_modules_of_this_version() -> None:
-    settings = SETTING.findall((SOURCE / "dkms.conf").read_text())
-    assert {value for name, value in settings if name == "BUILT_MODULE_NAME"} == set(find(SOURCE).modules)
+@pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
+def test_dkms_builds_all_modules_of_this_version(folder: Path) -> None:
+    settings = SETTING.findall((folder / "dkms.conf").read_text())
+    assert {value for name, value in settings if name == "BUILT_MODULE_NAME"} == set(find(folder).modules)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert ("PACKAGE_VERSION", project["version"]) in settings
-    read = subprocess.run(["bash", "-euc", f". {SOURCE}/dkms.conf; echo $PACKAGE_NAME"], capture_output=True, text=True)
-    assert read.stdout == "dcflab-tc-modules\n"
+    read = subprocess.run(["bash", "-euc", f". {folder}/dkms.conf; echo $PACKAGE_NAME"], capture_output=True, text=True)
+    assert read.stdout == f"dcflab-{folder.name.replace('tc_', 'tc-')}\n"

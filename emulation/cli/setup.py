@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`setup`: now what would be done at first use, for machines that are prepared before people come."""
+
+from __future__ import annotations
+
+import click
+
+from emulation.cli.command import Command
+from emulation.setup import Group, kernel, prepare, prepare_stock
+
+CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.RUN, Group.BUILD)]
+
+
+def callback(wanted: tuple[str, ...]) -> None:
+    """Install and build now what runs in the virtual lane need; and what is FOR other things.
+
+    As root it installs packages, and what it builds serves everyone.
+    """
+    from emulation.play.session import set_up
+
+    groups = {Group(value) for value in wanted}
+    with set_up():
+        prepare(*groups)
+        if Group.CHECK in groups:
+            prepare(configuration=kernel.DEBUG)
+        if Group.VM in groups:
+            prepare_stock("")
+
+
+COMMAND = Command(
+    "setup", ["setup", "setup vm prompt"],
+    params=[click.Argument(["wanted"], nargs=-1, type=click.Choice(CHOICES), metavar="[FOR ...]")],
+    callback=callback, help=f"{callback.__doc__}\n\nFOR: {', '.join(CHOICES)}",
+)  # fmt: skip

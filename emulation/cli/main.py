@@ -24,6 +24,7 @@ from emulation.lanes import CHECKOUT, Ended
 from emulation.play.errors import Failure, Misuse
 
 PROGRAM = os.getpid()
+CONFIGURATIONS = (".cfg", ".conf")  # of wmediumd
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
 
@@ -72,7 +73,7 @@ class What(Group):
             from emulation.cli import script
 
             return script.command(cmd_name)
-        if cmd_name.endswith((".cfg", ".conf")):
+        if cmd_name.endswith(CONFIGURATIONS):
             from emulation.cli import wmediumd
 
             return wmediumd.command(cmd_name)
@@ -95,7 +96,7 @@ class Topologies(What):
     """`shell`'s subcommands: the topologies, and any Python file."""
 
     draws = False
-    what, besides = "topology", ", or the path of one or of a script that ends in .py"
+    what, besides = "topology", ", or the path of one or of a script (.py), or a wmediumd configuration (.cfg)"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return topology_names()
@@ -105,6 +106,10 @@ class Topologies(What):
 
         if cmd_name in topology_names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
             return shell.of_topology(cmd_name)
+        if cmd_name.endswith(CONFIGURATIONS):
+            from emulation.cli import wmediumd
+
+            return wmediumd.prompt(cmd_name)
         return shell.of_script(cmd_name) if cmd_name.endswith(".py") else None
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -19,6 +21,7 @@ from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
 from emulation.play.session import failures, new_folder, provide
 from emulation.specification import Specification
+from topologies import Network
 
 PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
 from emulation.net import Net
@@ -31,21 +34,31 @@ with Net.of({specification!r}) as net:
 def of_topology(name: str) -> click.Command:
     """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
 
-    def callback(seeds: list[int], out: Path | None, lane: Lane, **given: Any) -> None:
-        asked = specification_of(name, given | {"seed": seeds[0]})
-        title, lab = Path(name).stem, provide(folders=asked.kernel.modules, lane=lane)
-        with failures():
-            lab.check(plan(asked))
-        folder = new_folder(out, title)
-        program = folder / KEPT
-        program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
-        script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
-        play_in(folder, lab, script, title, False, (), at_terminal())
+    def callback(**given: Any) -> None:
+        play_network(Path(name).stem, name, **given)
 
     help_ = f"A prompt inside a running {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
     params = [*options_of(name), seeds(), out(), *lane()]
     return Command(name, examples, params=params, callback=callback, help=help_)
+
+
+def play_network(
+    title: str, what: str | Network, *, seeds: list[int], out: Path | None, lane: Lane,
+    usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
+) -> None:  # fmt: skip
+    """A prompt in a network, of a topology by its name or itself; with the options that were `given`, and those that
+    are `usual` where they were not. Raises Misuse, Failure."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    asked = specification_of(what, {**usual, **chosen, "seed": seeds[0]})
+    lab = provide(folders=asked.kernel.modules, lane=lane)
+    with failures():
+        lab.check(plan(asked))
+    folder = new_folder(out, title)
+    program = folder / KEPT
+    program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
+    script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
+    play_in(folder, lab, script, title, False, (), at_terminal())
 
 
 def standing(asked: Specification) -> Specification:

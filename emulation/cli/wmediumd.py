@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run LAB.cfg`: the network of a wmediumd configuration, in any lane, under our air."""
+"""`run LAB.cfg`, `shell LAB.cfg`: the network of a wmediumd configuration, in any lane, under our air."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from emulation.cli import topology
-from emulation.cli.command import Command
+from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, warn
 from emulation.cli.playing import of_runs
 from emulation.plan import wmediumd
@@ -30,8 +31,30 @@ class Flow(click.ParamType[tuple[str, str], str]):
 
 
 def command(name: str) -> click.Command:
-    """The command of a configuration."""
+    """The command that runs a configuration."""
 
+    def play(asked: wmediumd.Asked, **given: Any) -> None:
+        topology.run(Path(name).stem, asked.network, usual=asked.options, **given)
+
+    lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54"]
+    return _command(name, play, lines, of_runs(), "The network of a wmediumd configuration.")
+
+
+def prompt(name: str) -> click.Command:
+    """The command that gives a prompt in its network."""
+
+    def play(asked: wmediumd.Asked, **given: Any) -> None:
+        from emulation.cli import shell
+
+        shell.play_network(Path(name).stem, asked.network, usual=asked.options, **given)
+
+    said = "A prompt inside the network of a wmediumd configuration."
+    return _command(name, play, [f"shell {name}"], [seeds(), out(), *lane()], said)
+
+
+def _command(
+    name: str, play: Callable[..., None], lines: Sequence[str], more: Sequence[click.Parameter], said: str
+) -> click.Command:
     def callback(flows: tuple[tuple[str, str], ...], per_file: str | None, **given: Any) -> None:
         try:
             asked = wmediumd.read(name, per_file, flows or None)
@@ -39,7 +62,7 @@ def command(name: str) -> click.Command:
             raise Misuse("\n       ".join(explain(error))) from None
         for sentence in asked.warnings:
             warn(sentence)
-        topology.run(Path(name).stem, asked.network, usual=asked.options, **given)
+        play(asked, **given)
 
     own = [
         click.Option(["--flow", "flows"], type=Flow(), metavar="FROM,TO", multiple=True,
@@ -47,6 +70,5 @@ def command(name: str) -> click.Command:
         click.Option(["-x", "--per-file", "per_file"], metavar="FILE",
                      help="packet error rates by power, as wmediumd's -x"),
     ]  # fmt: skip
-    lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54"]
-    params = [*own, *options_of(None, wmediumd.USUAL), *of_runs()]
-    return Command(name, lines, params=params, callback=callback, help="The network of a wmediumd configuration.")
+    params = [*own, *options_of(None, wmediumd.USUAL), *more]
+    return Command(name, lines, params=params, callback=callback, help=said)

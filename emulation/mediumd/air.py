@@ -21,6 +21,8 @@ from emulation.mediumd.capture import Capture
 from emulation.plan import plan, wmediumd
 from emulation.plan.air import MAX_DELAY_NS, floor_dbm
 from emulation.specification import propagation, specify
+from emulation.specification.propagation import Propagation
+from topologies import Network, Node
 
 if TYPE_CHECKING:
     from emulation.lane.wmediumd.arguments import Arguments, Say
@@ -32,6 +34,8 @@ STEP_NS = 100_000_000  # of stations with a direction
 LOOK_NS = 10_000_000_000  # between two looks at what the air could not play
 # Stations of a kernel that lives its own life: all rates, with the kernel's rate control, and all basic ones.
 RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True}
+NOBODY = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # while it is made, nobody hears anybody
+FARTHEST_M = 1e6  # beyond, a delay is as large as any
 BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
 
 
@@ -42,6 +46,7 @@ class Medium:
         self.loop, self.stations, self.table, self.say = loop, stations, table, say
         self.options = {**RADIOS, "freq": asked.freq, "seed": asked.seed, "trace": bool(asked.capture)}
         self.capture: Capture | None = None
+        self.wanted_model: dict[str, Any] = {}
         self.wanted, self.captures = asked.capture, 0
         if asked.freq < 3000:
             self.options["basic_rates"] = BASIC_2GHZ
@@ -61,9 +66,14 @@ class Medium:
         self._close()
 
     def heard(self, done: Done) -> None:
-        """A client has changed something. Raises OSError where the kernel refuses it."""
+        """A client has changed something. Raises OSError where the kernel refuses it: of who is there, there is no air
+        then, and nothing arrives."""
         if done.members:
-            self._set_up()
+            try:
+                self._set_up()
+            except (OSError, ValueError):
+                self._close()
+                raise
         elif done.changed:
             self._set_powers()
 
@@ -72,20 +82,21 @@ class Medium:
         self._close()
         if not self.stations.all:
             return
-        options = {**self.options, **wmediumd.options_of(self.stations, self.table)}
-        self.asked = specify(wmediumd.network_of(self.stations, ()), options)
-        self.planned = plan(self.asked)
-        names = names_of_radios()
-        for node, station in zip(self.planned["nodes"], self.stations.all, strict=True):
+        self.names = [f"sta{number}" for number, _ in enumerate(self.stations.all, 1)]
+        options = {**self.options, **wmediumd.medium_of(self.stations, self.table), "propagation": NOBODY}
+        self.asked = specify(Network(nodes={name: Node() for name in self.names}), options)
+        planned = plan(self.asked)
+        radios_there = names_of_radios()
+        for node, station in zip(planned["nodes"], self.stations.all, strict=True):
             address = name_of(station.address)
-            node["interfaces"][0]["address"] = names.get(address, address)
+            node["interfaces"][0]["address"] = radios_there.get(address, address)
         self.air = load()
-        self.air.configure(self.planned)
+        self.air.configure(planned)
         self._set_powers()
         if self.wanted:
             self.captures += 1
             path = self.wanted + (f".{self.captures}" if self.captures > 1 else "")
-            self.capture = Capture(self.loop, path, radios(self.planned))
+            self.capture = Capture(self.loop, path, radios(planned))
             self.air.start()
 
     def _close(self) -> None:
@@ -101,14 +112,23 @@ class Medium:
     def _set_powers(self) -> None:
         if not self.air:
             return
-        model = self.asked.medium.propagation if self.stations.mode is Mode.PATH_LOSS else None
+        model = self._model() if self.stations.mode is Mode.PATH_LOSS else None
         heard = wmediumd.received(self.stations, model)
         found = propagation.power_mdbm(heard, floor_dbm(self.asked, self.asked.network.standing()))
         delay = np.zeros(found.shape, np.int64)
         if model:
-            distance = propagation.distances([one.position for one in self.stations.all])
-            delay = np.minimum(propagation.delay_ns(distance), MAX_DELAY_NS - 1)
+            far = np.minimum(propagation.distances([one.position for one in self.stations.all]), FARTHEST_M)
+            delay = np.minimum(propagation.delay_ns(far), MAX_DELAY_NS - 1)
         self.air.set_powers(dict(enumerate(found.tolist())), dict(enumerate(delay.tolist())))
+
+    def _model(self) -> Propagation:
+        """Of the path loss, on the channel; made anew when it is another one."""
+        wanted = wmediumd.model_of(self.stations)
+        if wanted != self.wanted_model:
+            options = {**self.options, "propagation": wanted}
+            self.model = specify(Network(nodes={"sta1": Node()}), options).medium.propagation
+            self.wanted_model = wanted
+        return self.model
 
     def _move(self) -> None:
         """A part of wmediumd's step, so that nobody jumps."""

@@ -25,6 +25,7 @@ from emulation.specification.propagation import Floats, Propagation
 from topologies import Application, Network, Node, Waypoint
 
 LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # how long a station keeps its direction, at most
+LOWEST_M, HIGHEST_M = 0.01, 1000.0  # antennas
 REFERENCE_DBM = 20.0  # a model's own power; stations have theirs
 USUAL: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}  # the kernel finds what an SNR allows
 
@@ -79,14 +80,18 @@ def _way(station: Station) -> tuple[Waypoint, ...]:
 
 def options_of(stations: Stations, table: tables.Table | None = None, source: str = "") -> dict[str, Any]:
     """The options that such a network is meant with, but for those of its radios."""
-    options: dict[str, Any] = {"reception": "sinr", "noise_dbm": stations.noise_dbm}
+    options = medium_of(stations, table, source)
     if stations.mode is Mode.PATH_LOSS:
-        options["propagation"] = model_of(stations)
-        options["thresholds"] = {"receive_dbm": CCA_DBM, "sense_dbm": CCA_DBM}
-    else:
-        over_noise = received(stations, None) - stations.noise_dbm
-        matrix = [[None if math.isinf(each) else float(each) for each in row] for row in over_noise]
-        options["propagation"] = {"model": "snr", "snr_db": matrix, "noise_dbm": stations.noise_dbm}
+        return {**options, "propagation": model_of(stations)}
+    over_noise = received(stations, None) - stations.noise_dbm
+    matrix = [[None if math.isinf(each) else float(each) for each in row] for row in over_noise]
+    return {**options, "propagation": {"model": "snr", "snr_db": matrix, "noise_dbm": stations.noise_dbm}}
+
+
+def medium_of(stations: Stations, table: tables.Table | None = None, source: str = "") -> dict[str, Any]:
+    """The part of it that does not say who hears whom."""
+    options: dict[str, Any] = {"reception": "sinr", "noise_dbm": stations.noise_dbm}
+    options["thresholds"] = {"receive_dbm": CCA_DBM, "sense_dbm": CCA_DBM}
     if stations.mode in (Mode.PROB, Mode.SPECIFIC):
         options["per"] = one_curve()
     elif table:
@@ -104,7 +109,7 @@ def model_of(stations: Stations) -> dict[str, Any]:
         case Loss.FREE_SPACE:
             return {"model": "free-space", **power}
         case Loss.TWO_RAY_GROUND:
-            height = max((one.height for one in stations.all), default=1.0)
+            height = min(max([LOWEST_M, *(one.height for one in stations.all)]), HIGHEST_M)
             return {"model": "two-ray", "frequency_mhz": None, "height_m": height, **power}
         case Loss.ITU:
             own = {"coefficient": loss.power_loss} if loss.power_loss else {}

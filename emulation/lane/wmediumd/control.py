@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FRACTION = 1 << 31  # Q1.31
 MOST = 250  # stations
+SECOND = 0x40  # of the first byte: of a radio's second address
 
 
 class Request(enum.IntEnum):
@@ -151,10 +152,12 @@ def _probability(fixed: int) -> float:
 
 
 def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
-    """The answer has the number of the new station, or, of one that is there, its own."""
-    if there := stations.find(address):
+    """The answer has the number of the new station, or, of one that is there, its own. No station has a group's
+    address, and none the second one of another's radio."""
+    other = bytes([address[0] ^ SECOND]) + address[1:]
+    if there := stations.find(address) or stations.find(other):
         return Result.DUPLICATE, struct.pack(">i", stations.all.index(there))
-    if len(stations.all) >= MOST:
+    if len(stations.all) >= MOST or address[0] & 1 or not any(address):
         return Result.INTF_NOTFOUND, struct.pack(">i", -1)
     stations.all.append(Station(address))
     return Result.OK, struct.pack(">i", len(stations.all) - 1)

@@ -95,7 +95,7 @@ class Edge:
         self.netlink = Generic()
         try:
             self.netlink.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
-            self.family = self.netlink.family(FAMILY)[0]
+            self.family = self._family()
             self._register()
         except BaseException:
             self.netlink.close()
@@ -110,6 +110,14 @@ class Edge:
 
     def heard(self, done: Done) -> None:
         """A client has changed something: it holds from the next frame on."""
+
+    def _family(self) -> int:
+        try:
+            return self.netlink.family(FAMILY)[0]
+        except NetlinkError as error:
+            if error.errno != errno.ENOENT:
+                raise
+            raise NetlinkError(error.errno, "mac80211_hwsim is not loaded: modprobe mac80211_hwsim") from None
 
     def _register(self) -> None:
         """Frames may come before the answer."""

@@ -66,7 +66,7 @@ A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_C
     19,
 )
 STAGES = 4
-MOST, ROOM = 1 << 17, 1 << 22  # bytes at once; and of the socket's buffer
+MOST, ROOM = 1 << 14, 1 << 22  # bytes of a message, which holds one frame; and of the socket's buffer
 SO_RCVBUFFORCE = 33
 ACK_FRAME = b"\xd4\x00\x00\x00"  # and whom it is for
 SECOND = 0x40  # of a radio's second address
@@ -100,7 +100,6 @@ class Edge:
         except BaseException:
             self.netlink.close()
             raise
-        self.netlink.socket.setblocking(False)
         self.loop.watch(self.netlink.socket.fileno(), select.EPOLLIN, self._read)
         return self
 
@@ -143,14 +142,11 @@ class Edge:
     def _read(self) -> None:
         """What hwsim has sent; it says nothing of what it was sent, but if that was wrong: of a radio that is gone."""
         try:
-            while True:
-                for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
-                    if kind == ERROR:
-                        self.say(DEBUG, f"hwsim: {os.strerror(acknowledgement(kind, flags, body)[0])}")
-                    else:
-                        self._take(kind, body)
-        except BlockingIOError:
-            pass
+            for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
+                if kind == ERROR:
+                    self.say(DEBUG, f"hwsim: {os.strerror(acknowledgement(kind, flags, body)[0])}")
+                else:
+                    self._take(kind, body)
         except OSError as error:
             if error.errno != errno.ENOBUFS:
                 raise

@@ -281,6 +281,7 @@ static struct genl_family family __ro_after_init = {
 	.maxattr = ATTRS - 1,
 	.policy = policy,
 	.module = THIS_MODULE,
+	.netnsok = true, /* a lane may be in a namespace of its own */
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
 	.resv_start_op = CMD_COUNTERS + 1,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inside the lane: what the kernel starts. It mounts the checkout at its place, and goes on there, in `guest`; where it
-is there already, in `machine`.
+is there already, in `machine`; and where there are no files but this machine's own, in `hosted`.
 
 The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it are
 the modules that every run loads, as one file (`emulation.lanes.virtual.bundle`); only others are looked for.
@@ -53,7 +53,9 @@ if __name__ == "__main__":
     with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
         sys.meta_path.insert(0, Bundle(marshal.loads(file.read())))
     sys.path[0] = CHECKOUT
-    if len(sys.argv) > 2:
+    if sys.argv[2:3] == ["host"]:
+        from emulation.lane.hosted import main
+    elif len(sys.argv) > 2:
         import ctypes
 
         mount = ctypes.CDLL(None).mount

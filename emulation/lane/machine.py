@@ -77,6 +77,7 @@ def enter_host(folders: dict[str, str]) -> None:
             syscalls.mount("9p", HOST + place, tag, syscalls.MS_RDONLY, SEEN)
     os.chroot(HOST)
     os.chdir("/")
+    sys.path_importer_cache.clear()  # there are other files now
     for name in AT_HAND:
         for file in filter(os.path.isfile, (f"/usr/{folder}/{name}" for folder in ("bin", "sbin"))):
             with open(file, "rb") as program:

@@ -37,9 +37,14 @@ def unmount(target: str) -> None:
     check(libc.umount2(target.encode(), MNT_DETACH), f"unmount {target}")
 
 
+def unshare(what: int) -> None:
+    """Have these namespaces for this thread alone."""
+    check(libc.unshare(what), "unshare")
+
+
 def new_network_namespace() -> None:
     """Put this thread into a network namespace of its own."""
-    check(libc.unshare(CLONE_NEWNET), "unshare")
+    unshare(CLONE_NEWNET)
 
 
 def show_devices_of_namespace() -> None:

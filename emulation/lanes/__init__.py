@@ -127,6 +127,12 @@ def clock(lane: Lane) -> Clock:
     return getattr(lane, "clock", Clock.VIRTUAL)
 
 
+def refusal(lane: Lane) -> str:
+    """Why a lane cannot be had here and now; empty if it can, as far as is known beforehand."""
+    refused: Callable[[], str] | None = getattr(lane, "refusal", None)
+    return refused() if refused else ""
+
+
 def allows_late(lane: Lane) -> bool:
     """Whether runs are kept that are not valid, as the lane did not keep time."""
     return getattr(lane, "allow_late", False)
@@ -138,11 +144,15 @@ def ready(lane: Lane, kernel: Path) -> tuple[Lane, str]:
     return find_out(kernel) if find_out else (lane, "")
 
 
+def settings_of(lane: Lane) -> set[str]:
+    """The names of a lane's settings."""
+    return {field.name for field in fields(lane)} - {"name"} if is_dataclass(lane) else set()
+
+
 def with_settings(lane: Lane, settings: Mapping[str, Any]) -> Lane:
     """The same lane with other settings, by their names. Raises ValueError for one that it has not."""
-    known = {field.name for field in fields(lane)} - {"name"} if is_dataclass(lane) else {""}
-    if other := [name for name in settings if name not in known]:
-        raise ValueError(f"the lane {lane.name} has no choice of {' and '.join(other)}")
+    if other := settings.keys() - settings_of(lane):
+        raise ValueError(f"the lane {lane.name} has no choice of {' and '.join(sorted(other))}")
     found: Any = lane
     return cast(Lane, replace(found, **settings)) if settings else lane
 

@@ -104,9 +104,8 @@ def programs_of(before: Result, lane: Lane | None) -> list[str]:
 def same_lane(before: Result) -> Lane:
     """The lane of these runs. Raises ValueError if there is none of its name."""
     lane = lanes.find(before.host.lane)
-    if lanes.stock(lane) is None or not before.host.kernel:
-        return lane
-    return lanes.with_settings(lane, {"stock": before.host.kernel, "clock": lanes.Clock(before.host.clock)})
+    settings = {"stock": before.host.kernel, "clock": lanes.Clock(before.host.clock)}
+    return lanes.with_settings(lane, {name: settings[name] for name in settings.keys() & lanes.settings_of(lane)})
 
 
 def script_of(before: Result, folder: Path) -> Script | None:

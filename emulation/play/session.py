@@ -43,13 +43,15 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
             raise Misuse(f"modules: there is no Kbuild in {folder}")
     lane = lane or lanes.find(lanes.DEFAULT)
+    if refused := lanes.refusal(lane):
+        raise Misuse(refused)
     own = tuple(map(Path, folders))
     prepared: Prepared | PreparedStock
     with set_up():
         if (stock := lanes.stock(lane)) is None:
             prepared = prepare(*groups, folders=own)
         else:
-            prepared = prepare_stock(stock, *groups, folders=own)
+            prepared = prepare_stock(stock, *groups, folders=own, boots=getattr(lane, "boots", True))
     lane, said = lanes.ready(lane, prepared.kernel.linux)
     if said:
         say(said)

@@ -39,7 +39,7 @@ class Prepared:
 class PreparedStock:
     """The same of a lane that boots a distribution's kernel."""
 
-    kernel: stock.Stock
+    kernel: stock.Installed
     modules: dict[str, Path]
 
 
@@ -69,11 +69,14 @@ def prepare(
     return Prepared(lane, found)
 
 
-def prepare_stock(wanted: str, *groups: Group, folders: tuple[Path, ...] = ()) -> PreparedStock:
-    """The same for lanes that boot a distribution's kernel: the one of this release or path; of "" the latest."""
+def prepare_stock(
+    wanted: str, *groups: Group, folders: tuple[Path, ...] = (), boots: bool = True
+) -> PreparedStock:  # fmt: skip
+    """The same for lanes of a distribution's kernel: the one of this release or path, or of "" the latest; if it is not
+    to be booted, the one that runs."""
     mend_environment()
-    packages.ensure(Group.RUN, Group.VM, *groups)
-    lane = stock.obtain(wanted)
+    packages.ensure(Group.RUN, Group.VM if boots else Group.HOST, *groups)
+    lane = stock.obtain(wanted) if boots else stock.running()
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
         found |= modules.obtain(folder, lane)

@@ -10,19 +10,19 @@ from pathlib import Path
 
 from emulation.setup import cache, packages
 from emulation.setup.kernel import Kernel
-from emulation.setup.stock import Stock
+from emulation.setup.stock import Installed
 from emulation.setup.tools import make
 
 DESCRIPTIONS, SOURCES = ("Kbuild", "Makefile"), (".c", ".h", ".S")
 
 
-def find(source: Path, kernel: Kernel | Stock) -> dict[str, Path]:
+def find(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
     """The modules of a folder with a Kbuild file, by name, if they are in the cache; else none."""
     entry = cache.find(name(source, kernel))
     return {file.stem: file for file in sorted(entry.glob("*.ko"))} if entry else {}
 
 
-def obtain(source: Path, kernel: Kernel | Stock) -> dict[str, Path]:
+def obtain(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
     """The modules of a folder with a Kbuild file, by name; built if they are not in the cache. Raises SetupError."""
     if not find(source, kernel):
         packages.ensure(kernel.builders)
@@ -30,7 +30,7 @@ def obtain(source: Path, kernel: Kernel | Stock) -> dict[str, Path]:
     return find(source, kernel)
 
 
-def name(source: Path, kernel: Kernel | Stock) -> str:
+def name(source: Path, kernel: Kernel | Installed) -> str:
     """The name of a folder's modules in the cache."""
     contents = [part for file in sources(source) for part in (str(file.relative_to(source)), file.read_bytes())]
     return f"modules-{source.name}-{cache.key(kernel.key, *contents)}"
@@ -42,7 +42,7 @@ def sources(folder: Path) -> list[Path]:
     return sorted(file for file in found if file.name in DESCRIPTIONS or file.suffix in SOURCES)
 
 
-def build(folder: Path, source: Path, kernel: Kernel | Stock) -> Iterable[str]:
+def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[str]:
     """Build the modules from a copy of their sources; returns the key files. Raises SetupError."""
     copy = folder / source.name
     for file in sources(source):

@@ -26,12 +26,14 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab, a lab on the distribution's kernel, people at the prompt,
-    building kernel and modules, checking modules, looking at one in a debugger, the tests, the benchmarks."""
+    """What needs packages: the Python environment, a lab, one on a distribution's kernel, one on this machine's, people
+    at the prompt, building kernel and modules, checking modules, looking at one in a debugger, the tests, the
+    benchmarks."""
 
     ENVIRONMENT = "environment"
     RUN = "run"
     VM = "vm"
+    HOST = "host"
     PROMPT = "prompt"
     BUILD = "build"
     CHECK = "check"
@@ -72,20 +74,21 @@ BY_HAND = (
 )
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
+RUNNING = f"/lib/modules/{os.uname().release}"
+OF_STOCK = (program("modprobe", "kmod"), program("gcc"), program("make"))
 STOCK = (
     program("qemu-system-x86_64", "qemu-system-x86"),
-    program("modprobe", "kmod"),
     program("zstd"),  # with which Linux 6.12's image is packed
     files(HWSIM, "linux-image-amd64"),
     files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
-    program("gcc"),
-    program("make"),
+    *OF_STOCK,
 )  # a lane of the distribution's kernel
 
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
     Group.RUN: (files("/lib/firmware/regulatory.db", "wireless-regdb"),),
     Group.VM: STOCK,
+    Group.HOST: (*OF_STOCK, files(f"{RUNNING}/build/Makefile", f"linux-headers-{os.uname().release}")),
     Group.PROMPT: BY_HAND,
     Group.BUILD: (
         program("gcc"),

@@ -41,6 +41,7 @@ MODULES = (
     *("ccm", "gcm", "cmac", "ctr", "ghash*", "aes_generic", "arc4", "michael_mic", "inet_diag", "tcp_diag", "udp_diag"),
     *("packet_diag", "netlink_diag", "unix_diag", "af_packet", "llc", "stp", "crc32c_generic", "libcrc32c"),
 )  # with what they need, of those that are there
+OF_NETWORKS = ("tcp_", "sch_", "batman")
 PROGRAMS = ("modprobe", "sh")
 NOT_IN_LANES = ("test", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "distutils", "pydoc_data",
                 "site-packages", "dist-packages", "__pycache__")  # fmt: skip
@@ -57,17 +58,11 @@ SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248  # Documentation/arch/x86/boot.rst
 
 
 @dataclass(frozen=True)
-class Stock:
-    """A distribution's kernel in the cache: `folder`; and where its headers are, if they are installed."""
+class Installed:
+    """A distribution's kernel whose headers are installed."""
 
-    folder: Path
-    image: Path
     release: str
     builders = packages.Group.VM  # what building for it takes
-
-    @property
-    def linux(self) -> Path:
-        return self.folder / LINUX
 
     @property
     def headers(self) -> Path:
@@ -79,9 +74,14 @@ class Stock:
         return folder
 
     @property
+    def linux(self) -> Path:
+        """What tells it from others: what it has for modules."""
+        return self.headers / "Module.symvers"
+
+    @property
     def key(self) -> str:
-        """What tells it from other kernels, for what is built for it."""
-        return f"{self.release} {fingerprint(self.image)}"
+        """The same, for what is built for it."""
+        return f"{self.release} {fingerprint(self.headers / 'Module.symvers')}"
 
     @property
     def make(self) -> tuple[str, ...]:
@@ -90,8 +90,34 @@ class Stock:
     @property
     def modules(self) -> dict[str, Path]:
         """Its own modules of the network, by name; what is built in has the kernel as its file."""
-        found = {name: self.linux for name in built_in(self.release) if name.startswith(("tcp_", "sch_"))}
+        found = {name: self.linux for name in built_in(self.release) if name.startswith(OF_NETWORKS)}
+        paths = {module_name(path): modules_of(self.release) / path for path in dependencies(self.release)}
+        return found | {name: path for name, path in paths.items() if name.startswith(OF_NETWORKS)}
+
+
+@dataclass(frozen=True)
+class Stock(Installed):
+    """The same in the cache, ready to be booted: a `folder`."""
+
+    folder: Path
+
+    @property
+    def linux(self) -> Path:
+        return self.folder / LINUX
+
+    @property
+    def modules(self) -> dict[str, Path]:
+        found = {name: self.linux for name in built_in(self.release) if name.startswith(OF_NETWORKS)}
         return found | {file.stem: file for file in sorted(self.folder.glob("net/*.ko"))}
+
+
+def running() -> Installed:
+    """This machine's kernel. Raises SetupError if it has no radios without hardware."""
+    release = os.uname().release
+    if not path_of(HWSIM, release) and HWSIM not in built_in(release):
+        raise SetupError(f"this machine's kernel, {release}, has no {HWSIM}; Debian's linux-image-amd64 has it, its "
+                         "cloud flavour has not")  # fmt: skip
+    return Installed(release)
 
 
 def installed() -> list[Path]:
@@ -128,7 +154,7 @@ def obtain(wanted: str) -> Stock:
     name = f"stock-{cache.key(Path(__file__).read_bytes(), *map(fingerprint, files))}"
     if not cache.find(name):
         say(f"making {release} ready for lanes; this happens once, and takes some seconds")
-    return Stock(cache.obtain(name, lambda folder: build(folder, image)), image, release)
+    return Stock(release, cache.obtain(name, lambda folder: build(folder, image)))
 
 
 def build(folder: Path, image: Path) -> Iterable[str]:

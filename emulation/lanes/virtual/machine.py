@@ -51,9 +51,10 @@ class Machine:
     """One kernel, from boot to end."""
 
     def __init__(
-        self, folder: Path, listener: Listener, wall_limit_s: float | None, clock: Clock = Clock.VIRTUAL
-    ) -> None:
-        self.folder, self.listener, self.clock = folder, listener, clock
+        self, folder: Path, listener: Listener, wall_limit_s: float | None, clock: Clock = Clock.VIRTUAL,
+        terminal: bool = False,
+    ) -> None:  # fmt: skip
+        self.folder, self.listener, self.clock, self.terminal = folder, listener, clock, terminal
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
         self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
@@ -74,6 +75,9 @@ class Machine:
         with contextlib.ExitStack() as stack:
             self.log = stack.enter_context((self.folder / "console.log").open("wb", buffering=0))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
+            if self.terminal:
+                self.keyboard, keys = terminal(stack)
+                outputs[0] = self.keyboard, keys
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
             wires = Wires(*(end.fileno() for end in guest_ends))
@@ -127,7 +131,7 @@ class Machine:
                         selector.unregister(ended)
                         self.kill()  # its guests, which hold the pipes open
                         continue
-                    data = os.read(source, 1 << 16)
+                    data = read(source)
                     *lines, rest[source] = (rest[source] + data).split(b"\n")
                     if not data:
                         selector.unregister(source)
@@ -254,6 +258,22 @@ def understood(line: str) -> dict[str, Any]:
     if not all(isinstance(report.get(key), kind) for key, kind in shape.items()):
         raise ValueError(line)
     return report
+
+
+def read(source: int) -> bytes:
+    """What has come; nothing at its end, which a terminal calls an error."""
+    try:
+        return os.read(source, 1 << 16)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        return b""
+
+
+def terminal(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    """A terminal: our end, and the program's."""
+    ours, theirs = (os.fdopen(end, "r+b", 0) for end in os.openpty())
+    return stack.enter_context(ours), stack.enter_context(theirs)
 
 
 def pipe(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:

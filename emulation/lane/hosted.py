@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside the lane `host`, on this machine's own kernel: a first process in namespaces of its own, which hold all that a
+run makes, and are gone with it.
+
+Its processes are in a namespace of theirs, which ends with the first; so are its mounts, among which the names of
+nodes; and its network, in which radios are made: other networks of this machine, and whoever manages them, see nothing
+of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+from emulation.lane import guest, syscalls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NEW_PROCESSES = 0x20000000  # CLONE_NEWPID
+PRIVATE = 1 << 18 | syscalls.MS_REC
+
+
+def main() -> None:
+    """Be its parent, and end with it."""
+    boot_file, _, terminal, reports = sys.argv[1:]
+    with open(boot_file) as file:
+        boot = json.load(file)
+    syscalls.unshare(NEW_PROCESSES)
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        syscalls.die_with_parent(signal.SIGKILL)
+        be_first(boot, terminal, f"/proc/self/fd/{reports}")
+        os._exit(0)
+    assert parent == os.getpid()
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
+
+
+def be_first(boot: dict[str, Any], terminal: str, reports: str) -> None:
+    syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWNET)
+    syscalls.mount("", "/", flags=PRIVATE)
+    show(boot)
+    guest.console = terminal
+    guest.serve(boot, reports)
+
+
+def show(boot: dict[str, Any]) -> None:
+    """Mount what programs expect, and what boot.json names, in its places: it may itself be below /run."""
+    places = {guest.CHECKOUT: boot["checkout"], guest.RUN: boot["folder"]}
+    places |= {f"{guest.MODULES}/{name}": folder for name, (folder, _) in boot["modules"].items()}
+    places |= {f"{guest.PLUGINS}/{number}": folder for number, folder in enumerate(boot["plugins"])}
+    opened = {place: os.open(source, os.O_PATH) for place, source in places.items()}
+    syscalls.mount("proc", "/proc")
+    syscalls.mount("sysfs", "/sys")
+    syscalls.mount("debugfs", "/sys/kernel/debug")
+    syscalls.mount("tmpfs", "/run")
+    for place, source in opened.items():
+        os.makedirs(place)
+        syscalls.mount("", place, f"/proc/self/fd/{source}", syscalls.MS_BIND)
+        os.close(source)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lane `host`: this machine's own kernel, as root, in real time: for a lab server, or a virtual machine of its own.
+
+All that a run makes is in namespaces of its own (`emulation.lane.hosted`), and belongs to its first process: its radios
+to a netlink socket, its nodes to a mount namespace, its programs to a process namespace. So the kernel takes all of it
+away however that process ends, and nothing of anybody else's is ever looked at. What the kernel keeps are the modules
+that were loaded for it: whose these are, is written down (`loaned`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from emulation.lane.init import BUNDLE
+from emulation.lanes import CHECKOUT, Clock, Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes.host.loaned import in_use, loaned
+from emulation.lanes.virtual import sigterm_as_sigint
+from emulation.lanes.virtual.boot import PYTHON
+from emulation.lanes.virtual.bundle import bundle
+from emulation.lanes.virtual.confine import Barrier, Cell, cell, is_root
+from emulation.lanes.virtual.machine import Machine, Wires
+from emulation.lanes.virtual.scratch import scratch
+
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
+
+
+class Unconfined(Cell):
+    """No barriers: what runs is root of this machine."""
+
+    def enter(self) -> list[Barrier]:
+        return []
+
+
+@dataclass(frozen=True)
+class Host:
+    """`allow_late`: runs are kept that are not valid, as time was not kept."""
+
+    name: str = "host"
+    allow_late: bool = False
+
+    clock = Clock.REAL
+    boots = False  # no kernel
+
+    @property
+    def stock(self) -> str:
+        """The running kernel's release."""
+        return os.uname().release
+
+    def refusal(self) -> str:
+        """What there is against it; empty if nothing."""
+        if not is_root():
+            return "--lane host takes root: it makes radios and loads modules into this machine's kernel"
+        return in_use()
+
+    def run(
+        self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
+        wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
+    ) -> LaneResult:  # fmt: skip
+        """As `emulation.lanes.Lane` says. Call it in a thread that outlives the run."""
+        if refused := self.refusal():
+            raise LaneError(Reason.NOT_STARTED, refused)
+        folder = run_folder.resolve()
+        machine = Machine(folder, listener or Listener(), wall_limit_s, Clock.REAL, terminal=True)
+        own = {name: path.resolve() for name, path in modules.items() if not path.is_relative_to("/lib/modules")}
+        others = [name for name in modules if name not in own] if command[0] == "plan" else []
+        try:
+            with scratch("lane") as private, loaned(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
+                write_boot(private, folder, own, command, plugins, seed)
+                given = Unconfined(around.handed)
+                ended = machine.run(
+                    PYTHON, lambda wires: command_line(private, wires), private, given, os.sched_getaffinity(0)
+                )
+                return replace(ended, repeatable=False)
+        except KeyboardInterrupt:
+            raise LaneError(Reason.INTERRUPTED) from None
+        except subprocess.SubprocessError as error:
+            raise LaneError(Reason.NOT_STARTED, str(error)) from None
+
+
+def command_line(private: str, wires: Wires) -> list[str]:
+    """Of the first process, and of its parent, which it ends with."""
+    return [
+        str(PYTHON), "-s", "-S", "-B", f"{private}/init.py", f"{private}/boot.json", "host",
+        os.ttyname(wires.keys), str(wires.reports),
+    ]  # fmt: skip
+
+
+def write_boot(
+    private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path], seed: int
+) -> None:
+    boot = {
+        "folder": str(folder),
+        "checkout": str(CHECKOUT),
+        "directory": os.getcwd(),
+        "python": sys.executable,
+        "modules": {name: [str(path.parent), path.name] for name, path in modules.items()},
+        "plugins": [str(path.resolve()) for path in plugins],
+        "command": list(command),
+        "clock": Clock.REAL.value,
+        "seed": seed,
+    }
+    Path(private, "boot.json").write_text(json.dumps(boot))
+    Path(private, "init.py").write_bytes((CHECKOUT / "emulation/lane/init.py").read_bytes())
+    Path(private, BUNDLE).write_bytes(bundle())
+
+
+LANE: Lane = Host()

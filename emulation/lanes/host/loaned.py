@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel modules that were loaded into this machine's kernel for a lane, and who owns them.
+
+One lane is there at a time, as the air has all of hwsim's radios of a kernel: who holds the lock. It notes which
+modules it loads, each with the number of its folder in /sys, which no other loading of it ever has; and unloads these
+at its end. Who was killed leaves the note, but not the lock: then the next one, or `dcflab doctor`, unloads them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from emulation.lane import syscalls
+from emulation.lanes import LaneError, Reason
+
+LOCK, NOTE = Path("/run/dcflab-host.lock"), Path("/run/dcflab-host.json")
+HWSIM = "mac80211_hwsim"
+RADIOS = Path("/sys/class/mac80211_hwsim")
+
+
+def in_use() -> str:
+    """Who else has radios of hwsim; empty if nobody has."""
+    if radios := sorted(path.name for path in RADIOS.glob("*")) if RADIOS.is_dir() else []:
+        return (
+            f"others use {HWSIM} on this machine ({', '.join(radios)}), and the air would take their radios: end them; "
+            f"if they are nobody's, rmmod {HWSIM}"
+        )
+    return ""
+
+
+@contextlib.contextmanager
+def loaned(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
+    """Have hwsim, modules of these files and others of the distribution loaded, in this order, and unloaded at the end
+    what was not there before. Raises LaneError, if another lane is there or a module cannot be loaded."""
+    with LOCK.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LaneError(Reason.NOT_STARTED, "another lane host is there, and a kernel has room for one") from None
+        give_back()
+        try:
+            load(own, others)
+            yield
+        finally:
+            give_back()
+
+
+def load(own: Mapping[str, Path], others: Sequence[str]) -> None:
+    try:
+        for name, options in [(HWSIM, ["radios=0"]), *((name, []) for name in others)]:
+            with noted(name):
+                done = subprocess.run(["modprobe", name, *options], capture_output=True, text=True)
+            if done.returncode:
+                raise LaneError(Reason.NOT_STARTED, f"cannot load {name}: {done.stderr.strip()}")
+        for name, path in own.items():
+            with noted(name):
+                syscalls.load_module(str(path))
+    except OSError as error:
+        raise LaneError(Reason.NOT_STARTED, str(error.strerror)) from None
+
+
+@contextlib.contextmanager
+def noted(name: str) -> Iterator[None]:
+    """Load a module in this block: it is ours, if it was not there before."""
+    before = number_of(name)
+    yield
+    if before is None and (number := number_of(name)) is not None:
+        write([*note(), [name, number]])
+
+
+def number_of(name: str) -> int | None:
+    """What tells one loading of a module from another; None: it is not loaded."""
+    try:
+        return os.stat(f"/sys/module/{name.replace('-', '_')}/initstate").st_ino
+    except OSError:
+        return None
+
+
+def note() -> list[list[str | int]]:
+    """The modules that are written down, with their numbers, in the order in which they were loaded."""
+    try:
+        found: list[list[str | int]] = json.loads(NOTE.read_text())
+    except (OSError, ValueError):
+        return []
+    return found
+
+
+def write(modules: Sequence[Sequence[str | int]]) -> None:
+    half = NOTE.with_suffix(".new")
+    half.write_text(json.dumps(modules))
+    half.rename(NOTE)
+
+
+def give_back() -> None:
+    """Unload what is written down, the latest first, if it is still what was loaded then; what is in use, stays
+    written down. Call it with the lock held."""
+    left: list[list[str | int]] = []
+    for name, number in reversed(note()):
+        if number_of(str(name)) == number:
+            try:
+                syscalls.unload_module(str(name).replace("-", "_"))
+            except OSError:
+                left.insert(0, [name, number])
+    if left:
+        write(left)
+    else:
+        NOTE.unlink(missing_ok=True)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside a distribution's kernel, as root: the lane `host`, run, killed, run again, and refused. Prints JSON, a line
+each.
+
+Usage: on_host.py CHECKOUT KERNEL NAME=MODULE…
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+if sys.flags.no_site:  # in the lane's own Python, which has its library elsewhere
+    os.execv(sys.executable, [sys.executable, __file__, *sys.argv[1:]])
+sys.path.insert(0, sys.argv[1])
+
+from emulation.lanes import find
+from emulation.lanes.host.loaned import NOTE, RADIOS
+
+KERNEL, MODULES = Path(sys.argv[2]), {name: Path(path) for name, path in (word.split("=") for word in sys.argv[3:])}
+RUN = Path(os.environ["DCFLAB_RUN"])
+PATIENCE_S = 20.0
+
+
+def play(name: str) -> None:
+    """A run of the plan in a folder of its own."""
+    folder = RUN / name
+    folder.mkdir()
+    shutil.copy(RUN / f"{name}.json", folder / "plan.json")
+    find("host").run(KERNEL, MODULES, folder, ["plan"])
+
+
+def there() -> dict[str, list[str]]:
+    """What a lane makes: radios, modules, names of nodes, processes."""
+    loaded = {line.split()[0] for line in Path("/proc/modules").read_text().splitlines()}
+    return {
+        "radios": sorted(path.name for path in RADIOS.glob("*")),
+        "modules": sorted(loaded & {*MODULES, "mac80211_hwsim"}),
+        "names": sorted(path.name for path in Path("/run/netns").glob("*")),
+        "processes": [pid.name for pid in Path("/proc").glob("[0-9]*") if b"/init.py\0" in words(pid)],
+    }
+
+
+def words(process: Path) -> bytes:
+    """The command line of a process, unless it has ended."""
+    try:
+        return b"" if process.name == "1" else (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def wait_for(radios: bool) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while bool(there()["radios"]) != radios and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def tell(**what: object) -> None:
+    print(json.dumps(what))
+
+
+subprocess.run(["rmmod", "mac80211_hwsim"], check=True)
+before = there()
+play("short")
+tell(after_a_run=there(), before=before, result=json.loads((RUN / "short/lane.json").read_text())["applications"][0])
+
+if (child := os.fork()) == 0:
+    play("long")
+    os._exit(0)
+wait_for(radios=True)
+during = there()
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+wait_for(radios=False)
+tell(during=during, after_a_kill=there(), note=NOTE.exists())
+shutil.rmtree(RUN / "short")
+play("short")
+tell(after_the_next=there(), note=NOTE.exists())
+
+subprocess.run(["modprobe", "mac80211_hwsim", "radios=1"], check=True)
+tell(refused=find("host").refusal(), radios=there()["radios"])

@@ -54,6 +54,8 @@ class Medium:
         self.refused = 0
 
     def __enter__(self) -> Medium:
+        for sentence in wmediumd.not_played(self.stations):
+            self.say(WARNING, sentence)
         self._set_up()
         now = time.monotonic_ns()
         self.loop.at(now + LOOK_NS, self._look)

@@ -158,6 +158,8 @@ def _loss(stations: Stations, a: Station, b: Station) -> float:
 def not_played(stations: Stations) -> list[str]:
     """What a configuration says that our air does otherwise, a sentence each."""
     said = []
+    if stations.interference is False:
+        said.append("ifaces.enable_interference = false: interference and collisions are played all the same")
     if stations.fading_db > MOST_SIGMA:
         said.append(f"model.fading_coefficient: taken as {MOST_SIGMA:g}, the most that the air plays")
     return said

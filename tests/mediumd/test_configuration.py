@@ -116,6 +116,10 @@ def test_an_address_of_old_kernels_is_taken_for_the_one_it_means() -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
+        (
+            f'type = "path_loss"; model_name = "free_space"; isnodeaps = (1, 0, 0); {PLACES}',
+            "it:6: model.isnodeaps changes nothing: a frame has the power of who sends it",
+        ),
         ('type = "prob"; band = 2;', "it:6: model.band means nothing with type 'prob', and is ignored"),
         (
             'type = "snr";\ndefault_prob = 1.0;',

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emulation.lane.wmediumd.libconfig import DEEPEST, ConfigurationError, Setting, parse, read
@@ -54,10 +54,11 @@ def lists(value: object) -> object:
     return tuple(map(lists, value)) if isinstance(value, list | tuple) else value
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), SPACE)
-def test_what_is_written_is_read_again(settings: dict[str, object], space: str) -> None:
-    text = space.join(f"{name} : {written(value, space)};" for name, value in settings.items())
-    assert plain(parse(text)) == lists(settings)
+def test_what_is_written_is_read_again(said: dict[str, object], space: str) -> None:
+    text = space.join(f"{name} : {written(value, space)};" for name, value in said.items())
+    assert plain(parse(text)) == lists(said)
 
 
 @given(st.text(alphabet='ab=:;,{}()[]"\\ \n#/*0.1eExL-+@tru', max_size=60))

@@ -168,6 +168,8 @@ def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]
     each("directions", _vector, "direction")
     each("tx_powers", lambda value, name: _fraction(value, name, -STRONG, STRONG), "tx_power")
     each("isnodeaps", lambda value, name: bool(_integer(value, name, 0, 1)), "is_ap")
+    if "isnodeaps" in model:
+        _warn(found, model["isnodeaps"], "model.isnodeaps", "changes nothing: a frame has the power of who sends it")
     loss = Loss(_word(setting, model, "model_name", [loss.value for loss in Loss]))
     own = OF_LOSS[loss]
     if "path_loss_exp" in own and "path_loss_exp" not in model:

@@ -82,7 +82,7 @@ class Stations:
     loss: PathLoss = PathLoss()
     fading_db: float = 0.0
     noise_dbm: float = NOISE_DBM
-    interference: bool = False
+    interference: bool | None = None  # whether weak frames lower others' SNR; None: nothing was said
 
     def find(self, address: Address) -> Station | None:
         return next((one for one in self.all if one.address == address), None)

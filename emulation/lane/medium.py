@@ -8,11 +8,12 @@ network it is an air that nobody can change.
 from __future__ import annotations
 
 import errno
+import functools
 import os
-import sys
+import signal
 import time
 
-from emulation.lane import programs
+from emulation.lane import programs, syscalls
 from emulation.lane.air import Air, stations_of
 from emulation.lane.netlink import NetlinkError
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 WMEDIUMD = "wmediumd"
 READY = b"REGISTER SENT!"
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CONFIG, TABLE, LOG = (f"/run/wmediumd.{name}" for name in ("cfg", "per", "log"))
 NOT_COUNTED: dict[str, Any] = {
     "tx": {}, "airtime_ns": {}, "rx": {}, "addressed": {}, "end": {}, "retries": {"short": 0, "long": 0},
     "busy_ns": 0, "nav_ns": 0, "tx_ns": 0,
@@ -43,6 +43,8 @@ class Medium(Air):
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
         self.by_distance = False
         self.process: subprocess.Popen[bytes] | None = None
+        folder = os.environ.get("DCFLAB_RUN", "/run")
+        self.config, self.table, self.log = (f"{folder}/{WMEDIUMD}.{name}" for name in ("cfg", "per", "log"))
 
     def configure(self, plan: dict[str, Any]) -> None:
         """Start it, and wait until hwsim's frames are its."""
@@ -53,24 +55,26 @@ class Medium(Air):
         self.has = {index: {**plan["air"], **station} for index, station in enumerate(stations)}
         self.power_mdbm = dict(enumerate(plan["air"]["power_mdbm"]))
         command, env = self.command(medium, plan["seed"])
-        for path, text in ((CONFIG, medium["config"]), (TABLE, medium["table"])):
-            with open(path, "w") as file:
-                file.write(text or "")
-        with open(LOG, "wb") as log:
-            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=log, env=env)
+        for path, text in ((self.config, medium["config"]), (self.table, medium["table"])):
+            if text:
+                with open(path, "w") as file:
+                    file.write(text)
+        end = functools.partial(syscalls.die_with_parent, signal.SIGKILL)
+        with open(self.log, "wb") as log:
+            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=log, env=env, preexec_fn=end)
         assert self.process.stdout
         for line in self.process.stdout:
             if READY in line:
                 return
-        raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(LOG))
+        raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(self.log))
 
     def command(self, medium: Mapping[str, Any], seed: int) -> tuple[list[str], dict[str, str]]:
         """The program, and its environment."""
-        files = ["-c", CONFIG, "-l", "3", *(["-x", TABLE] if medium["table"] else [])]
+        files = ["-c", self.config, "-l", "3", *(["-x", self.table] if medium["table"] else [])]
         if medium["program"]:
             return [programs.find(medium["program"], WMEDIUMD), *files], dict(os.environ)
         module = ["-sSBP", "-m", "emulation.lane.wmediumd", "--seed", str(seed)]
-        return [sys.executable, *module, *files], {**os.environ, "PYTHONPATH": CHECKOUT}
+        return [os.readlink("/proc/self/exe"), *module, *files], {**os.environ, "PYTHONPATH": CHECKOUT}
 
     def start(self) -> int:
         return time.monotonic_ns()
@@ -79,7 +83,7 @@ class Medium(Air):
         """Raises OSError if it has ended meanwhile: nothing was on the air since."""
         assert self.process
         if self.process.poll() is not None:
-            raise programs.ended("the medium", WMEDIUMD, self.process.returncode, programs.last_line(LOG))
+            raise programs.ended("the medium", WMEDIUMD, self.process.returncode, programs.last_line(self.log))
         return time.monotonic_ns()
 
     def report(self) -> dict[str, Any]:

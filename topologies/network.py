@@ -108,8 +108,6 @@ class Network(Model):
             raise ValueError(f"a network has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
         for link in self.links:
             self._know(f"link {link.kind}", *link.nodes)
-            if twice := next((name for name in link.nodes if link.nodes.count(name) > 1), None):
-                raise ValueError(f"link {link.kind}: {twice} is on it twice")
         for application in self.applications:
             ends = application.source, application.destination
             self._know(f"flow {' -> '.join(ends)}", *ends)

@@ -174,7 +174,7 @@ def ways(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> list[list[Stop]]:
         way = [stop for stop in way if stop[0] < at_s]
         last_s = at_s + (dist(here, to) / move["speed"] if move["speed"] else 0.0)
         found[move["node"]] = [*way, (at_s, *here), (last_s, *to)]
-    return [found[name] for name in found]
+    return [found[radio["name"]] for radio in radios(plan)]
 
 
 def toggles(plan: Mapping[str, Any]) -> list[tuple[float, int, int]]:

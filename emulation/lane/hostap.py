@@ -8,6 +8,7 @@ read whenever one of them is waited for, and in a loop while something is measur
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 import time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 PACKAGES = {"hostapd": "hostapd", "wpa_supplicant": "wpasupplicant"}
 LAST_LINES = 3
+NUMBERS = itertools.count(1)
 
 
 class Program:
@@ -34,7 +36,7 @@ class Program:
 
         self.node, self.name = node, program
         self.said: list[tuple[int, str]] = []
-        file = f"/run/{program}-{node.name}.conf"
+        file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # of each radio its own
         with open(file, "w") as config:
             config.write(settings)
         command = [programs.find(program, PACKAGES[program]), *arguments, file]

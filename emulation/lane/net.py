@@ -119,12 +119,18 @@ class Net:
         """The nodes that this one can receive, with their power in dBm (None: without an air, all hear all)."""
         if not self.air:
             return [(name, None) for name in self.nodes if name != node.name]
-        on_air = [interface.node for interface in self.interfaces() if interface.on_air]
-        if node not in on_air:
+        radios = [interface for interface in self.interfaces() if interface.on_air]
+        if not (mine := [at for at, radio in enumerate(radios) if radio.node is node]):
             return []
-        powers = {other.name: self.air.heard(i)[on_air.index(node)] for i, other in enumerate(on_air)}
-        least = self.air.has[on_air.index(node)]["rx_threshold_mdbm"]
-        return [(name, p / 1000) for name, p in powers.items() if name != node.name and p is not None and p >= least]
+        least: int = self.air.has[mine[0]]["rx_threshold_mdbm"]
+        powers: dict[str, int] = {}
+        for number, radio in enumerate(radios):
+            if radio.node is not node:
+                there = self.air.heard(number)
+                strongest = max((power for at in mine if (power := there[at]) is not None), default=least - 1)
+                if strongest >= least:
+                    powers[radio.node.name] = max(strongest, powers.get(radio.node.name, strongest))
+        return [(name, power / 1000) for name, power in powers.items()]
 
     def start(self) -> None:
         """Make nodes, interfaces and links; when this returns, all have met. Raises OSError, having cleaned up."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.lane import node as lane
 from emulation.lane.rtnetlink import hardware_address
-from emulation.mininet import wlan
 from emulation.mininet.words import Unsupported, missing, refuse
 
 if TYPE_CHECKING:
@@ -156,10 +155,11 @@ class WIntf(Intf):
     @property
     def associatedTo(self) -> WIntf | str:
         """The interface of its access point, or '' if it has none."""
-        if not self.lane or self.node.kind != "station":
+        if not self.lane or self.role not in ("", "managed"):
             return ""
-        there = {each.MAC(): each for ap in self.node.net.aps for each in ap.wintfs.values()}
-        return next((there[mac] for mac in wlan.peers(self.lane) if mac in there), "")
+        there = {each.MAC(): each for each in self.node.net.medium.radios() if each.role == "master"}
+        peers = self.lane.peers() if self.lane.on_air else ()  # type: ignore[attr-defined]
+        return next((there[mac] for mac in peers if mac in there), "")
 
     @property
     def associatedStations(self) -> list[Node]:
@@ -195,10 +195,12 @@ class WIntf(Intf):
         self.before(f"setMode({mode!r})", "give addStation, addAccessPoint or addLink mode=")
         self.mode = mode_of(self.name, mode)
 
-    def become(self, role: str, params: dict[str, Any]) -> None:
-        """On another kind of link. Raises Unsupported."""
-        self.before(f"to become {role}", "say so before net.build(), by addLink(…, cls=…)")
-        refuse(f"{self.name}: to become {role}", "addLink(…, cls=adhoc or mesh), or addAccessPoint, says what it is")
+    def become(self, role: str, said: dict[str, Any]) -> None:
+        """On another kind of link: before the network is there, or while it runs, if that is no access point's.
+        Raises Unsupported, OSError."""
+        from emulation.mininet.retune import become
+
+        become(self, role, said)
 
     def before(self, what: str, instead: str) -> None:
         """Raises Unsupported once the network is there."""

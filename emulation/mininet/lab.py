@@ -15,11 +15,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import topologies
-from emulation.lane.links.infrastructure import Security
+from emulation.lane.links import wlan
 from emulation.lane.motion import Way
-from emulation.mininet import wlan
-from emulation.mininet.interface import WIntf, freq_of
-from emulation.mininet.words import Unsupported
+from emulation.mininet.access import MASTER, give
+from emulation.mininet.interface import Intf, WIntf, freq_of
 from emulation.net import Net
 from emulation.plan.motion import stops
 from topologies.network import Waypoint
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from emulation.mininet.node import Node
     from traffic.loop import Loop
 
-SECURITY = {"": "open", "open": "open", "wpa2": "wpa2", "wpa3": "wpa3"}
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how long motion is planned ahead; and where the air must be told each step
 REACHED = {"net.ipv4.ip_forward": "0"}  # Mininet's nodes are hosts
 
@@ -45,6 +43,7 @@ class Lab(Net):
         super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
         self.waypoints: dict[str, list[Waypoint]] = {}
         self.sessions = contextlib.ExitStack()
+        self.order: dict[str, list[Intf]] = {}  # of interfaces in the plan, by node
         for node in net.all_nodes():
             self.take(node)
         self.join()
@@ -60,26 +59,31 @@ class Lab(Net):
         adders[node.kind](node.name, **settings)
 
     def join(self) -> None:
-        """The links of radios, one for each cell, mesh and channel; that of all access points; and the wires."""
-        cells: dict[tuple[str, str, int], list[str]] = {}
-        infrastructure, idle = list[str](), list[str]()
-        for intf in self.mininet.medium.radios():
+        """The links of radios, one for each cell, mesh and channel; that of access points; and the wires."""
+        cells: dict[tuple[str, str, int], list[Intf]] = {}
+        served, idle = list[Intf](), list[Intf]()
+        radios = self.mininet.medium.radios()
+        masters = any(intf.role == MASTER for intf in radios)
+        for intf in radios:
             if intf.role in ("adhoc", "mesh", "ocb"):
                 freq = freq_of(intf.name, intf.mode, intf.channel)
-                cells.setdefault((intf.role, intf.ssid, freq), []).append(intf.node.name)
-            elif self.mininet.aps:
-                infrastructure.append(intf.node.name)
+                cells.setdefault((intf.role, intf.ssid, freq), []).append(intf)
             else:
-                idle.append(intf.node.name)
-        for (role, ssid, freq), names in cells.items():
-            self.addLink(*map(self.__getitem__, names), cls=role, freq=freq, **({"ssid": ssid} if ssid else {}))
-        if infrastructure:
-            self.addLink(*map(self.__getitem__, infrastructure), cls=wlan.Link)
+                (served if masters else idle).append(intf)
+        for (role, ssid, freq), members in cells.items():
+            self.put(members, role, freq=freq, **({"ssid": ssid} if ssid else {}))
+        if served:
+            self.put(served, "wlan")
         if idle:
-            self.addLink(*map(self.__getitem__, idle), cls=wlan.Idle)
+            self.put(idle, wlan.Idle)
         for link in self.mininet.wires():
-            assert link.intf2
-            self.addLink(self[link.intf1.node.name], self[link.intf2.node.name], cls="wired", **link.settings)
+            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], "wired", **link.settings)
+
+    def put(self, members: list[Any], cls: Any, **settings: Any) -> None:
+        """Interfaces on a link; the plan has a node's in the order of its links."""
+        for intf in members:
+            self.order.setdefault(intf.node.name, []).append(intf)
+        self.addLink(*(self[intf.node.name] for intf in members), cls=cls, **settings)
 
     def network(self) -> topologies.Network:
         motion = {name: tuple(way) for name, way in self.waypoints.items()}
@@ -88,65 +92,27 @@ class Lab(Net):
     def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
         """Mininet's names and addresses instead of the plan's own."""
         by_name = {node.name: node for node in self.mininet.all_nodes()}
-        now = {}  # addresses, by those that were planned
+        now: dict[str, str] = {}  # IP and hardware addresses, by those that were planned
         for planned in plan["nodes"]:
             node = by_name[planned["name"]]
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
             if self.mininet.uses_ip6:
                 planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
-            intfs = [*node.wintfs.values(), *(each for each in node.intfList() if each not in node.wintfs.values())]
-            for intf, interface in zip(intfs, planned["interfaces"], strict=True):
+            order = sorted(self.order[node.name], key=lambda intf: not isinstance(intf, WIntf))  # radios come first
+            for intf, interface in zip(order, planned["interfaces"], strict=True):
                 before = str(interface["ip"] or "").partition("/")[0]
                 interface["name"] = intf.name
-                interface["address"] = intf.mac or interface["address"]
+                address = intf.mac or interface["address"]
+                now[interface["address"]], interface["address"] = address, address
                 interface["ip"] = f"{intf.ip}/{intf.prefixLen}" if intf.ip and not planned["bridge"] else None
-                if before and before not in now:
-                    now[before] = intf.ip or before, interface["address"]
+                now.setdefault(before, intf.ip or before)
         for planned in plan["nodes"]:
             for interface in planned["interfaces"]:
-                there = [now.get(ip, (ip, address)) for ip, address in interface["neighbours"].items()]
-                interface["neighbours"] = dict(there)
-        self.give_access(plan, by_name)
+                known = interface["neighbours"].items()
+                interface["neighbours"] = {now.get(ip, ip): now.get(address, address) for ip, address in known}
+        radios = {intf.name: intf for intf in self.mininet.medium.radios()}
+        give(plan, radios, bool(self.waypoints) or self.mininet.mobile)
         return plan
-
-    def give_access(self, plan: dict[str, Any], by_name: dict[str, Node]) -> None:
-        """Say of each radio of an access point's, and of stations that may come to one, which network it is."""
-        of_link = {link["name"]: link for link in plan["links"]}
-        radios = {interface["name"]: interface for node in plan["nodes"] for interface in node["interfaces"]}
-        aps = {}
-        for ap in self.mininet.aps:
-            for intf in ap.wintfs.values():
-                aps[intf.name] = radios[intf.name]["wlan"] = access(intf)
-        for node in by_name.values():
-            for intf in node.wintfs.values():
-                interface = radios[intf.name]
-                if node.kind == "station" and "aps" in interface:
-                    common = of_link[interface["link"]]
-                    interface["wlan"] = self.client(intf, aps, interface["aps"], float(common["roam_dbm"]))
-
-    def client(self, intf: WIntf, aps: dict[str, dict[str, Any]], near: list[str], roam_dbm: float) -> dict[str, Any]:
-        """A station's `wlan`: what it may come to, first that to which the script has linked it."""
-        linked = intf.link.intf1.name if intf.link and intf.link.intf1 is not intf else None
-        linked = linked or (intf.link.intf2.name if intf.link and intf.link.intf2 else None)
-        moving = bool(self.waypoints) or self.mininet.mobile
-        there = dict(aps)
-        if linked in aps and not moving:
-            there = {linked: aps[linked]}
-        elif not linked and intf.ssid:
-            there = {name: one for name, one in aps.items() if one["ssid"] == intf.ssid} or there
-        nearest = min(there, key=lambda name: intf.node.get_distance_to(self.mininet[name.rpartition("-")[0]]))
-        first = linked if linked in there else nearest
-        order = [there[first], *(one for name, one in there.items() if name != first)]
-        networks: dict[str, dict[str, Any]] = {}
-        for one in order:
-            mine = own_key(intf, one)
-            mine = networks.setdefault(one["ssid"], {**wlan.plan_of(mine), "freqs": [], "roams": False})
-            mine["roams"] = bool(mine["freqs"])
-            mine["freqs"] = list(dict.fromkeys([*mine["freqs"], one["freq"]]))
-        alone = len(there) == 1 and order[0]["security"] == "open" and not moving
-        begin = networks[order[0]["ssid"]]
-        return {**wlan.plan_of(begin), "roams": begin["roams"], "roam_dbm": roam_dbm,
-                "client": "kernel" if alone else "wpa_supplicant", "networks": list(networks.values())}  # fmt: skip
 
     def in_session(self) -> dict[str, Any] | None:
         motion: dict[str, Any] | None = self.plan["motion"]
@@ -160,7 +126,7 @@ class Lab(Net):
         """Let nodes go along these waypoints from now on. Raises PlanError, OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
         if not self.motion.known:
-            self.motion.by_distance(table.planned)
+            self.motion.by_distance(self.by_distance(table))
         for name, way in ways.items():
             self.motion.steer(self.nodes[name], Way(stops(name, way), now))
 
@@ -177,23 +143,3 @@ class Lab(Net):
         """While nothing is read in the background."""
         with self.recording[1].halted() if self.recording else contextlib.nullcontext():
             yield
-
-
-def access(intf: WIntf) -> dict[str, Any]:
-    """What network an access point's interface is. Raises Unsupported."""
-    security = SECURITY.get(intf.encrypt or "")
-    if security is None:
-        there = ", ".join(word for word in SECURITY if word)
-        raise Unsupported(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
-    if (security != Security.OPEN) != bool(intf.passwd):
-        raise Unsupported(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
-    ssid = intf.ssid or f"{intf.node.name}-ssid"
-    freq = freq_of(intf.name, intf.mode, intf.channel)
-    return {"ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd}
-
-
-def own_key(intf: WIntf, ap: dict[str, Any]) -> dict[str, Any]:
-    """An access point's network as a station knows it: with its own passphrase, if it was given one."""
-    if ap["security"] == "open" or not intf.passwd:
-        return ap
-    return {**ap, "passphrase": intf.passwd}

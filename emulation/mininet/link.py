@@ -141,5 +141,6 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
 
 
 def pair(a: Node, b: Node) -> bool:
-    """Whether these are a station and an access point, so that a link of theirs is over the air."""
-    return {a.kind, b.kind} == {"station", "ap"}
+    """Whether these are a station and an access point, or a station that is one, so that their link is over the air."""
+    masters = [any(intf.role == "master" for intf in node.wintfs.values()) for node in (a, b)]
+    return {a.kind, b.kind} <= {"station", "ap"} and masters[0] != masters[1]

@@ -56,12 +56,16 @@ class Medium:
     def radios(self) -> list[WIntf]:
         return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
 
+    def leading(self) -> list[WIntf]:
+        """Those that say themselves on which channel they are; stations follow access points."""
+        return [intf for intf in self.radios() if intf.role not in ("", "managed")]
+
     def mode(self) -> str:
         """Of all radios, as one air has one PHY. Raises Unsupported."""
-        modes = list(dict.fromkeys(intf.mode for intf in self.radios() if intf.role)) or ["g"]
+        modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
         if len(modes) > 1:
             who = "; ".join(
-                f"{mode}: " + ", ".join(intf.name for intf in self.radios() if intf.mode == mode) for mode in modes
+                f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
             )
             raise Unsupported(f"one air has one PHY, and here are several ({who}): write one mode for all")
         return modes[0]
@@ -69,7 +73,7 @@ class Medium:
     def options(self) -> dict[str, Any]:
         """Those of a specification."""
         mode = self.mode()
-        on_air = [intf for intf in self.radios() if intf.role]
+        on_air = self.leading()
         freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
         receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
         sense = min(self.cca_dbm, receive)

@@ -11,8 +11,9 @@ from typing import Any
 
 from emulation.lane import guest
 from emulation.mininet import kinds, link, traffic
+from emulation.mininet.access import MANAGED, MASTER
 from emulation.mininet.association import AssociationControl
-from emulation.mininet.interface import Intf
+from emulation.mininet.interface import Intf, WIntf
 from emulation.mininet.lab import Lab
 from emulation.mininet.link import Link
 from emulation.mininet.medium import Medium
@@ -164,7 +165,9 @@ class Mininet(traffic.Traffic):
             raise Unsupported("addLink: the network is there: add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
         over_air = b is None or link.pair(a, b)
-        found, fixed = link.class_of(cls, self.usual_link(), over_air)
+        usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
+        found, fixed = link.class_of(cls, usual, over_air)
+        fixed = said if cls is None and found is usual else fixed
         params = {**fixed, **params}
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
         settings = link.settings_of(found, call, params)
@@ -176,19 +179,13 @@ class Mininet(traffic.Traffic):
         elif b is None:
             raise Unsupported(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
         elif over_air:
-            one, other = a.wintf(params.get("intf1")), b.wintf(params.get("intf2"))
-            one.role = other.role = "infrastructure"
-            made = found(one, other, settings)
+            made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
         else:
             if issubclass(found, link.Wireless):
                 found = link.TCLink
             made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
         self.links.append(made)
         return made
-
-    def usual_link(self) -> type[Link]:
-        found, _ = link.class_of(self.link or link.TCLink, link.TCLink, False)
-        return found
 
     def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
         """A wire's end, of Mininet's name: s1-eth1; a host's first has the host's address."""
@@ -230,7 +227,8 @@ class Mininet(traffic.Traffic):
 
     @property
     def mobile(self) -> bool:
-        return self.mobility_plan.wanted
+        """Whether stations may have to go from one access point to another."""
+        return self.mobility_plan.wanted or bool(self.params.get("ac_method"))
 
     def buildFromTopo(self, topo: Any = None) -> None:
         """What a Topo has."""
@@ -295,6 +293,14 @@ class Mininet(traffic.Traffic):
         for node in self.all_nodes():
             node.lane = None
 
+    def moved(self) -> None:
+        """Somebody is somewhere else at once: who has lost its access point asks again."""
+        lab = self.lab
+        for interface in lab.interfaces() if lab else ():
+            if "wlan" in interface.plan and lab:
+                made: Any = lab.link_of(interface)
+                made.again(interface)
+
     def begin(self, loop: Loop, began_ns: int) -> None:
         """The session has begun: what happens in it by itself."""
         for watcher in self.watchers:
@@ -329,3 +335,11 @@ class Mininet(traffic.Traffic):
             raise Unsupported(f"configLinkStatus: there is no link between {src} and {dst}")
         for made in found:
             made.switch(status == "up")
+
+
+def free(node: Node, intf: Any) -> WIntf:
+    """The radio that a link between a station and an access point is of: of several the first that is on none."""
+    found = [each for each in node.wintfs.values() if each.role in ("", MASTER)]
+    chosen = node.wintf(intf) if intf or not found else found[0]
+    chosen.role = chosen.role or MANAGED
+    return chosen

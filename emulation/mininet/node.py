@@ -261,6 +261,7 @@ class Node:
         self.noted_position = place(self.name, pos)
         if self.lane and self.kind in ("station", "ap"):
             self.lane.position = self.noted_position
+            self.net.moved()
 
     def plot(self, position: Any) -> None:
         """Where a node without radio is in pictures."""

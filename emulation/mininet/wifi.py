@@ -6,14 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.mininet import kinds, link
-from emulation.mininet.interface import WIntf, freq_of, mode_of
+from emulation.mininet.access import MASTER
+from emulation.mininet.interface import WIntf, freq_of
 from emulation.mininet.log import info
 from emulation.mininet.medium import say_of
 from emulation.mininet.net import Mininet
 from emulation.mininet.node import Host, Node
 from emulation.mininet.roles import AP, Car, Station, Switch
 from emulation.mininet.telemetry import Telemetry
-from emulation.mininet.words import Unsupported, check
+from emulation.mininet.words import check
 from topologies.network import Waypoint
 
 
@@ -33,16 +34,15 @@ class Mininet_wifi(Mininet):
     def add_radios(self, node: Node, first: int) -> None:
         """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
         said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
-        many = said.get("wlans") or 1
-        if int(many) != 1:
-            raise Unsupported(f"{node.name}: wlans={many}: a node has one radio here: add a node for each more")
-        name = f"{node.name}-wlan{first}"
-        intf = WIntf(name, node, **{key: said[key] for key in kinds.OF_RADIO if said.get(key) is not None})
-        intf.mac = node.params.get("mac")
-        mode_of(node.name, intf.mode), freq_of(node.name, intf.mode, intf.channel)
-        if node.kind == "station":
-            intf.note_ip(node.params.get("ip"))
-        node.intfs[first] = node.wintfs[0] = intf
+        many = int(said.get("wlans") or 1)
+        for number in range(first, first + many):
+            name = f"{node.name}-wlan{number}"
+            own = {key: each(said[key], number - first, many) for key in kinds.OF_RADIO if said.get(key) is not None}
+            intf = WIntf(name, node, each(node.params.get("mac"), number - first, many), **own)
+            freq_of(node.name, intf.mode, intf.channel)
+            if node.kind == "station" and number == first:
+                intf.note_ip(node.params.get("ip"))
+            node.intfs[number] = node.wintfs[number - first] = intf
 
     def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
         return self.station(name, cls or self.classes["station"], Station, params, self.stations)
@@ -60,7 +60,8 @@ class Mininet_wifi(Mininet):
     def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
         node = self.add(name, cls or self.classes["ap"], AP, params)
         self.add_radios(node, 1)
-        node.wintf().role = "infrastructure"
+        for intf in node.wintfs.values():
+            intf.role = MASTER
         self.aps.append(node)
         return node
 
@@ -120,3 +121,11 @@ class Mininet_wifi(Mininet):
 
     def stopMobility(self, **params: Any) -> None:
         self.mobility_plan.set_stop(**params)
+
+
+def each(said: Any, number: int, many: int) -> Any:
+    """What of a keyword is for the radio of this number: of several, one may be said for each, with commas."""
+    parts = said.split(",") if isinstance(said, str) and many > 1 else said
+    if isinstance(parts, list | tuple):
+        return parts[number] if number < len(parts) else None
+    return said if many == 1 or number == 0 or not isinstance(said, str) or ":" not in said else None

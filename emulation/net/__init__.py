@@ -44,11 +44,11 @@ from emulation.lane.plugins import extend
 from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net.station import Station
-from emulation.plan.air import SENSE, TX_POWER, heard, stronger_db
+from emulation.plan.air import SENSE, TX_POWER, heard, owners_of, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
-from emulation.plan.motion import check_extent, said_by, table_of
+from emulation.plan.motion import check_extent, of_radios, said_by, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.words import word_and_pairs
@@ -195,9 +195,10 @@ class Net(lane.Net):
         )
         now = heard(self.asked, network, list(there.values()))
         if self.air and self.started:
+            now = now.of_radios(owners_of(self.plan["nodes"]))
             self.motion.powers(node, now.power_mdbm.tolist(), now.delay_ns.tolist())
             if self.motion.known:
-                self.motion.by_distance(self.table(network).planned)
+                self.motion.by_distance(self.by_distance(self.table(network)))
         node.asked = asked
 
     def set_out(self, node: Station, asked: topologies.Node, speed: float) -> None:
@@ -207,9 +208,13 @@ class Net(lane.Net):
         way, table = going(node.position, asked.position, speed, time.monotonic_ns()), self.table(self.network())
         check_extent(table, {**{name: one.way.stops for name, one in self.nodes.items()}, node.name: way.stops})
         if not self.motion.known:
-            self.motion.by_distance(table.planned)
+            self.motion.by_distance(self.by_distance(table))
         self.motion.go(node, way, speed)
         node.asked = asked
+
+    def by_distance(self, table: Table) -> dict[str, Any]:
+        """A table, of each radio."""
+        return of_radios(table.planned, owners_of(self.plan["nodes"]))
 
     def table(self, network: topologies.Network) -> Table:
         """What arrives over any distance. Raises PlanError if no table says it."""

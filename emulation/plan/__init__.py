@@ -13,7 +13,7 @@ from typing import Any
 
 from emulation.lane import recorders
 from emulation.lane.plugins import extend
-from emulation.plan.air import basic_rates, heard, plan_air, reached
+from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
 from emulation.plan.medium import plan_medium
@@ -44,8 +44,9 @@ def plan(specification: Specification) -> dict[str, Any]:
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
     found, ways = plan_routing(specification, network, links, nodes, reached(specification, aired, standing.power_mdbm))
-    air = plan_air(specification, links, standing, found)
-    moving = plan_motion(specification, aired, standing)
+    owners = owners_of(nodes)
+    air = plan_air(specification, links, standing.of_radios(owners), found)
+    moving = plan_motion(specification, aired, standing, owners)
     other = plan_medium(specification, air, links, nodes, moving is not None)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)

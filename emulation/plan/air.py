@@ -80,10 +80,27 @@ def _is_short(kind: str) -> bool:
 
 
 class Heard(NamedTuple):
-    """Between all radios, [transmitter][receiver]: power in mdBm (masked: nothing arrives) and delay in ns."""
+    """Between all nodes with radios, [transmitter][receiver]: power in mdBm (masked: nothing arrives) and delay in ns;
+    and with which power a node's radios are beside each other, if it has several."""
 
     power_mdbm: np.ma.MaskedArray[Any, Any]
     delay_ns: NDArray[np.int64]
+    beside_mdbm: NDArray[np.int64]
+
+    def of_radios(self, owners: Sequence[int]) -> Heard:
+        """The same between all radios, in the air's order: `owners` are their nodes' places."""
+        if len(owners) == len(self.delay_ns):  # each has one
+            return self
+        whose, at = np.array(owners), np.ix_(owners, owners)
+        power, beside = self.power_mdbm[at], (whose[:, None] == whose) & ~np.eye(len(owners), dtype=bool)
+        power[beside] = self.beside_mdbm[whose[np.nonzero(beside)[0]]]
+        return Heard(power, self.delay_ns[at], self.beside_mdbm)
+
+
+def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Of each radio of a plan's nodes, in the air's order, the place of its node among those with radios."""
+    radios = [sum(interface["kind"] == "radio" for interface in node["interfaces"]) for node in nodes]
+    return [place for place, count in enumerate(filter(None, radios)) for _ in range(count)]
 
 
 def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
@@ -94,7 +111,8 @@ def heard(specification: Specification, network: Network, positions: Positions |
         positions = [node.position for node in network.nodes.values()]
     distance = propagation.distances(list(positions))
     try:
-        power = propagation.power_mdbm(mean_dbm(specification, network, positions), floor_dbm(specification, network))
+        mean = mean_dbm(specification, network, positions)
+        power = propagation.power_mdbm(mean, floor_dbm(specification, network))
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
     delay = np.where(power.mask, 0, propagation.delay_ns(distance))
@@ -104,7 +122,8 @@ def heard(specification: Specification, network: Network, positions: Positions |
             f"{names[a]} and {names[b]} hear each other over {distance[a, b] / 1000:.1f} km; the air allows less than "
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"
         )
-    return Heard(power, delay)
+    beside = np.clip(np.nan_to_num(np.diag(mean), nan=LEAST), LEAST, MOST)
+    return Heard(power, delay, np.rint(beside * 1000).astype(np.int64))
 
 
 def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
@@ -190,7 +209,7 @@ def basic_rates(radio: Radio) -> list[int]:
 def plan_air(
     specification: Specification, planned: Sequence[Mapping[str, Any]], heard: Heard, routing: ModuleType
 ) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `air`, for these `links` and this routing."""
+    """docs/interfaces.md, section 1, `air`, for these `links`, what is `heard` between radios, and this routing."""
     radio, medium = specification.radio, specification.medium
     phy, thresholds = phy_of(radio), medium.effective_thresholds()
     assert thresholds.capture_db is not None

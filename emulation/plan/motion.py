@@ -28,8 +28,10 @@ MOST_STEPS, MOST_POWERS = 36_000, 10_000_000  # an hour; and for all pairs toget
 FARTHEST_MM = 100_000_000  # from the origin, along each axis
 
 
-def plan_motion(specification: Specification, network: Network, standing: Heard) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `motion`; None: nobody moves. Raises PlanError."""
+def plan_motion(
+    specification: Specification, network: Network, standing: Heard, owners: Sequence[int]
+) -> dict[str, Any] | None:
+    """docs/interfaces.md, section 1, `motion`, of radios of these `owners`; None: nobody moves. Raises PlanError."""
     if not any(len(way) > 1 for way in network.motion.values()):
         return None
     ways = {
@@ -38,8 +40,14 @@ def plan_motion(specification: Specification, network: Network, standing: Heard)
     }
     if table := table_of(specification, network):
         check_extent(table, ways)
-        return {"waypoints": ways, "table": table.planned, "steps": []}
-    return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, standing))}
+        return {"waypoints": ways, "table": of_radios(table.planned, owners), "steps": []}
+    return {"waypoints": ways, "table": None, "steps": list(steps(specification, network, ways, standing, owners))}
+
+
+def of_radios(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]:
+    """What arrives over any distance, of each radio instead of each node."""
+    of_each = {what: [table[what][owner] for owner in owners] for what in ("reach_mm2", "weaker_mdb")}
+    return {**table, **of_each}
 
 
 def plan_presence(
@@ -110,7 +118,11 @@ def table_floor_dbm(specification: Specification, network: Network) -> float:
 
 
 def steps(
-    specification: Specification, network: Network, ways: Mapping[str, Sequence[Stop]], standing: Heard
+    specification: Specification,
+    network: Network,
+    ways: Mapping[str, Sequence[Stop]],
+    standing: Heard,
+    owners: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The steps at which what arrives somewhere changes. Raises PlanError."""
     seconds = specification.measurement.seconds
@@ -123,13 +135,13 @@ def steps(
             f"{said_by(specification)}: what arrives between stations that move is worked out for each pair every "
             f"{STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: fewer stations, or less"
         )
-    before, positions = standing, [node.position for node in network.nodes.values()]
+    before, positions = standing.of_radios(owners), [node.position for node in network.nodes.values()]
     for number in range(1, int(seconds / STEP_S) + 1):
         now_ns = round(number * STEP_S * 1e9)
         there = [Way(ways[name]).at(now_ns) for name in network.nodes]
         if there == positions:
             continue
-        now, positions = heard(specification, network, there), there
+        now, positions = heard(specification, network, there).of_radios(owners), there
         changed = _changed(before, now)
         if changed:
             yield {

@@ -36,6 +36,7 @@ BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
 SSID = "dcflab"
+FURTHER = 0x80  # of addresses: a node's further radios; its wires are below
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
 
@@ -101,12 +102,7 @@ def links_of(
     """Kind, nodes and settings of each link, also of that which radios share that are on none. Raises PlanError."""
     found: list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]
     found = [(link.kind, link.nodes, link.settings) for link in network.links]
-    on_one: list[str] = []
-    for kind, members, _ in found:
-        if link_class(kind).interface == "radio":
-            if twice := next((name for name in members if name in on_one), None):
-                raise PlanError(f"{twice} is on more than one link of radios, and has one radio")
-            on_one += members
+    on_one = {name for kind, members, _ in found if link_class(kind).interface == "radio" for name in members}
     if rest := tuple(name for name in network.on_air().nodes if name not in on_one):
         known(links.find, specification.network.link)
         found.append((specification.network.link, rest, {}))
@@ -127,11 +123,15 @@ def _fits(found: type[links.Link], kind: str, network: Network, members: Sequenc
     if found.interface == "radio":
         if wired := next((name for name in kinds if kinds[name] not in WITH_RADIO), None):
             raise PlanError(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
-        if not found.over_ap and (ap := next((name for name in kinds if kinds[name] == "ap"), None)):
+        served = {name for link in network.links if link_class(link.kind).over_ap for name in link.nodes}
+        aps = [name for name in kinds if kinds[name] == "ap" and name not in served]  # by another radio of theirs
+        if not found.over_ap and (ap := next(iter(aps), None)):
             raise PlanError(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
     elif len(kinds) != 2:
         raise PlanError(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
-    if found.over_ap and "ap" not in kinds.values():
+    if not found.over_ap and (twice := next((name for name in members if members.count(name) > 1), None)):
+        raise PlanError(f"link {kind}: {twice} is on it twice")
+    if found.needs_ap and "ap" not in kinds.values():
         raise PlanError(f"link {kind}: none of {', '.join(kinds)} is an access point")
 
 
@@ -167,10 +167,10 @@ def _node(
     specification: Specification, network: Network, index: int, on: list[tuple[dict[str, Any], tuple[str, ...]]]
 ) -> dict[str, Any]:
     name, node = list(network.nodes.items())[index]
-    mine = [link for link, members in on if name in members]
+    mine = [link for link, members in on for member in members if member == name]
     radio = check_node(specification.radio, name, node)
     over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
-    radios = [_radio(radio, name, index, link, node.settings) for link in over_air]
+    radios = [_radio(radio, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
@@ -192,14 +192,15 @@ def _node(
 
 
 def _radio(
-    radio: Radio, name: str, index: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
+    radio: Radio, name: str, index: int, number: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
 ) -> dict[str, Any]:
+    """A node's first radio, or one for each further link of radios that it is on."""
     return {
-        "name": f"{name}-wlan0",
+        "name": f"{name}-wlan{number}",
         "kind": "radio",
         "link": link["name"],
         "regulatory": None if link["freq"] in CHANNELS_1_TO_11 else HWSIM_DOMAIN,
-        "address": settings.get(MAC, address(index)),
+        "address": address(index, FURTHER + number) if number else settings.get(MAC, address(index)),
         "ip": None,
         "rates": [units(rate) for rate in _rates(radio)],
         "rts_threshold": RTS_THRESHOLDS[radio.rts],

@@ -2,14 +2,18 @@
 """Scripts in the style of Mininet-WiFi's users, unmodified: what comes out of them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from analysis import taps
 from analysis.result import Script
 from emulation.lane import errors
 from emulation.lanes import CHECKOUT, Listener
 from emulation.play.errors import Misuse
+from emulation.play.film import of_run
 from emulation.play.lab import Lab
 from emulation.play.script import PICTURE, play_script
 from emulation.setup import prepare
@@ -115,6 +119,33 @@ def test_channels(stage, lab, tmp_path):
         both.append([int(each.split()[1]) for each in after(lines.play("channels", channel), "sta")])
     shared, apart = both
     assert sum(shared) == pytest.approx(max(apart), rel=0.15) and min(apart) > 0.9 * max(apart) > 4000
+
+
+def test_several_radios(stage):
+    """The air agrees with what the taps count, and a film is made of all of them."""
+    lines = stage.play("radios")
+    assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
+    assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
+    assert taps.main([str(stage.folder)]) == 0
+    assert len(of_run(stage.folder / "session1-1").ways) == 9
+
+
+def test_roles_change(stage):
+    lines = stage.play("roles")
+    lines = [line for line in lines if line[:4] not in ("*** ", "sta1", "sta2", "sta3") or " to " in line]
+    assert lines[0] == "master sta1-wlan0 lost 0"
+    assert lines[1:] == ["sta1-wlan0 to ap1-wlan1 to none", "IBSS True", "mesh True"]
+
+
+def test_mn_in_a_line(tmp_path):
+    """Mininet's own program: a rate of the wires, and a test; and what it does not know."""
+    line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]
+    done = subprocess.run([*line, "--topo", "linear,2", "--link", "tc,bw=10", "--test", "all"], cwd=CHECKOUT,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert "*** Results: 0% dropped (2/2 received)" in done.stdout
+    assert re.search(r"Results: \['9\.\d+ Mbits/sec'", done.stdout)
+    wrong = subprocess.run([*line, "--wifi", "--topo", "tree,2"], cwd=CHECKOUT, capture_output=True, text=True)
+    assert wrong.returncode == 2 and "there is no topo 'tree'; there are: minimal, single, linear" in wrong.stderr
 
 
 def test_hidden_terminals(stage):

@@ -31,7 +31,7 @@ CUSTOM_REGULATORY, DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 12, 16, 17,
 # include/uapi/linux/nl80211.h
 GET_WIPHY, SET_WIPHY, GET_INTERFACE, SET_INTERFACE, GET_STATION = 1, 2, 5, 6, 17
 NEW_INTERFACE, NEW_STATION, SEND_FRAME = 7, 19, 59
-JOIN_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH = 43, 49, 57, 68
+JOIN_IBSS, SET_WIPHY_NETNS, SET_TX_BITRATE_MASK, JOIN_MESH, JOIN_OCB = 43, 49, 57, 68, 108
 WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, BEACON_INTERVAL, MESH_ID, BASIC_RATES, FREQ, SSID = (
     1,
     3,
@@ -105,11 +105,15 @@ class Interface(node.Interface):
     @contextlib.contextmanager
     def hearing(self) -> Iterator[None]:
         """Hear nl80211's events again, for which `join_ibss` and `wait_for_peer` wait."""
+        before = self.events
         with self.node:
             self.events = Generic()
-        with self.events:
-            self.events.join("nl80211", "mlme")
-            yield
+        try:
+            with self.events:
+                self.events.join("nl80211", "mlme")
+                yield
+        finally:
+            self.events = before
 
     def tune(self, command: int, *values: tuple[int, Value], what: str) -> list[Attributes]:
         """A command of nl80211 about the interface; returns what answers it."""
@@ -162,6 +166,10 @@ class Interface(node.Interface):
         """Join an 802.11s mesh, open and with the kernel's own peering; arguments as of `join_ibss`."""
         values = *channel(freq), (MESH_ID, ssid.encode()), *beacons(beacon_tu, basic_rates)
         self.tune(JOIN_MESH, *values, what=f"join mesh {ssid}")
+
+    def join_ocb(self, freq: int) -> None:
+        """Talk outside the context of a BSS, on a channel (MHz)."""
+        self.tune(JOIN_OCB, *channel(freq), what="join OCB")
 
     def shift_beacons(self, by_us: int) -> None:
         """Move the times of this station's beacons. All hwsim radios have the same clock, so that without this they

@@ -30,6 +30,7 @@ class Link:
     type: str  # of its interfaces: a key of `emulation.lane.interfaces.radio.IFTYPES`
     interface = "radio"  # the kind of its interfaces
     over_ap = False  # whether nodes reach each other over its access points only
+    needs_ap = False  # whether there must be one
     beacon_tu: int | None = None  # if not as stations have it who find each other by themselves
     settings: tuple[str, ...] = ()  # what it takes besides the `ssid`, `freq` and `beacon_tu` of radios
 

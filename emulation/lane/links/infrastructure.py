@@ -74,7 +74,7 @@ class Link(links.Link):
     """All of one name are one network; whether frames go from one access point to another is a matter of wires."""
 
     type = "managed"
-    over_ap = True
+    over_ap = needs_ap = True
     beacon_tu = 100
     settings = ("security", "passphrase", "client", "roam_dbm")
     recorders = ("associations",)
@@ -113,12 +113,15 @@ class Link(links.Link):
         """What the link is to this interface; a class of a script's own may have several networks on one link."""
         return self.plan
 
+    def is_ap(self, interface: Interface) -> bool:
+        return interface.node.kind == "ap"
+
     def turn(self, interface: Interface) -> int:
         """First the access points."""
-        return 0 if interface.node.kind == "ap" else 1
+        return 0 if self.is_ap(interface) else 1
 
     def kind_of(self, interface: Interface) -> str:
-        return "ap" if interface.node.kind == "ap" else self.type
+        return "ap" if self.is_ap(interface) else self.type
 
     def switch_on(self, interface: Interface) -> None:
         """At its rate, if it has one only."""
@@ -129,7 +132,7 @@ class Link(links.Link):
             interface.fix_rates(interface.plan["rates"], self.of(interface)["freq"])
 
     def join(self, interface: Interface) -> None:
-        if interface.node.kind == "ap":
+        if self.is_ap(interface):
             self.open(interface)
         elif self.of(interface)["client"] == Client.KERNEL:
             self.of_kernel.append(interface)
@@ -148,7 +151,7 @@ class Link(links.Link):
             f"hw_mode={mode(plan)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
             f"supported_rates={_words(RATES[mode(plan)])}\nbasic_rates={_words(plan['basic_rates'])}\n"
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
-            f"bridge={node.plan['bridge']['name']}\n"
+            + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] else "")
             + "wmm_enabled=1\n" * interface.plan["wmm"]
             + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
         )
@@ -194,7 +197,7 @@ class Link(links.Link):
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
         """hostapd and wpa_supplicant see by themselves that it is on again, and its rates stand."""
         interface.switch(on=True)
-        if interface.node.kind != "ap" and self.of(interface)["client"] == Client.KERNEL:
+        if not self.is_ap(interface) and self.of(interface)["client"] == Client.KERNEL:
             self.connect(interface, wait=False)
 
     def watch(self, loop: Loop) -> None:

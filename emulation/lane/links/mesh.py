@@ -20,6 +20,8 @@ class Link(links.Link):
     def join(self, interface: Interface) -> None:
         plan = self.plan
         interface.join_mesh(plan["ssid"], plan["freq"], plan["beacon_tu"], plan["basic_rates"])
+        if interface.node.join_bridge:  # of an access point that has this radio besides
+            interface.node.join_bridge(interface)
 
     def meet(self, interface: Interface) -> None:
         """Wait until the kernel has peered with all neighbours."""

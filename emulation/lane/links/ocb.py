@@ -9,9 +9,10 @@ Routing interfaces (`emulation.lane.manet`) make up for that.
 from __future__ import annotations
 
 from emulation.lane import links
-from emulation.lane.interfaces import radio
 
-JOIN_OCB = 108  # of nl80211
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulation.lane.interfaces.radio import Interface
 
 
 class Link(links.Link):
@@ -19,8 +20,8 @@ class Link(links.Link):
 
     type = "ocb"
 
-    def join(self, interface: radio.Interface) -> None:
-        interface.tune(JOIN_OCB, *radio.channel(self.plan["freq"]), what="join OCB")
+    def join(self, interface: Interface) -> None:
+        interface.join_ocb(self.plan["freq"])
 
-    def stagger(self, interface: radio.Interface, number: int, count: int) -> None:
+    def stagger(self, interface: Interface, number: int, count: int) -> None:
         """Without beacons there is nothing to stagger."""

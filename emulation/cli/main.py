@@ -217,7 +217,9 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
     ctx, said = error.ctx, error.format_message()
     if isinstance(error, click.NoSuchOption):
         there = [flag for param in ctx.command.get_params(ctx) for flag in param.opts] if ctx else []
-        return f"there is no option {error.option_name}", nearest(error.option_name, there)
+        own = any(param.name == "arguments" for param in ctx.command.get_params(ctx)) if ctx else False
+        said = f"there is no option {error.option_name}" + ("; a script's own come after --" if own else "")
+        return said, nearest(error.option_name, there)
     if ctx and isinstance(error, click.exceptions.NoSuchCommand) and isinstance(ctx.command, click.Group):
         there = ctx.command.list_commands(ctx)
         said = f"there is no command {error.command_name!r}; there are: {', '.join(there)}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from emulation.mininet.interface import Intf
 from emulation.mininet.roles import Controller
 from emulation.mininet.words import refuse
 
@@ -52,6 +53,13 @@ class RemoteController(Controller):
 
     def __init__(self, name: str, **params: Any) -> None:
         refuse(f"{name}: RemoteController", f"{NO_OPENFLOW}, and nothing outside the lane can be reached: Controller")
+
+
+class HardwareIntf(Intf):
+    """What a script calls Intf by itself is one of the machine's: refused."""
+
+    def __init__(self, name: str, *_: Any, **__: Any) -> None:
+        refuse(f"Intf({name!r})", "a lane has none of the machine's interfaces; addLink makes those of nodes")
 
 
 class snr:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from emulation.mininet.node import Node
 
 CHANNELS = {channel: 2407 + 5 * channel for channel in range(1, 12)} | {14: 2484}
-CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165)}
+CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165, *range(171, 186))}
 MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # and the highest rate
 HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6", "ad", "ah", "p")
 
@@ -166,6 +166,13 @@ class WIntf(Intf):
         """Of an access point, as they know it: who goes away says nothing, and stays in its books."""
         stations = self.node.net.stations + self.node.net.cars
         return [sta for sta in stations if any(each.associatedTo is self for each in sta.wintfs.values())]
+
+    @property
+    def apsInRange(self) -> dict[WIntf, float]:
+        """The access points that it hears, and how strongly (dBm)."""
+        medium = self.node.net.medium
+        powers = {each: medium.received_dbm(each.node, self.node) for each in medium.radios() if each.role == "master"}
+        return {each: round(power, 1) for each, power in powers.items() if power >= medium.receive_dbm()}
 
     @property
     def bssid(self) -> str | None:

@@ -63,6 +63,8 @@ NODE_REFUSED = {
     "privateDirs": "nodes see one file system", "hostname": "nodes have the machine's",
     "client_isolation": "clients of an access point reach each other over it",
 }  # fmt: skip
+SCANS = "channels with access points are looked at, and no others"
+NODE_NOTED |= dict.fromkeys(("active_scan", "scan_freq", "freq_list"), SCANS)
 BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
 NODE_NOTED |= dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN)
 
@@ -71,6 +73,7 @@ CALLS = {
     "useExternalProgram": NO_SUMO, "setModule": "the lab has its own radios, and its own air",
     "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
     "addSensor": "802.15.4 is not there: the air is 802.11's", "addAPSensor": "802.15.4 is not there",
+    "setChannelRange": "channels are those of mode",
     "addModem": "WWAN is not there", "addBTDevice": "Bluetooth is not there", "addWAN": "WWAN is not there",
     "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
     "socketServer": "nothing outside reaches into a lane: write what it should do into the script, or CLI(net)",
@@ -100,8 +103,6 @@ def wmediumd_mode(mode: Any) -> str | None:
     name = mode if isinstance(mode, str) else getattr(mode, "__name__", str(mode))
     if name not in MODES:
         raise Unsupported(f"wmediumd_mode: there is no mode {name}; there are: {', '.join(MODES)}")
-    if name == "error_prob":
-        raise Unsupported("wmediumd_mode=error_prob: emulation.net takes measured links: docs/medium.md, table")
     return name
 
 

@@ -55,7 +55,9 @@ class Lab(Net):
         }  # fmt: skip
         settings: dict[str, Any] = {}
         if node.kind in ("station", "ap"):
-            settings = {"position": node.position, "tx_power_dbm": self.mininet.medium.power_of(node.wintf())}
+            settings["position"] = node.position
+            if not self.mininet.medium.by_links:
+                settings["tx_power_dbm"] = self.mininet.medium.power_of(node.wintf())
         adders[node.kind](node.name, **settings)
 
     def join(self) -> None:
@@ -140,6 +142,8 @@ class Lab(Net):
 
     @contextlib.contextmanager
     def halted(self) -> Any:
-        """While nothing is read in the background."""
-        with self.recording[1].halted() if self.recording else contextlib.nullcontext():
-            yield
+        """While nothing is read in the background; yields the loop that does so."""
+        if not self.recording:
+            raise ValueError("nothing is recorded")
+        with self.recording[1].halted():
+            yield self.recording[1].loop

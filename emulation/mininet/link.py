@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
 NO_HT = "the air has 802.11's legacy rates, as mode has it: no HT or later rates, no wider channels"
+ITS_CHANNEL = 161  # if none is said
 BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
 
 
@@ -122,7 +123,8 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
 
 def settings_of(cls: type[Link], call: str, params: dict[str, Any]) -> dict[str, Any]:
     """What is said of a link, checked. Raises Unsupported."""
-    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
+    said = {name: value for name, value in params.items() if (name, str(value)) != ("band", "20")}  # as all are
+    check(call, said, (*cls.taken, *ENDS), cls.noted, cls.refused)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}
 
 
@@ -130,9 +132,11 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
     """Let an interface be on a link among peers."""
     if mode := settings.get("mode"):
         if cls is ITSLink and mode == "p":
-            note("mode='p': 802.11p's 10 MHz channels are not there: 20 MHz, at 802.11a's rates or g's")
-            mode = None
-        intf.mode = mode_of(intf.name, mode) if mode else intf.mode
+            note("mode='p': 802.11p's 10 MHz channels are not there: 20 MHz, at 802.11a's rates")
+            mode = "a"
+        intf.mode = mode_of(intf.name, mode)
+    elif cls is ITSLink:
+        intf.mode, intf.channel = "a", ITS_CHANNEL
     intf.role = cls.role
     intf.channel = settings.get("channel", intf.channel)
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")

@@ -40,6 +40,7 @@ class Medium:
     def __init__(self, net: Mininet, noise_th: float, cca_th: float, fading_cof: float = 0.0) -> None:
         self.net, self.fading_db = net, float(fading_cof)
         self.noise_dbm, self.cca_dbm = float(noise_th), float(cca_th)
+        self.by_links = False  # what arrives is said of each link, wherever its ends are
         self.model, self.parameters = "logDistance", dict[str, float]()
         self.made: Specification | None = None
 
@@ -76,15 +77,29 @@ class Medium:
         on_air = self.leading()
         freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
         receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
-        sense = min(self.cca_dbm, receive)
+        limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
         return {
             "rate": MODES[mode], "rate_control": "minstrel", "freq": freq, "beacon_tu": 100,
             **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
             "reception": "sinr", "noise_dbm": self.noise_dbm, **self.propagation(freq),
-            "thresholds": {"receive_dbm": receive, "sense_dbm": sense, "capture_db": CAPTURE_DB},
+            **({} if self.by_links else {"thresholds": limits}),
         }  # fmt: skip
 
+    def links(self) -> dict[str, Any]:
+        """What arrives where `error_prob` is said of links: that of frames of 1536 bytes at the highest rate."""
+        rate, rows = MODES[self.mode()], []
+        for made in self.net.links:
+            if made.role != "wired" and made.intf2:
+                ends = made.intf1.node.name, made.intf2.node.name
+                arrive = 1 - float(made.settings.get("error_prob", 0))
+                rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
+        if not rows:
+            raise Unsupported("wmediumd_mode=error_prob: say it of links: addLink(sta1, ap1, error_prob=0.01)")
+        return {"propagation": {"model": "table", "file": {"quantity": "delivery", "rows": rows}}}
+
     def propagation(self, freq: int) -> dict[str, Any]:
+        if self.by_links:
+            return self.links()
         said, usual = self.parameters, {"tx_power_dbm": 14.0 + 2 * USUAL_GAIN}
         exponent = said.get("exp", 3.0 if self.model == "logDistance" else 2.0)
         if self.model == "friis":
@@ -133,6 +148,8 @@ class Medium:
         return round(power, 3)
 
     def range_of(self, intf: WIntf) -> float:
+        if self.by_links:
+            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
         if intf.wanted_range is not None:
             return float(intf.wanted_range)
         model = self.specification().medium.propagation
@@ -140,12 +157,16 @@ class Medium:
         return float(model.reach_m(self.receive_dbm() - stronger) or 0)
 
     def changed(self, intf: WIntf) -> None:
-        """A radio is to send otherwise from now on."""
+        """A radio is to send otherwise from now on. Raises Unsupported."""
+        if self.by_links:
+            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
         if intf.node.lane:
             intf.node.lane.tx_power_dbm = self.power_of(intf)
 
     def received_dbm(self, a: Node, b: Node) -> float:
-        """What of a's first radio arrives at b, without shadowing."""
+        """What of a's first radio arrives at b, without shadowing. Raises Unsupported."""
+        if self.by_links:
+            raise Unsupported(f"{a.name}: with wmediumd_mode=error_prob no powers are known")
         model = self.specification().medium.propagation
         apart = distances([a.position, b.position])[0, 1]
         stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
@@ -168,6 +189,6 @@ class Medium:
 
 def say_of(link: str, mode: str | None) -> None:
     """What `link=` and `wmediumd_mode=` mean here."""
-    if link == "TCLink" or mode not in (None, "interference"):
+    if link == "TCLink" or mode not in (None, "interference", "error_prob"):
         word = f"wmediumd_mode={mode}" if mode else f"link={link}"
         note(f"{word}: radios are on the lab's own air, as with interference: the DCF, by positions ({PAGE})")

@@ -178,6 +178,8 @@ class Mobility:
             there = ", ".join((*MODELS, "ReferencePoint"))
             raise Unsupported(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
         self.model = {**said, "model": name}
+        if method := said.get("ac_method"):
+            self.net.setAssociationCtrl(method)
 
     def set_start(self, **said: Any) -> None:
         self.early("startMobility")

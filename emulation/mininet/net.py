@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,15 @@ class Mininet(traffic.Traffic):
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
         self.options: dict[str, Any] = {}
-        self.filmed = False
+        self.filmed = self.isReplaying = False
         self.routing: str | None = None
         noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
         self.medium = Medium(self, noise, cca, fading)
         self.mobility_plan = Mobility(self)
         self.watchers: list[Any] = []  # of what happens from `build` to `stop`
+        self.controlled = False  # who is on which access point
         if method := params.get("ac_method"):
-            self.watchers.append(AssociationControl(self, method))
+            self.setAssociationCtrl(method)
         self.next_ip = 1
         base, _, prefix = str(params.get("ipBase") or "10.0.0.0/8").partition("/")
         self.ip_base, self.prefix = base, int(prefix or 8)
@@ -228,7 +230,7 @@ class Mininet(traffic.Traffic):
     @property
     def mobile(self) -> bool:
         """Whether stations may have to go from one access point to another."""
-        return self.mobility_plan.wanted or bool(self.params.get("ac_method"))
+        return self.mobility_plan.wanted or self.controlled
 
     def buildFromTopo(self, topo: Any = None) -> None:
         """What a Topo has."""
@@ -293,6 +295,22 @@ class Mininet(traffic.Traffic):
         for node in self.all_nodes():
             node.lane = None
 
+    def watch(self, watcher: Any) -> None:
+        """Something that happens from `build` to `stop` by itself; from now on, if the network is there."""
+        self.watchers.append(watcher)
+        if self.lab:
+            with self.lab.halted() as loop:
+                watcher.begin(loop, time.monotonic_ns())
+
+    def setAssociationCtrl(self, ac: str = "ssf") -> None:
+        """Let the strongest signal (ssf) or the least load (llf) decide who is on which access point."""
+        if self.lab:
+            raise Unsupported("setAssociationCtrl: the network is there: write it before net.build()")
+        self.controlled = True
+        self.watch(AssociationControl(self, ac))
+
+    associationControl = setAssociationCtrl
+
     def moved(self) -> None:
         """Somebody is somewhere else at once: who has lost its access point asks again."""
         lab = self.lab
@@ -318,6 +336,14 @@ class Mininet(traffic.Traffic):
         """With `build`."""
 
     configureControlNetwork = waitConnected = configHosts
+
+    def run(self, test: Any, *args: Any, **params: Any) -> Any:
+        """Start it, call that, and stop it."""
+        self.start()
+        try:
+            return test(*args, **params)
+        finally:
+            self.stop()
 
     def startTerms(self) -> None:
         refuse("startTerms", "a lane has no terminals: CLI(net), or run programs by cmd and popen")

@@ -86,4 +86,4 @@ class Telemetry:
 def telemetry(nodes: Any = (), **said: Any) -> None:
     """Of the network that the nodes are in."""
     made = Telemetry(nodes, **said)
-    made.nodes[0].net.watchers.append(made)
+    made.nodes[0].net.watch(made)

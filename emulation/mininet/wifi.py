@@ -27,7 +27,9 @@ class Mininet_wifi(Mininet):
         self.begin_with(topo, link, params)
         self.classes = {"ap": accessPoint, "station": station, "car": car, "switch": switch, "host": host,
                         "controller": controller}  # fmt: skip
-        say_of(getattr(link, "__name__", str(link)), kinds.wmediumd_mode(wmediumd_mode))
+        mode = kinds.wmediumd_mode(wmediumd_mode)
+        self.medium.by_links = mode == "error_prob"
+        say_of(getattr(link, "__name__", str(link)), mode)
         if topo is not None and build:
             self.build()
 
@@ -92,7 +94,7 @@ class Mininet_wifi(Mininet):
             made.select(intf.lane, ap.lane)
 
     def telemetry(self, nodes: Any = (), **said: Any) -> None:
-        self.watchers.append(Telemetry(nodes, **said))
+        self.watch(Telemetry(nodes, **said))
 
     def replay(self, ways: dict[str, list[Waypoint]]) -> None:
         """Let nodes go along these waypoints, from the start, or from now on."""

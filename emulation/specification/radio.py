@@ -14,7 +14,8 @@ DSSS, HR, OFDM = (1.0, 2.0), (1.0, 2.0, 5.5, 11.0), (6.0, 9.0, 12.0, 18.0, 24.0,
 RATES = HR + OFDM  # Mb/s
 # MHz. Everybody may begin a network on the first; on the others in hwsim's own regulatory domain.
 CHANNELS_1_TO_11, CHANNEL_14 = tuple(range(2412, 2463, 5)), 2484
-CHANNELS_5GHZ = (*range(5180, 5241, 20), *range(5745, 5826, 20))
+CHANNELS_ITS = tuple(range(5855, 5926, 5))  # vehicles' (IEEE 802.11-2016, E.2.3), here of 20 MHz as all are
+CHANNELS_5GHZ = (*range(5180, 5241, 20), *range(5745, 5826, 20), *CHANNELS_ITS)
 CHANNELS = (*CHANNELS_1_TO_11, CHANNEL_14, *CHANNELS_5GHZ)
 
 EDCA_QUEUE = 37  # four are within the 150 that the air takes of a radio
@@ -34,7 +35,7 @@ class Radio(Section):
     )
     freq: Annotated[int, one_of(CHANNELS, "MHz")] = Field(
         2412, description="channel, by its centre frequency in MHz: 2412, 2417 to 2462, 2484, 5180, 5200 to 5240, "
-        "5745, 5765 to 5825; at 5 GHz with OFDM's rates only, 6 Mb/s and more"
+        "5745, 5765 to 5825, 5855, 5860 to 5925; at 5 GHz with OFDM's rates only, 6 Mb/s and more"
     )  # fmt: skip
     rts: Literal["full", "partial", "none"] = Field("none", description="RTS/CTS before all, long, or no frames")
     short_retry: int = Field(7, ge=1, le=255, description="attempts at an RTS, or a frame sent without one")

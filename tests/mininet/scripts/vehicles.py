@@ -16,7 +16,7 @@ def topology():
     net.setPropagationModel(model="logDistance", exp=2.8)
     net.configureNodes()
     for car in net.cars:
-        net.addLink(car, cls=ITSLink, intf=f"{car.name}-wlan0", mode="a", channel="36")
+        net.addLink(car, cls=ITSLink, intf=f"{car.name}-wlan0", channel="181")
     net.setMobilityModel(time=0, model="RandomDirection", max_x=300, max_y=20, seed=20)
     net.build()
     for i, car in enumerate(net.cars, 1):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mininet's links."""
 
-from emulation.mininet.interface import Intf
+from emulation.mininet.absences import HardwareIntf
 from emulation.mininet.link import Link, TCLink
 from emulation.mininet.words import absent
 
 OVSLink = TCULink = Link
-TCIntf = OVSIntf = Intf
+Intf = TCIntf = OVSIntf = HardwareIntf
 
 __getattr__ = absent("mininet.link", {})
 

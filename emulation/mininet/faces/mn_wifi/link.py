@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mininet-WiFi's links."""
 
-from emulation.mininet.absences import LINKS
-from emulation.mininet.interface import Intf, WIntf
+from emulation.mininet.absences import LINKS, HardwareIntf
+from emulation.mininet.interface import WIntf
 from emulation.mininet.link import ITSLink, Link, TCLink, WirelessLink, adhoc, mesh, wmediumd
 from emulation.mininet.words import absent
 
 Wmediumd = wmediumd
 TCWirelessLink = wtc = WirelessLink
 IntfWireless = WIntf
+Intf = HardwareIntf
 
 __getattr__ = absent("mn_wifi.link", LINKS)
 

@@ -100,6 +100,8 @@ class Lab(Net):
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
             if self.mininet.uses_ip6:
                 planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
+            if planned["bridge"]:
+                planned["bridge"]["name"] = node.name
             order = sorted(self.order[node.name], key=lambda intf: not isinstance(intf, WIntf))  # radios come first
             for intf, interface in zip(order, planned["interfaces"], strict=True):
                 before = str(interface["ip"] or "").partition("/")[0]

@@ -262,7 +262,7 @@ class Mobility:
             if begin_s + at >= end_s or len(found) >= MOST_LEGS:
                 break
         if len(found) >= MOST_LEGS and self.stop_s is None:
-            note(f"setMobilityModel: a node stands after its {MOST_LEGS}th leg, at {found[-1].at_s:.0f} s")
+            note(f"setMobilityModel: after its {MOST_LEGS}th leg a node stands")
         return apart(cut(found, end_s))
 
     def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:

@@ -5,6 +5,7 @@ the node of the running network, a network namespace of its own: access points a
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from emulation.mininet.interface import Intf, WIntf
 from emulation.mininet.log import info
 from emulation.mininet.shell import Shell
-from emulation.mininet.words import Unsupported, missing, refuse
+from emulation.mininet.words import Unsupported, missing, note, refuse
 
 if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
 
 Position = tuple[float, float, float]
+OVS = ("ovs-", "dpctl ")  # programs that would do nothing here
+NOT_FOUND = re.compile(r": ([\w./+-]+): command not found")  # of bash
 
 
 def place(what: str, position: Any) -> Position:
@@ -159,6 +162,10 @@ class Node:
             raise Unsupported(f"{self.name}: {self.lastCmd!r} is still running: waitOutput() comes first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         command = " ".join(map(str, words))
+        if command.startswith(OVS):
+            refuse(
+                f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
+            )
         if not self.shell:
             self.shell = Shell(self.running(f"cmd({command!r})"))
         self.lastCmd, self.waiting = command, True
@@ -169,7 +176,10 @@ class Node:
         assert self.shell
         said, end = self.shell.more(timeoutms)
         self.waiting = self.waiting and not end
-        return said.decode(errors="replace")
+        text = said.decode(errors="replace")
+        if found := NOT_FOUND.search(text):
+            note(f"{self.name}: there is no program {found[1]} on this machine: install it")
+        return text
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
         """All that it says, until it has ended."""

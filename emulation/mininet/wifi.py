@@ -105,6 +105,10 @@ class Mininet_wifi(Mininet):
     def get_distance(self, src: Any, dst: Any) -> float:
         return self.node_of(src).get_distance_to(self.node_of(dst))
 
+    def plotNode(self, node: Any, position: Any) -> None:
+        """Where a node without radio is in pictures."""
+        self.node_of(node).plot(position)
+
     # Motion
 
     def plotGraph(self, **said: Any) -> None:

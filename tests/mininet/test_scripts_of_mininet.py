@@ -127,7 +127,7 @@ def test_several_radios(stage):
     assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
     assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
     assert taps.main([str(stage.folder)]) == 0
-    assert len(of_run(stage.folder / "session1-1").ways) == 9
+    assert len(of_run(stage.folder / "session1-1").ways) == 10
 
 
 def test_roles_change(stage):
@@ -239,6 +239,10 @@ def test_a_refusal_names_the_line(stage):
         ("net.setMobilityModel(model='CRP')", "setMobilityModel: there is no model 'CRP' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
+        ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),
+        ("net.stopMobility(tme=3)", "stopMobility: there is no keyword tme here"),
+        ("net.mobility(sta1, 'begin', time=1)", "mobility(sta1): 'begin': there are 'start' and 'stop'"),
+        ("from mininet.link import Intf; Intf('eth1')", "Intf('eth1') is not there: a lane has none of the machine's"),
         ("sta1.nothing()", "sta1.nothing is not there: docs/mininet-wifi.md"),
         ("Mininet_wifi(fadingcof=3)", "Mininet_wifi: there is no keyword fadingcof here"),
         ("net['sta9']", "there is no node sta9; there are: sta1"),

@@ -13,7 +13,7 @@ def topology():
     net = Mininet_wifi(link=wmediumd, wmediumd_mode=interference)
     for i in range(1, 6):
         net.addCar(f"car{i}", wlans=1, min_v=10, max_v=20)
-    net.setPropagationModel(model="logDistance", exp=2.8)
+    net.setPropagationModel(model="logDistance", exp=2.2)
     net.configureNodes()
     for car in net.cars:
         net.addLink(car, cls=ITSLink, intf=f"{car.name}-wlan0", channel="181")

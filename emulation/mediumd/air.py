@@ -84,9 +84,9 @@ class Medium:
         self._close()
         if not self.stations.all:
             return
-        self.names = [f"sta{number}" for number, _ in enumerate(self.stations.all, 1)]
+        nodes = {f"sta{number}": Node() for number, _ in enumerate(self.stations.all, 1)}
         options = {**self.options, **wmediumd.medium_of(self.stations, self.table), "propagation": NOBODY}
-        self.asked = specify(Network(nodes={name: Node() for name in self.names}), options)
+        self.asked = specify(Network(nodes=nodes), options)
         planned = plan(self.asked)
         radios_there = names_of_radios()
         for node, station in zip(planned["nodes"], self.stations.all, strict=True):

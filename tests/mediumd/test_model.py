@@ -213,6 +213,16 @@ def test_fading_is_drawn_anew() -> None:
     assert len(signals) > 10 and -85 < min(signals) < -65 < -56 < max(signals) < -40
 
 
+@pytest.mark.parametrize("snr", [-(2**31), 2**31 - 1])
+def test_an_snr_may_be_out_of_all_proportion(snr: int) -> None:
+    of = stations('type = "snr";')
+    of.snr[STATIONS[0], STATIONS[1]] = float(snr)
+    player = Player(of, Formula())
+    player.send(0, frame(0, STATIONS[1]), [(11, 1)])
+    player.send(0, frame(0, GROUP), [(11, 1)])
+    assert [acked for *_, acked in player.reports()] == [snr > 0, False]
+
+
 SENT = st.tuples(
     st.integers(0, 3000), st.integers(0, 4), st.sampled_from([*STATIONS, GROUP]), st.integers(24, 1600),
     st.lists(st.tuples(st.integers(-1, 15), st.integers(0, 8)), min_size=4, max_size=4), st.sampled_from([0, NO_ACK]),

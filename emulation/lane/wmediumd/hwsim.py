@@ -161,7 +161,8 @@ class Edge:
             return
         rates = [pair for pair in struct.iter_unpack("=bB", values[A_TX_INFO][: 2 * STAGES])]
         frame, radio = values[A_FRAME], values[A_TRANSMITTER]
-        self.radios[frame[10:16]] = radio
+        if self.stations.find(frame[10:16]):
+            self.radios[frame[10:16]] = radio
         freq = number(values.get(A_FREQ, b""))
         self.medium.take(time.monotonic_ns(), radio, frame, freq, number(values[A_FLAGS]), rates, values[A_COOKIE])
 

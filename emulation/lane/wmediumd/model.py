@@ -143,19 +143,10 @@ class Medium:
             self._pass(frame.due_ns)
             happened += self._arrive(frame)
             rates = frame.used if frame.flags & STAT_ACK else frame.asked
-            happened.append(
-                Report(
-                    frame.radio,
-                    frame.cookie,
-                    frame.flags,
-                    rates,
-                    frame.signal_dbm,
-                    frame.frame,
-                    frame.freq,
-                    frame.due_ns - frame.lasts_us * US,
-                    frame.due_ns,
-                )
-            )
+            happened.append(Report(
+                frame.radio, frame.cookie, frame.flags, rates, frame.signal_dbm, frame.frame, frame.freq,
+                frame.due_ns - frame.lasts_us * US, frame.due_ns,
+            ))  # fmt: skip
         return happened
 
     def _attempts(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         """What plays stations, while its block lasts."""
 
         def heard(self, done: Done) -> None:
-            """A client has changed something. Raises OSError where the kernel refuses it."""
+            """A client has changed something. Raises OSError, ValueError where that cannot be."""
 
     Play = Callable[[Loop, Stations, Table | None, Arguments, Say], AbstractContextManager[Medium]]
 
@@ -51,7 +51,7 @@ def main(words: Sequence[str], play: Play) -> int:
         print(f"{PROGRAM}: {error}\n{'':{len(PROGRAM)}}  try: {PROGRAM} -h", file=sys.stderr)
         return 2
     if asked.only:
-        print(HELP if asked.only == "help" else f"{PROGRAM} of dcflab, for wmediumd's configurations", end="")
+        print(HELP if asked.only == "help" else f"{PROGRAM} of dcflab, for wmediumd's configurations\n", end="")
         return 0
 
     def say(level: int, sentence: str) -> None:
@@ -102,8 +102,8 @@ def serve(asked: Arguments, stations: Stations, table: Table | None, say: Say, p
                 raise EndedError
             try:
                 medium.heard(done)
-            except OSError as error:
-                say(ERROR, f"what a client asked for: {error.strerror}")
+            except (OSError, ValueError) as error:
+                say(ERROR, f"what a client asked for: {getattr(error, 'strerror', None) or error}")
 
         if asked.serve:
             stack.enter_context(server.Server(loop, stations, heard, say, asked.socket or server.PATH))

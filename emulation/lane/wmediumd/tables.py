@@ -18,6 +18,7 @@ from emulation.lane.wmediumd.stations import NOISE_DBM, RATES
 HEADLINE = f"a power in dBm and {RATES} packet error rates"
 FEWEST, MOST_ROWS = 1, 1000
 LONGEST = 1_000_000  # bytes of a file
+PERFECT_DB = 100.0  # no bit is wrong
 # Of each rate: bits a symbol (1: BPSK), and the free distance of its code, 10, 6 and 5 at rates 1/2, 2/3 and 3/4. DSSS
 # and CCK are taken for the OFDM rates that are nearest.
 CODED = (
@@ -90,7 +91,7 @@ class Formula:
     def error(self, snr_db: float, rate: int, length: int) -> float:
         """The packet error rate of a frame of so many bytes."""
         bits, distance = CODED[rate]
-        wrong = _first_event(_bit_error(bits, 10 ** (snr_db / 10)), distance)
+        wrong = _first_event(_bit_error(bits, 10 ** (min(snr_db, PERFECT_DB) / 10)), distance)
         return 1.0 - (1.0 - wrong) ** (8 * length) if wrong < 1 else 1.0
 
 

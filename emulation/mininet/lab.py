@@ -38,7 +38,7 @@ class Lab(Net):
     def __init__(self, net: Mininet) -> None:
         self.mininet = net
         medium = net.medium.options()
-        long_s = STEPPING_S if "shadowing" in medium else MOVING_S
+        long_s = STEPPING_S if net.medium.stepped() else MOVING_S
         routing = net.routing or "none"
         super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
         self.waypoints: dict[str, list[Waypoint]] = {}
@@ -55,9 +55,7 @@ class Lab(Net):
         }  # fmt: skip
         settings: dict[str, Any] = {}
         if node.kind in ("station", "ap"):
-            settings["position"] = node.position
-            if not self.mininet.medium.by_links:
-                settings["tx_power_dbm"] = self.mininet.medium.power_of(node.wintf())
+            settings = {"position": node.position, **self.mininet.medium.settings_of(node.wintf())}
         adders[node.kind](node.name, **settings)
 
     def join(self) -> None:

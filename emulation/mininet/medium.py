@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MARGIN_DB = 4.0
 CAPTURE_DB = 10.0  # of no consequence with SINR
 USUAL_GAIN = 5.0
-INDOORS = 28.0  # ITU-R P.1238, table 2: power loss coefficient of offices at 2.4 GHz
 # Which keywords each model has.
 MODELS: dict[str, tuple[str, ...]] = {
     "friis": ("sL",), "logDistance": ("exp", "sL"), "logNormalShadowing": ("exp", "sL", "variance"),
@@ -85,6 +84,11 @@ class Medium:
             **({} if self.by_links else {"thresholds": limits}),
         }  # fmt: skip
 
+    def stepped(self) -> bool:
+        """Whether motion is told to the air in steps, as more than the distance says what arrives."""
+        of_model = self.model in ("ITU", "logNormalShadowing") or self.by_links
+        return of_model or any(self.more_gain(intf) for intf in self.radios())
+
     def links(self) -> dict[str, Any]:
         """What arrives where `error_prob` is said of links: that of frames of 1536 bytes at the highest rate."""
         rate, rows = MODES[self.mode()], []
@@ -111,10 +115,8 @@ class Medium:
             model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
             return {"propagation": model}
         if self.model == "ITU":
-            indoors = said.get("pL") or INDOORS
-            loss = 20 * np.log10(freq) + said.get("lF", 0.0) * said.get("nFloors", 0.0) - 28
-            model = {"model": "log-distance", "exponent": indoors / 10, "reference_loss_db": round(float(loss), 3)}
-            return {"propagation": {**model, **usual}}
+            indoors = {"coefficient": said["pL"]} if said.get("pL") else {}
+            return {"propagation": {"model": "itu-indoor", **indoors, **usual}}
         shadowing = {"shadowing": {"sigma": said.get("variance", 2.0)}} if self.model == "logNormalShadowing" else {}
         return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
 
@@ -130,22 +132,31 @@ class Medium:
         return float(found)
 
     def power_of(self, intf: WIntf) -> float:
-        """What a radio sends with, as the model takes it (dBm): its power, the gains of both ends, and losses of the
-        system; or that with which it is received as far as its range. Raises Unsupported."""
-        gains = {each.antennaGain for each in self.radios()}
-        if len(gains) > 1:
-            raise Unsupported(f"antennaGain: all radios have one here, not {', '.join(map(str, sorted(gains)))} dBi")
+        """What a radio sends with, as the model takes it (dBm): its power, antennas' gains of USUAL_GAIN at both ends,
+        and losses of the system; or that with which it is received as far as its range. Raises Unsupported."""
         model = self.specification().medium.propagation
         if intf.wanted_range is not None:
             there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
             power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
         else:
             loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
-            power = intf.txpower + 2 * intf.antennaGain - float(loss)
+            floors = self.parameters.get("lF", 0.0) * self.parameters.get("nFloors", 0.0)
+            power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
             why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
             raise Unsupported(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)
+
+    def more_gain(self, intf: WIntf) -> float:
+        """Of its antenna, over the usual one's; whoever has a range has that with any."""
+        return 0.0 if intf.wanted_range is not None else intf.antennaGain - USUAL_GAIN
+
+    def settings_of(self, intf: WIntf) -> dict[str, float]:
+        """A node's, of its radio."""
+        if self.by_links:
+            return {}
+        gain = self.more_gain(intf)
+        return {"tx_power_dbm": self.power_of(intf), **({"antenna_gain_dbi": gain} if gain or intf.node.lane else {})}
 
     def range_of(self, intf: WIntf) -> float:
         if self.by_links:
@@ -153,7 +164,7 @@ class Medium:
         if intf.wanted_range is not None:
             return float(intf.wanted_range)
         model = self.specification().medium.propagation
-        stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0))
+        stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0)) + self.more_gain(intf)
         return float(model.reach_m(self.receive_dbm() - stronger) or 0)
 
     def changed(self, intf: WIntf) -> None:
@@ -161,7 +172,8 @@ class Medium:
         if self.by_links:
             raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
         if intf.node.lane:
-            intf.node.lane.tx_power_dbm = self.power_of(intf)
+            lane = intf.node.lane
+            lane.net.heard_anew(lane, lane.with_settings(**self.settings_of(intf)))
 
     def received_dbm(self, a: Node, b: Node) -> float:
         """What of a's first radio arrives at b, without shadowing. Raises Unsupported."""
@@ -170,6 +182,7 @@ class Medium:
         model = self.specification().medium.propagation
         apart = distances([a.position, b.position])[0, 1]
         stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
+        stronger += self.more_gain(a.wintf()) + self.more_gain(b.wintf())
         return float(model.received_dbm(np.array([apart]))[0]) + stronger
 
     def rssi(self, node: Node, other: Node | None) -> float:

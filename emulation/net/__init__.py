@@ -44,7 +44,7 @@ from emulation.lane.plugins import extend
 from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net.station import Station
-from emulation.plan.air import SENSE, TX_POWER, heard, owners_of, stronger_db
+from emulation.plan.air import GAIN, SENSE, TX_POWER, gains_db, heard, owners_of, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
 from emulation.plan.errors import PlanError, known, only, refusals
@@ -103,7 +103,7 @@ class Net(lane.Net):
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
         """A station, at a position in metres; its name has at most nine characters, as its interface's has fifteen.
         What it shall have otherwise than the others: `rts`, `rate`, `tx_power_dbm`, `short_retry`, `long_retry`,
-        `receive_dbm`, `sense_dbm`, `mac`, and as a client, `passphrase`."""
+        `antenna_gain_dbi`, `receive_dbm`, `sense_dbm`, `mac`, and as a client, `passphrase`."""
         return self.add("station", name, position, settings)
 
     def addAccessPoint(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
@@ -128,7 +128,8 @@ class Net(lane.Net):
             asked = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
         check_node(self.asked.radio, name, asked)
         if kind in WITH_RADIO:
-            stronger_db(self.asked, topologies.Network(nodes={name: asked}))
+            alone = topologies.Network(nodes={name: asked})
+            stronger_db(self.asked, alone), gains_db(alone)
         self.nodes[name] = made = Station(self, name, asked)
         return made
 
@@ -219,7 +220,7 @@ class Net(lane.Net):
     def table(self, network: topologies.Network) -> Table:
         """What arrives over any distance. Raises PlanError if no table says it."""
         network = network.on_air()
-        powers = tuple((node.settings.get(TX_POWER), node.settings.get(SENSE)) for node in network.nodes.values())
+        powers = tuple(tuple(map(node.settings.get, (TX_POWER, SENSE, GAIN))) for node in network.nodes.values())
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}
         if not (found := self.tables[powers]):

@@ -22,7 +22,8 @@ from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
 from topologies import Network
 
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
-TX_POWER, RECEIVE, SENSE = "tx_power_dbm", "receive_dbm", "sense_dbm"  # of a node
+TX_POWER, RECEIVE, SENSE, GAIN = "tx_power_dbm", "receive_dbm", "sense_dbm", "antenna_gain_dbi"  # of a node
+HIGHEST_GAIN_DBI = 60
 LEAST, MOST = propagation.FAINTEST_DBM, propagation.STRONGEST_DBM
 MAX_DELAY_NS = 32_000  # the air's limit, 9.6 km
 
@@ -131,8 +132,18 @@ def mean_dbm(specification: Specification, network: Network, positions: Position
     PlanError, and ValueError where the model does not fit."""
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
-    stronger = stronger_db(specification, network)[:, None]
-    return np.asarray(_received_dbm(specification, list(network.nodes), propagation.distances(at)) + stronger + shadow)
+    stronger, gains = stronger_db(specification, network)[:, None], gains_db(network)
+    received = _received_dbm(specification, list(network.nodes), propagation.distances(at))
+    return np.asarray(received + stronger + gains[:, None] + gains + shadow)
+
+
+def gains_db(network: Network) -> NDArray[np.float64]:
+    """What each node's antenna adds to what it sends, and to what it receives, over the model's. Raises PlanError."""
+    gains = {name: node.settings.get(GAIN, 0.0) for name, node in network.nodes.items()}
+    for name, gain in gains.items():
+        if isinstance(gain, bool) or not isinstance(gain, int | float) or not abs(gain) <= HIGHEST_GAIN_DBI:
+            raise PlanError(f"{name}: {GAIN}: must be from -{HIGHEST_GAIN_DBI} to {HIGHEST_GAIN_DBI}, not {gain!r}")
+    return np.array(list(gains.values()), np.float64)
 
 
 def _received_dbm(

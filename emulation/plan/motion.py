@@ -18,7 +18,7 @@ import numpy as np
 
 from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
 from emulation.plan import distance
-from emulation.plan.air import Heard, floor_dbm, heard, sensed_dbm, stronger_db
+from emulation.plan.air import Heard, floor_dbm, gains_db, heard, sensed_dbm, stronger_db
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification
 from topologies import Network, Waypoint
@@ -87,7 +87,7 @@ def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
 
 def table_of(specification: Specification, network: Network) -> distance.Table | None:
     """What arrives over any distance between the nodes of a network; None: no table can say it. Raises PlanError."""
-    if not specification.medium.by_distance:
+    if not specification.medium.by_distance or gains_db(network).any():
         return None
     stronger, model = stronger_db(specification, network), specification.medium.propagation
     return distance.table(model, stronger, table_floor_dbm(specification, network))
@@ -96,6 +96,8 @@ def table_of(specification: Specification, network: Network) -> distance.Table |
 def said_by(specification: Specification) -> str:
     """Whose powers say more than the distance."""
     medium = specification.medium
+    if medium.by_distance:
+        return "with antennas of several gains"
     return f"under propagation {medium.propagation.name}" if not medium.shadowing else "under shadowing"
 
 

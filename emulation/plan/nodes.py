@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from emulation.lane import links
 from emulation.lane.links.infrastructure import check_passphrase
-from emulation.plan.air import CW_MAX, RECEIVE, SENSE, TX_POWER, own_thresholds, phy_of, units
+from emulation.plan.air import CW_MAX, GAIN, RECEIVE, SENSE, TX_POWER, own_thresholds, phy_of, units
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
@@ -248,7 +248,7 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
-    only(name, settings, (*OF_RADIO, TX_POWER, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
+    only(name, settings, (*OF_RADIO, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
     _check_mac(name, settings.get(MAC))
     with refusals(name):
         check_passphrase(settings.get(PASSPHRASE))

@@ -8,12 +8,21 @@ set -eu
 box=$(readlink -f "$1")
 here=$(readlink -f "$0")
 work=$(mktemp -d)
+chmod 755 "$work" # the emulator, who is another user, reads the kernel in the box
 export VAGRANT_HOME="$work/home" VAGRANT_DEFAULT_PROVIDER=libvirt
 export DCFLAB_BOX=dcflab-test DCFLAB_DRIVER=qemu DCFLAB_EXTRA= DCFLAB_MEMORY=2048
 git clone -q "${here%/tests/vagrant/up.sh}" "$work/dcflab"
 [ -z "${2:-}" ] || cp "$2" "$work/dcflab/"
 cd "$work/dcflab"
-trap 'vagrant destroy -f; vagrant box remove -f dcflab-test; virsh -q vol-delete --pool default dcflab-test_vagrant_box_image_0_box.img; rm -rf "$work"' EXIT
+clean() {
+    vagrant destroy -f
+    vagrant box remove -f dcflab-test
+    for volume in $(virsh -q vol-list default | awk '/dcflab-test_/ { print $1 }'); do # which the plug-in leaves
+        virsh -q vol-delete --pool default "$volume"
+    done
+    rm -rf "$work"
+}
+trap clean EXIT
 vagrant box add --name dcflab-test "$box"
 vagrant up
 vagrant ssh -c 'set -e; cd /vagrant; uname -r; modinfo -F version dcf80211 tcp_sca manet; ./dcflab run rts-cts --seconds 5 | tail -1'

@@ -115,14 +115,16 @@ def show(found: Mapping[str, Mapping[str, list[dict[str, float]]]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("stations", "kb/s", PEER, *RECEPTIONS, title=f"A saturated WLAN, {SECONDS} s", title_justify="left")
+    columns = [column for reception in RECEPTIONS for column in (reception, "")]
+    table = Table("stations", "kb/s", PEER, *columns, title=f"A saturated WLAN, {SECONDS} s", title_justify="left")
     for scenario, of in found.items():
         for what in of[PEER][0]:
             theirs, *ours = (statistics.mean([row[what] for row in of[name]]) for name in (PEER, *RECEPTIONS))
             digits = 3 if what == "Jain" else 0
-            said = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in (theirs, *ours)]
-            more = [f" {100 * (each.mean / theirs.mean - 1):+.1f} %" for each in ours]
-            table.add_row(scenario, what, said[0], *map(str.__add__, said[1:], more), end_section=what == "Jain")
+            row = [f"{each.mean:,.{digits}f} ± {each.half_width:,.{digits}f}" for each in (theirs, *ours)]
+            for at, each in enumerate(ours):
+                row.insert(2 * at + 2, f"{100 * (each.mean / theirs.mean - 1):+.1f} %")
+            table.add_row(scenario, what, *row, end_section=what == "Jain")
     Console().print(table)
 
 

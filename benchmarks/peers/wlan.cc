@@ -58,6 +58,7 @@ int
 main(int argc, char* argv[])
 {
     uint32_t stations = 5, slow = 0, seed = 1, bytes = 1472;
+    double preamble = 4;
     double seconds = 30;
     std::string direction = "up";
     CommandLine command(__FILE__);
@@ -67,6 +68,7 @@ main(int argc, char* argv[])
     command.AddValue("seconds", "simulated seconds, after the start", seconds);
     command.AddValue("seed", "run number of the random streams", seed);
     command.AddValue("bytes", "of a datagram", bytes);
+    command.AddValue("preamble", "SNR in dB below which no frame is noticed; 4 is ns-3's default", preamble);
     command.Parse(argc, argv);
     NS_ABORT_MSG_IF(stations < 1 || stations > 250 || slow > stations || seconds <= 0 || seed < 1,
                     "stations 1..250, no more slow ones, seconds and seed > 0");
@@ -95,6 +97,7 @@ main(int argc, char* argv[])
     channel.AddPropagationLoss("ns3::FriisPropagationLossModel");
     YansWifiPhyHelper phy;
     phy.SetChannel(channel.Create());
+    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "Threshold", DoubleValue(preamble));
     WifiMacHelper mac;
     const Ssid ssid("lab");
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BeaconInterval", TimeValue(MicroSeconds(1024 * 100)),

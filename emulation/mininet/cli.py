@@ -26,12 +26,12 @@ class Shell(prompt.Shell):
     """The prompt of a network of Mininet's."""
 
     intro = "*** Starting CLI:"
-    asks = "mininet-wifi> "
 
     def __init__(self, net: Mininet, read: Callable[[str], str | None]) -> None:
         if not net.lab:
             raise Unsupported("CLI(net): the network is not there yet: write it after net.build() or net.start()")
         super().__init__(net.lab, read)
+        self.asks = net.asks
         self.mininet, self.paused = net, dict[str, tuple[Way, int]]()
         self.names = {"net": net, **net.nameToNode}
 

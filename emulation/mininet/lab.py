@@ -138,7 +138,7 @@ class Lab(Net):
 
     def stop(self) -> None:
         self.sessions.close()
-        super().stop()
+        super(Net, self).stop()  # its prompt, under `./dcflab shell`, is the network's own
 
     @contextlib.contextmanager
     def halted(self) -> Any:

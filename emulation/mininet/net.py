@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ STANDALONE = "switches and access points are learning bridges by themselves; nob
 class Mininet(traffic.Traffic):
     """Mininet's network; `Mininet_wifi` is the same with radios."""
 
-    def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = None,
+    def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = Controller,
                  link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
         self.begin_with(topo, link, params)
         self.classes: dict[str, Any] = {"switch": switch, "host": host, "controller": controller}
@@ -66,6 +67,7 @@ class Mininet(traffic.Traffic):
         self.ip_base, self.prefix = base, int(prefix or 8)
 
     lab: Lab | None
+    asks = "mininet> "  # of its prompt
 
     def __getattr__(self, name: str) -> Any:
         missing("net", name, kinds.CALLS)
@@ -144,6 +146,8 @@ class Mininet(traffic.Traffic):
         if not isinstance(name, str):
             name, controller = "c0", name
         found = controller or self.classes.get("controller") or Controller
+        if callable(found) and not isinstance(found, type | partial):
+            found = found(name, **params)  # what makes one
         if isinstance(found, Node):
             node = found
         else:
@@ -218,7 +222,9 @@ class Mininet(traffic.Traffic):
                 raise Unsupported(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
             if settings.get("proto_args"):
                 raise Unsupported(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
-            self.routing, why = kinds.ROUTINGS[proto]
+            before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
+            if before not in (None, self.routing):
+                raise Unsupported(f"{call}: proto={proto!r}: all stations have one: {before} was said before")
             note(f"proto={proto!r}: {why}")
 
     # Its life
@@ -244,6 +250,8 @@ class Mininet(traffic.Traffic):
             return
         if self.topo is not None and not self.all_nodes():
             self.buildFromTopo()
+            if not self.controllers and self.classes.get("controller"):
+                self.addController("c0")
         if not self.all_nodes():
             raise Unsupported("build: there is no node yet")
         self.prepare()
@@ -286,6 +294,8 @@ class Mininet(traffic.Traffic):
         """Take it away; safe to call more than once."""
         if not self.lab:
             return
+        if "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
+            self.prompt()
         lab, self.lab = self.lab, None
         for node in self.all_nodes():
             node.terminate()
@@ -349,11 +359,14 @@ class Mininet(traffic.Traffic):
         refuse("startTerms", "a lane has no terminals: CLI(net), or run programs by cmd and popen")
 
     def interact(self) -> None:
+        self.start()
+        self.prompt()
+        self.stop()
+
+    def prompt(self) -> None:
         from emulation.mininet.cli import CLI
 
-        self.start()
         CLI(self)
-        self.stop()
 
     def configLinkStatus(self, src: str, dst: str, status: str) -> None:
         """The links between two, up or down."""

@@ -12,7 +12,7 @@ from emulation.mininet.log import info
 from emulation.mininet.medium import say_of
 from emulation.mininet.net import Mininet
 from emulation.mininet.node import Host, Node
-from emulation.mininet.roles import AP, Car, Station, Switch
+from emulation.mininet.roles import AP, Car, Controller, Station, Switch
 from emulation.mininet.telemetry import Telemetry
 from emulation.mininet.words import check
 from topologies.network import Waypoint
@@ -21,8 +21,10 @@ from topologies.network import Waypoint
 class Mininet_wifi(Mininet):
     """With radios."""
 
+    asks = "mininet-wifi> "
+
     def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
-                 switch: Any = Switch, host: Any = Host, controller: Any = None, link: Any = link.WirelessLink,
+                 switch: Any = Switch, host: Any = Host, controller: Any = Controller, link: Any = link.WirelessLink,
                  wmediumd_mode: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
         self.begin_with(topo, link, params)
         self.classes = {"ap": accessPoint, "station": station, "car": car, "switch": switch, "host": host,

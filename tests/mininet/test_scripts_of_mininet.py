@@ -137,6 +137,10 @@ def test_roles_change(stage):
     assert lines[1:] == ["sta1-wlan0 to ap1-wlan1 to none", "IBSS True", "mesh True"]
 
 
+def test_a_routing_protocol(stage):
+    assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
+
+
 def test_mn_in_a_line(tmp_path):
     """Mininet's own program: a rate of the wires, and a test; and what it does not know."""
     line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]

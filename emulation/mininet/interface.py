@@ -107,6 +107,9 @@ class Intf:
         route.add_address(self.lane.index, now)
         self.lane.plan["ip"] = now
 
+    def setIP6(self, ipstr: str, prefixLen: int = 64, **_: Any) -> None:
+        self.node.setIP6(ipstr, prefixLen, self)
+
     def setMAC(self, macstr: str) -> None:
         self.mac = macstr
         if self.lane:

@@ -156,6 +156,7 @@ class Mobility:
     def __init__(self, net: Mininet) -> None:
         self.net = net
         self.model: dict[str, Any] = {}
+        self.seed = 1
         self.start: dict[str, Any] = {}
         self.stop_s: float | None = None
         self.stages: dict[str, list[tuple[float, Position | None, str]]] = {}
@@ -247,7 +248,7 @@ class Mobility:
     def drawn(self, node: Node) -> list[Waypoint]:
         """The way that a model draws, of a stream of the seed's and the node's."""
         said = self.model
-        seed, begin_s = said.get("seed", 1), float(said.get("time") or 0)
+        seed, begin_s = said.get("seed", self.seed), float(said.get("time") or 0)
         name = said["model"]
         if name == "ReferencePoint":
             return self.in_group(node, seed, begin_s)

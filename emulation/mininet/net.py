@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import os
 import sys
 import time
@@ -21,8 +23,8 @@ from emulation.mininet.link import Link
 from emulation.mininet.medium import Medium
 from emulation.mininet.mobility import Mobility
 from emulation.mininet.node import Host, Node
+from emulation.mininet.place import answer, make_writable, show_beside
 from emulation.mininet.roles import Controller, Switch
-from emulation.mininet.temporary import make_writable
 from emulation.mininet.words import Unsupported, check, missing, note, refuse
 from traffic.loop import Loop
 
@@ -52,6 +54,8 @@ class Mininet(traffic.Traffic):
         self.links: list[Link] = []
         self.nameToNode: dict[str, Node] = {}
         self.built, self.lab = False, None
+        self.beside = contextlib.ExitStack()  # links in the run folder
+        builtins.input = answer
         self.options: dict[str, Any] = {}
         self.filmed = self.isReplaying = False
         self.routing: str | None = None
@@ -257,11 +261,12 @@ class Mininet(traffic.Traffic):
         self.prepare()
         self.lab = lab = Lab(self)
         lab.film = self.filmed
-        make_writable(Path(sys.argv[0]).resolve().parent)  # before any program sees it
+        make_writable(script := Path(sys.argv[0]).resolve().parent)  # before any program sees it
         self.mobility_plan.give(lab)
         lab.start()
         self.built = True
         os.chdir(lab.folder)  # where it may write
+        self.beside = show_beside(script, Path(lab.folder))
         for node in self.all_nodes():
             node.lane = lab[node.name]  # type: ignore[assignment]
             named = {each.name: each for each in lab[node.name].interfaces}
@@ -299,6 +304,7 @@ class Mininet(traffic.Traffic):
         lab, self.lab = self.lab, None
         for node in self.all_nodes():
             node.terminate()
+        self.beside.close()
         lab.stop()
         for watcher in self.watchers:
             watcher.close()
@@ -346,6 +352,10 @@ class Mininet(traffic.Traffic):
         """With `build`."""
 
     configureControlNetwork = waitConnected = configHosts
+
+    def seed(self, seed: int) -> None:
+        """Of models of motion."""
+        self.mobility_plan.seed = seed
 
     def run(self, test: Any, *args: Any, **params: Any) -> Any:
         """Start it, call that, and stop it."""

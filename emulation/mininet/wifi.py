@@ -47,6 +47,7 @@ class Mininet_wifi(Mininet):
             if node.kind == "station" and number == first:
                 intf.note_ip(node.params.get("ip"))
             node.intfs[number] = node.wintfs[number - first] = intf
+        node.params["wlan"] = [intf.name for intf in node.wintfs.values()]
 
     def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
         return self.station(name, cls or self.classes["station"], Station, params, self.stations)
@@ -117,6 +118,8 @@ class Mininet_wifi(Mininet):
         """The run is to have a film, film.html, and a picture of how it begins, graph.svg."""
         check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
         self.filmed = True
+        if self.lab:
+            self.lab.film = True
 
     def setMobilityModel(self, **params: Any) -> None:
         self.mobility_plan.set_model(**params)

@@ -256,3 +256,17 @@ def test_what_is_not_there_is_refused_by_its_name(line, says, monkeypatch):
     monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
     with pytest.raises(errors.Misuse, match=re.escape(says)):
         exec(BEGIN + line, {})
+
+
+def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage):
+    """And asks whoever types."""
+    stage.folder.with_name("beside.py").write_text("print('beside')\n")
+    lines = stage.play(
+        "from mininet.net import Mininet\nnet = Mininet()\nfor name in ('h1', 's1'):\n"
+        "    (net.addHost if name == 'h1' else net.addSwitch)(name)\nnet.addLink('h1', 's1')\nnet.build()\n"
+        "print(net['h1'].cmd('python3 beside.py; echo 1 > mine.txt; echo 2 > /tmp/gone; cat /tmp/gone'))\n"
+        "print(input('what? '))\nnet.stop()\n",
+        typed=["that"],
+    )
+    assert [line for line in lines if line] == ["beside", "2", "that"]
+    assert {file.name for file in stage.folder.iterdir()} == {"mine.txt", "script.py", "console.log"}

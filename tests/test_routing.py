@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from emulation.lane import routing
+from emulation.lane import programs, routing
 from emulation.lane.routing import Demand, Reach, Unreachable, babel, batman_adv, etx_frozen, hwmp, static
 
 Links = NDArray[np.bool_]
@@ -143,8 +143,7 @@ def test_options_are_numbers_in_the_plan() -> None:
 
 
 def test_without_babeld_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(babel, "SBIN", "")
-    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(programs, "PATH", "/nonexistent")
     with pytest.raises(OSError, match="there is no babeld on this machine: install the package babeld"):
         babel.Routing({"kind": "babel"}).start(None)  # type: ignore[arg-type]
 

@@ -149,7 +149,7 @@ def test_nodes_of_their_own() -> None:
         ({"shadowing": "sigma=-1"}, "shadowing.sigma: must be at least 0"),
         ({"shadowing": "6"}, "'6' has no value; write NAME=VALUE"),
         ({"shadowing": "sigma=6,colour=3"}, "shadowing.colour: there is no such option"),
-        ({"fading": "rician"}, "fading.model: must be 'rayleigh' or 'ricean', not 'rician'"),
+        ({"fading": "rician"}, "fading.model: must be 'rayleigh', 'ricean' or 'lognormal', not 'rician'"),
         ({"fading": "rayleigh,k=6"}, "fading: rayleigh has no k, which is ricean's"),
         ({"fading": "ricean,k=21"}, "fading.k: must be at most 20"),
         ({"fading": "rayleigh", "propagation": "disc"}, "propagation disc: .* no shadowing or fading"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from analysis.medium import radios
 from emulation.lane.air import Air
+from emulation.lane.programs import PATH
 from emulation.lane.protocol import FAMILY
 from emulation.lane.wmediumd.arguments import WARNING
 from emulation.lane.wmediumd.stations import MOVE_S, Mode, Stations, name_of
@@ -161,8 +163,8 @@ def load() -> Air:
     module = os.environ.get("DCFLAB_AIR")
     if module or os.path.exists(f"/sys/module/{FAMILY}"):
         return Air.load(module or "")
-    done = subprocess.run(["modprobe", FAMILY], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-    if done.returncode:
+    modprobe = shutil.which("modprobe", path=PATH)
+    if not modprobe or subprocess.run([modprobe, FAMILY], capture_output=True).returncode:
         said = f"this kernel has no module {FAMILY}: install it by DKMS, or name its file in $DCFLAB_AIR"
         raise OSError(errno.ENOENT, said)
     return Air()

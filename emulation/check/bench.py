@@ -21,12 +21,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from analysis import figures
+from emulation import lanes
 from emulation.check import Report, Stage, build, compare, coverage, exercise, gdb, moment
+from emulation.check.build import Target
+from emulation.check.exercise import Place
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
 from emulation.play import processes
 from emulation.play.lab import Lab
-from emulation.setup import Prepared, kernel
+from emulation.setup import Prepared, PreparedStock, kernel, stock
 from emulation.setup.errors import say
 from emulation.setup.tools import TELL_EVERY_S
 
@@ -58,7 +61,7 @@ class Bench:
 
     wish: Wish
     lab: Lab
-    debug: Prepared | None
+    debug: Place | None
     folder: Path
     scratch: Path
     progress: Progress
@@ -69,10 +72,10 @@ class Bench:
     def check(self) -> list[Done]:
         """All stages. Raises LaneError, SetupError, PlanError and OSError for what is not the module's doing."""
         self.build()
-        lanes = [modules.keys() for name, modules in self.built.items() if name in build.LANES]
-        if any(set(self.wish.subject.modules) - modules for modules in lanes):
+        built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
+        if any(set(self.wish.subject.modules) - modules for modules in built):
             for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
-                self.leave_out(stage, "it is not built for the lab's kernel")
+                self.leave_out(stage, "it is not built for the lane's kernel")
             return self.done
         self.exercise()
         self.compare()
@@ -82,6 +85,21 @@ class Bench:
         """Say so of a stage that was wanted."""
         if stage in self.wish.stages:
             self.done.append(Done(stage, why, module))
+
+    @property
+    def stock(self) -> bool:
+        """Whether it is put to work in a distribution's kernel, and compared there."""
+        return isinstance(self.debug, PreparedStock) or lanes.stock(self.lab.lane) is not None
+
+    @property
+    def ordinary(self) -> str:
+        """The kernel in which it is compared, as a target."""
+        return str(self.lab.release) if self.stock else build.LANE
+
+    @property
+    def workplace(self) -> str:
+        """The one in which it is put to work."""
+        return str(self.lab.release) if self.stock else build.DEBUG
 
     @contextmanager
     def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
@@ -103,10 +121,9 @@ class Bench:
 
     def build(self) -> None:
         wish, wanted = self.wish, Stage.BUILD in self.wish.stages
-        lanes = [build.lane_target(kernel.Kernel(self.lab.kernel.parent))]
-        if self.debug:
-            lanes.append(build.debug_target(self.debug.kernel))
-        targets = [*lanes, *wish.stock] if wanted else [replace(target, sparse=False) for target in lanes]
+        needed = self.targets()
+        others = [target for target in wish.stock if target.name not in {one.name for one in needed}]
+        targets = [*needed, *others] if wanted else [replace(target, sparse=False) for target in needed]
         names = ", ".join(target.name for target in targets if target.name != build.DEBUG)
         with self.working(f"building against {names}"):
             report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict, wish.optional)
@@ -120,6 +137,13 @@ class Bench:
             data = {"kernels": report.data["kernels"]}
             self.done.append(Done(Stage.BUILD, f"against {names}", report=replace(report, data=data)))
 
+    def targets(self) -> list[Target]:
+        """The kernels that the lanes boot."""
+        if self.stock:
+            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build")]
+        debug = [build.debug_target(self.debug.kernel)] if isinstance(self.debug, Prepared) else []
+        return [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), *debug]
+
     def exercise(self) -> None:
         """Every module under every seed; load and unload many times under the first one."""
         wish = self.wish
@@ -127,7 +151,7 @@ class Bench:
             return
         jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
         told, over = 0, 0
-        with self.working("at work in the debug kernel", len(jobs) * TOLD) as working:
+        with self.working(f"at work in {self.where()}", len(jobs) * TOLD) as working:
 
             def heard(index: int, line: str) -> None:
                 nonlocal told, over
@@ -142,12 +166,12 @@ class Bench:
             merged = merge(found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found)
             self.add(name, {report.stage: report for report in self.with_moment(self.debug, name, merged)})
 
-    def with_moment(self, debug: Prepared, name: str, reports: list[Report]) -> list[Report]:
+    def with_moment(self, debug: Place, name: str, reports: list[Report]) -> list[Report]:
         """Add to the first finding what was on the air before."""
         found = moment.of([finding for report in reports for finding in report.findings])
         if found is None or found.seed is None:
             return reports
-        *before, module = in_order(self.built["debug"], name)
+        *before, module = in_order(self.built[self.workplace], name)
         folder = self.folder / f"moment-{name}-{found.seed}"
         folder.mkdir()
         with self.working("again, for what was on the air before"):
@@ -158,9 +182,9 @@ class Bench:
             for report in reports
         ]
 
-    def call(self, debug: Prepared, name: str, seed: int) -> processes.Call[list[Report]]:
+    def call(self, debug: Place, name: str, seed: int) -> processes.Call[list[Report]]:
         """A workout, to be called."""
-        *before, module = in_order(self.built["debug"], name)
+        *before, module = in_order(self.built[self.workplace], name)
         folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
         folder.mkdir()
 
@@ -177,7 +201,7 @@ class Bench:
         """What the CPUs do that have no workout any more: the comparison's runs of the baseline."""
         wish = self.wish
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
-            folder, module = self.folder / f"compare-{name}", self.built["uml"][name]
+            folder, module = self.folder / f"compare-{name}", self.built[self.ordinary][name]
             yield from compare.beforehand(self.lab, module, wish.against, wish.hops, wish.seeds, folder, wanted)
 
     def workout_folder(self, name: str, seed: int) -> Path:
@@ -191,9 +215,9 @@ class Bench:
         """Do what led to the debug kernel's first finding again, in gdb; returns what gdb said if nobody is there."""
         found = ((one, finding) for one in self.done if one.report and one.module for finding in one.report.findings)
         done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
-        if done is None or finding is None or finding.seed is None or self.debug is None:
+        if done is None or finding is None or finding.seed is None or not isinstance(self.debug, Prepared):
             return "nothing was found in the debug kernel, so there is nothing to stop at\n"
-        *before, module = in_order(self.built["debug"], done.module)
+        *before, module = in_order(self.built[self.workplace], done.module)
         folder = (self.folder / "gdb").resolve()
         folder.mkdir()
         try:
@@ -209,7 +233,7 @@ class Bench:
         """What came of a module's workouts."""
         saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
         what = {
-            Stage.LOAD: f"into the debug kernel, {self.seeds()}",
+            Stage.LOAD: f"into {self.where()}, {self.seeds()}",
             Stage.WORKOUT: f"{deeds(saw)}, {self.seeds()}",
             Stage.CYCLES: f"loaded and unloaded {saw.get('cycles', 0)} times",
         }
@@ -222,12 +246,15 @@ class Bench:
                     report = replace(report, notes=(ran, *report.notes))
                 self.done.append(Done(stage, what[stage], name, report))
 
+    def where(self) -> str:
+        return self.workplace if self.stock else "the debug kernel"
+
     def seeds(self) -> str:
         return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"
 
     def without_scratch(self, report: Report) -> Report:
         """The kernel's words without the folder in which the module was built, which has another name each time."""
-        folders = f"{self.scratch}/debug/source/", f"{self.wish.subject.folder}/"
+        folders = f"{self.scratch}/{self.workplace}/source/", f"{self.wish.subject.folder}/"
 
         def short(text: str) -> str:
             return text.replace(folders[0], "").replace(folders[1], "")
@@ -246,7 +273,7 @@ class Bench:
                 shutil.rmtree(folder, ignore_errors=True)
                 self.leave_out(Stage.COMPARE, "mend what was found first", name)
                 continue
-            *before, module = in_order(self.built["uml"], name)
+            *before, module = in_order(self.built[self.ordinary], name)
             with self.working(f"beside {wish.against}", 1) as working:
                 report = compare.compare(
                     self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working

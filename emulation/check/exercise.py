@@ -22,15 +22,14 @@ from emulation.check.subject import Module, examine
 from emulation.lane import check as inner
 from emulation.lane import guest
 from emulation.lane.check.job import KEPT_COUNTERS
-from emulation.lanes import LaneError, Listener, Reason
-from emulation.lanes.virtual import run
+from emulation.lanes import LaneError, Listener, Reason, virtual, vm
 from emulation.plan import plan
-from emulation.setup import Prepared, kernel, prepare
+from emulation.setup import Prepared, PreparedStock, kernel, prepare
 from emulation.specification import specify
 
 CYCLES = 200
 MEMORY_MB = 512
-WALL_LIMIT_S = 300.0
+WALL_LIMIT_S, IN_VM = 300.0, 3  # so many times that in an emulated processor
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
 PROGRAM = INNER / "workout.py"
@@ -50,13 +49,16 @@ WITHOUT_SACK = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_timestamps": "0", "net.i
 WITH_ECN = {"net.ipv4.tcp_ecn": "1"}
 
 
+Place = Prepared | PreparedStock  # where modules are put to work: the debug kernel, or a distribution's
+
+
 def debug_kernel() -> Prepared:
     """The debug kernel and our modules for it, built if they are not there. Raises SetupError."""
     return prepare(configuration=kernel.DEBUG)
 
 
 def exercise(
-    prepared: Prepared,
+    prepared: Place,
     module: Module,
     folder: Path,
     *,
@@ -69,10 +71,10 @@ def exercise(
 ) -> list[Report]:
     """Put a module to work; returns the reports of STAGES, of those that were reached.
 
-    `module` is built against `prepared`, the debug kernel; those `before` it are loaded at boot, as it needs them.
-    `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. It ends with the first
-    phase in which something is found, if `one_is_enough`. Raises LaneError if the lane did not end well for another
-    reason than the module, and OSError if the folder is unusable.
+    `module` is built against `prepared`, the debug kernel or a distribution's; those `before` it are loaded at boot, as
+    it needs them. `folder` is empty and keeps job.json, plan.json, subject.ko, console.log and workout.json. It ends
+    with the first phase in which something is found, if `one_is_enough`. Raises LaneError if the lane did not end well
+    for another reason than the module, and OSError if the folder is unusable.
     """
     write_job(prepared, module, folder, seed, cycles)
     clock = Clock(progress)
@@ -99,15 +101,22 @@ class Enough(Exception):
 
 
 def boot(
-    prepared: Prepared, module: Module, folder: Path, before: Sequence[Module], seed: int,
+    prepared: Place, module: Module, folder: Path, before: Sequence[Module], seed: int,
     hear: Callable[[str], None], wall_limit_s: float = WALL_LIMIT_S,
 ) -> None:  # fmt: skip
     """Let the folder's job be done, unless who hears of it has had Enough. Raises LaneError."""
+    lane: Any = vm.LANE if isinstance(prepared, PreparedStock) else virtual
+    limit_s = IN_VM * wall_limit_s if isinstance(prepared, PreparedStock) else wall_limit_s
     with contextlib.suppress(Enough):
-        run(
+        lane.run(
             prepared.kernel.linux, modules_of(prepared, module, before), folder, ["script", str(PROGRAM)], seed=seed,
-            wall_limit_s=wall_limit_s, listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
+            wall_limit_s=limit_s, listener=Listener(hear), memory_mb=MEMORY_MB, kernel_arguments=KERNEL_ARGUMENTS,
         )  # fmt: skip
+
+
+def built_against(prepared: Place) -> Path:
+    """What modules for it are built against."""
+    return prepared.kernel.headers if isinstance(prepared, PreparedStock) else prepared.kernel.folder
 
 
 def found_already(folder: Path) -> bool:
@@ -130,7 +139,7 @@ def console_of(folder: Path) -> list[str]:
 
 
 def write_job(
-    prepared: Prepared, module: Module, folder: Path, seed: int, cycles: int, moment_us: int | None = None
+    prepared: Place, module: Module, folder: Path, seed: int, cycles: int, moment_us: int | None = None
 ) -> None:
     """The workout's files: docs/interfaces.md, section 1, what it is to do, and the module. A `moment` before which the
     air is recorded, in the lane's time, is the workout's last."""
@@ -139,7 +148,7 @@ def write_job(
     for node in made["nodes"]:
         node["sysctl"] |= WITHOUT_SACK if node["name"] in ("sta2", "sta4") else WITH_ECN
     (folder / "plan.json").write_text(json.dumps(made))
-    leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (prepared.kernel.folder / ".config").read_text().splitlines()
+    leaks = "CONFIG_DEBUG_KMEMLEAK=y" in (built_against(prepared) / ".config").read_text().splitlines()
     job = {"name": module.name, "path": shown(module, folder), "qdisc": module.qdisc, "seed": seed,
            "cycles": cycles, "leaks": leaks, "moment_us": moment_us,
            "built": str(module.path.parent.resolve())}  # fmt: skip
@@ -152,14 +161,14 @@ def shown(module: Module, folder: Path) -> str:
     return f"{guest.RUN}/{SUBJECT}"
 
 
-def modules_of(prepared: Prepared, module: Module, before: Sequence[Module]) -> dict[str, Path]:
+def modules_of(prepared: Place, module: Module, before: Sequence[Module]) -> dict[str, Path]:
     """What the lane loads at boot: the air, and what the module under test needs."""
     own = {one.name: one.path for one in before}
     names = [name for one in (*before, module) for name in needed(prepared, one) if name not in own]
     return {AIR: prepared.modules[AIR], **{name: prepared.modules[name] for name in names}, **own}
 
 
-def needed(prepared: Prepared, module: Module) -> Iterator[str]:
+def needed(prepared: Place, module: Module) -> Iterator[str]:
     """What a module needs of the kernel's modules and ours, in the order of loading."""
     for name in module.needs:
         if name in prepared.modules:
@@ -185,7 +194,7 @@ class Clock:
             self.progress(line)
 
 
-def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
+def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict[Stage, float]) -> list[Report]:
     """What the workout and the kernel left in the run folder."""
     console = console_of(folder)
     path = folder / "workout.json"
@@ -198,7 +207,7 @@ def read(prepared: Prepared, folder: Path, module: Module, seed: int, seconds: d
         found += splats.leaks(Stage(when), lines, module.name, seed)
     if found:
         texts = [int(text, 16) for text in seen.get("texts", [])]
-        lines = Lines(module.name, module.path, prepared.kernel.folder, texts)
+        lines = Lines(module.name, module.path, built_against(prepared), texts)
         found = [explained(finding, lines) for finding in found]
     seen["coverage"] = coverage.read(folder / KEPT_COUNTERS, module.path.parent)
     notes = seen.pop("notes", [])

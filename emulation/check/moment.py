@@ -15,7 +15,7 @@ import numpy as np
 from analysis import pcapng, trace
 from analysis.medium import radios
 from emulation.check import Finding, Name
-from emulation.check.exercise import Enough, boot, write_job
+from emulation.check.exercise import Enough, Place, boot, write_job
 from emulation.check.subject import Module
 from emulation.lane.check.moment import SECONDS, TOLD
 from emulation.lane.recorders.air_trace import Recorder
@@ -23,7 +23,6 @@ from emulation.lanes import LaneError
 from emulation.plan import plan
 from emulation.play.lab import Lab
 from emulation.play.run import wall_limit_s
-from emulation.setup import Prepared
 from emulation.specification import Specification
 
 PLAN = "plan.json"
@@ -39,7 +38,7 @@ def of(findings: Sequence[Finding]) -> Finding | None:
 
 
 def record(
-    prepared: Prepared, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
+    prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
 ) -> Path | None:
     """Leave air.pcapng and stations.pcapng in the empty `folder`; returns the former, or None if it did not come to
     that: a finding that does not come again in its place. Raises OSError."""

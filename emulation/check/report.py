@@ -65,7 +65,7 @@ class Check:
 
     def again(self, done: Done, finding: Finding) -> str:
         """The command that shows a finding again."""
-        kept = {name: words for name, words in self.options.items() if name in NEEDED[finding.stage]}
+        kept = {name: words for name, words in self.options.items() if name in (*NEEDED[finding.stage], *WHERE)}
         if finding.seed is not None:
             kept["--seeds"] = [str(finding.seed)]
         if len(self.modules) > 1 and done.module:
@@ -75,7 +75,8 @@ class Check:
         return shlex.join(["./dcflab", "module", "check", self.path, *words])
 
 
-# The options on which a stage depends, besides the seeds.
+WHERE = "--lane", "--kernel"
+# The options on which a stage depends, besides these and the seeds.
 NEEDED = {
     Stage.BUILD: ("--module", "--kernel-source", "--strict", "--kernels"),
     Stage.LOAD: ("--module", "--kernel-source"),
@@ -115,7 +116,8 @@ def show(check: Check, console: Console) -> None:
             console.print()
             show_finding(console, check, done, finding)
         console.print(f"  again: {again}", markup=False, highlight=False, soft_wrap=True)
-    if any(finding.console and finding.stage is not Stage.BUILD for _, finding in check.findings):
+    debugged = check.options.get("--lane", ["virtual"]) == ["virtual"]
+    if debugged and any(finding.console and finding.stage is not Stage.BUILD for _, finding in check.findings):
         console.print("\nWith --gdb such a command stops in gdb where it happens.", highlight=False)
     for done in check.done:
         if done.report and done.report.notes:

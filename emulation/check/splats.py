@@ -60,7 +60,8 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
     (r"Kernel mode fault at addr 0x[0-9a-f]{1,3},|kernel NULL pointer dereference", Name.NULL_POINTER),
     (r"Kernel mode fault at addr (0x[0-9a-f]+), ip \1\b", Name.USE_AFTER_FREE),  # of code that was unloaded
     (r"list_(add|del) (corruption|double add)|BUG: failure at|kernel BUG at|BUG: Bad page|BUG: unable to handle"
-     r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm|Kernel panic - not syncing"
+     r"|Kernel mode fault at|Kernel tried to access user memory|Segfault with no mm"
+     r"|Kernel panic - not syncing(?!: Fatal exception)"  # which follows on another one
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip

@@ -13,20 +13,24 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
+from emulation import lanes
 from emulation.check import Stage, build
 from emulation.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
-from emulation.check.exercise import CYCLES, debug_kernel
+from emulation.check.exercise import CYCLES, Place, debug_kernel
 from emulation.check.report import Check, show, write
 from emulation.check.subject import Refused, Subject, find
-from emulation.cli.command import Command, Seeds
+from emulation.cli.command import Command, Seeds, lane
+from emulation.cli.command import given as of_lane
+from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
 from emulation.play.session import failures, new_folder, provide, set_up
-from emulation.setup import Group
+from emulation.setup import Group, prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
 
 MOST_HOPS = 20
+IN_LANES = ("virtual", "vm")
 STAGES = click.Choice([str(stage) for stage in Stage])
 
 
@@ -47,7 +51,7 @@ class Hops(click.ParamType[list[int], str]):
         return sorted(hops)
 
 
-@click.command(cls=Command, examples=["module check mine", "module check mine --hops 3..6 --seeds 1..3",
+@click.command(cls=Command, params=lane(), examples=["module check mine", "module check mine --hops 3..6 --seeds 1..3",
                                         "module check mine --only workout --gdb"])  # fmt: skip
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
@@ -88,16 +92,20 @@ class Hops(click.ParamType[list[int], str]):
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
     kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
-    out: Path | None,
+    out: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Find out what is wrong with a kernel module, in about a minute.
 
     PATH is a folder with a Kbuild file, or a single C file. The module is built against the lab's kernel and the stock
     kernels whose headers are installed; put to work in a debug kernel; and compared with another congestion control.
-    Exits with 1 if anything was found.
+    With --lane vm, all of that is done in the distribution's kernel. Exits with 1 if anything was found.
     """
     if gdb and as_json:
         raise click.UsageError("--gdb talks to a person and --json to a program: give one of them")
+    if lane.name not in IN_LANES:
+        raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
+    if gdb and lanes.stock(lane) is not None:
+        raise click.UsageError("--gdb is for the debug kernel, which the lane virtual has")
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
         raise click.UsageError("nothing is left to be done: every stage is skipped")
@@ -109,9 +117,9 @@ def check(
     comparable(against)
     subject = found(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
-    lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []))
+    lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
     with set_up():
-        debug = debug_kernel() if stages.intersection(IN_DEBUG_KERNEL) else None
+        debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
     wish = Wish(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
@@ -129,6 +137,11 @@ def check(
         if gdb:
             click.echo(bench.stop_at_finding(), nl=False)
     sys.exit(1 if checked.findings else 0)
+
+
+def place_of(lane: Lane) -> Place:
+    """Where modules are put to work. Raises SetupError."""
+    return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
 
 
 def found(path: Path, module: str | None) -> Subject:
@@ -163,7 +176,7 @@ def given() -> dict[str, list[str]]:
     for param in ctx.command.params:
         name = str(param.name)
         if isinstance(param, click.Option) and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            value = ctx.params[name]
+            value = ctx.params["lane"].name if name == "lane" else {**ctx.params, **of_lane(ctx)}[name]
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             words[param.opts[0]] = [] if param.is_flag else [text]
     return words

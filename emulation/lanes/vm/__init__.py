@@ -52,8 +52,10 @@ class Vm:
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
+        memory_mb: int = MEMORY_MB, kernel_arguments: Sequence[str] = (),
     ) -> LaneResult:  # fmt: skip
-        """As `emulation.lanes.Lane` says. Call it in a thread that outlives the run."""
+        """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
+        outlives the run."""
         if (found := shutil.which(QEMU)) is None:
             raise LaneError(Reason.NOT_STARTED, f"there is no {QEMU}; ./dcflab doctor says how to mend it")
         if not os.access(kernel, os.R_OK):
@@ -61,7 +63,7 @@ class Vm:
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
         machine = Machine(folder, listener or Listener(), wall_limit_s, self.clock)
         devices = [kvm.DEVICE] if self.accelerator == KVM else []
-        place, seen = memory_folder(MEMORY_MB), shown_folders(command)
+        place, seen = memory_folder(memory_mb), shown_folders(command)
         with (
             scratch("lane", place) as private,
             cell([qemu, kernel, *seen.values()], [folder, private], nobodys(place), devices) as around,
@@ -70,8 +72,8 @@ class Vm:
         ):
             write_initrd(private, kernel, folder, modules, command, plugins, seen, seed, self.clock)
             line = partial(
-                command_line, qemu, kernel, private, folder, seen, seed, MEMORY_MB, self.clock, self.accelerator,
-                cell=around,
+                command_line, qemu, kernel, private, folder, seen, seed, memory_mb, self.clock, self.accelerator,
+                arguments=kernel_arguments, cell=around,
             )  # fmt: skip
             cpus = {cpu} if self.clock is Clock.VIRTUAL else os.sched_getaffinity(0)
             try:

@@ -67,7 +67,7 @@ BOARDS = {
 
 def command_line(
     qemu: Path, kernel: Path, private: str, folder: Path, seen: Mapping[str, Path], seed: int, memory_mb: int,
-    clock: Clock, accelerator: str, wires: Wires, cell: Cell,
+    clock: Clock, accelerator: str, wires: Wires, cell: Cell, arguments: Sequence[str] = (),
 ) -> list[str]:  # fmt: skip
     """QEMU's command line; `seen` are folders of the host. What follows `--` of the kernel's goes to the first
     process."""
@@ -76,7 +76,7 @@ def command_line(
     first = f"-s -S -B {HOME}/init.py {HOME}/boot.json"
     kernels = (
         *(f"rdinit={PYTHON}", "console=ttyS0", "quiet", "panic=-1", "8250.nr_uarts=3"),
-        *(*QUICK, *board.of_kernel, *ENVIRONMENT, "--", first),
+        *(*QUICK, *board.of_kernel, *ENVIRONMENT, *arguments, "--", first),
     )
     lines = {  # the serial ones, in their order
         "console": ("file,path=/dev/fdset/1,append=on", "-add-fd", f"fd={wires.console},set=1"),
@@ -108,6 +108,14 @@ def is_open(command: Sequence[str]) -> bool:
     return command[0] in SCRIPTS and not any(Path(command[1]).is_relative_to(folder) for folder in INSIDE)
 
 
+def in_lane(command: Sequence[str]) -> list[str]:
+    """The same with its script where the lane has it, if it is one of ours."""
+    if command[0] in SCRIPTS and not is_open(command):
+        script = f"{IN_LANE}/{Path(command[1]).relative_to(CHECKOUT)}"
+        return [command[0], script, *command[2:]]
+    return list(command)
+
+
 def shown_folders(command: Sequence[str]) -> dict[str, Path]:
     """What such a program sees, by its tag: all, and what a kernel of nobody's cannot reach from there."""
     if not is_open(command):
@@ -127,9 +135,9 @@ def write_initrd(
         "directory": os.getcwd(),
         "python": sys.executable,
         "modules": {name: ["", path.name] for name, path in own.items()},
-        "load": [name for name in modules if name not in own] if command[0] == "plan" else [],
+        "load": [] if is_open(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],
-        "command": list(command),
+        "command": in_lane(command),
         "seed": seed,
         "clock": clock.value,
         "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in seen.items()},

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import finish, play_with_progress, provide_for
 from experiments import Study
+from topologies import Network
 
 if TYPE_CHECKING:
     from analysis.flight import Flight
@@ -55,12 +57,15 @@ def command(name: str) -> click.Command:
 def run(
     study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
     figures: bool, film: bool, formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
-    only_cases: tuple[str, ...] = (), **given: Any,
+    only_cases: tuple[str, ...] = (), network: Network | None = None, usual: Mapping[str, Any] = MappingProxyType({}),
+    **given: Any,
 ) -> None:  # fmt: skip
-    """Run a study with what the user gave; print its tables, and draw its figures. Raises Misuse, Failure."""
+    """Run a study with what the user gave; print its tables, and draw its figures. Of a `network` that comes from no
+    topology, with the options that are `usual` for it. Raises Misuse, Failure."""
     given = {option: value for option, value in given.items() if value is not None}
-    base = specification_of(study.topology, {**study.options, **given})
-    tasks = tasks_of(study, seeds, given, only_cases, only_variants)
+    what = network or study.topology
+    base = specification_of(what, {**usual, **study.options, **given})
+    tasks = tasks_of(study, seeds, {**usual, **given}, only_cases, only_variants, what)
     check_film(film, tasks)
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
@@ -87,11 +92,12 @@ def run(
 
 
 def tasks_of(
-    study: Study, seeds: Sequence[int], given: dict[str, Any], cases: Sequence[str] = (), variants: Sequence[str] = ()
-) -> list[Task]:
+    study: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str] = (),
+    variants: Sequence[str] = (), what: str | Network = "",
+) -> list[Task]:  # fmt: skip
     """The runs of a study, or of some of its cases and variants, with what the user gave. Raises Misuse, Failure."""
     specifications = {
-        (case, variant): specification_of(study.topology, {**study.options, **given, **of_case, **of_variant})
+        (case, variant): specification_of(what or study.topology, {**study.options, **given, **of_case, **of_variant})
         for case, of_case in study.cases.items()
         for variant, of_variant in study.variants.items()
         if case in (cases or study.cases) and variant in (variants or study.variants)

@@ -48,10 +48,11 @@ def option() -> click.Option:
                         help="run with each of these values, and each of another --vary's")  # fmt: skip
 
 
-def study_of(topology: str, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
-    """The study that varies these options of a topology, beside what was given. Raises Misuse."""
+def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
+    """The study that varies these options of a topology, or of a network that comes from none, beside what was given.
+    Raises Misuse."""
     names = [one for one, _ in vary]
-    there = {*parameters_of(topology).model_fields, *OPTIONS} - HIDDEN
+    there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
     for number, one in enumerate(names):
         if one in ("seed", "seeds"):
             raise Misuse("vary: seeds are varied by --seeds")
@@ -65,7 +66,7 @@ def study_of(topology: str, name: str, title: str, vary: Sequence[Varied], given
     if len(cases := points(rows)) * len(columns[1]) > MOST:
         raise Misuse(f"vary: {len(cases) * len(columns[1])} runs of each seed; {MOST} are possible")
     return Study(
-        name, title.rstrip("."), topology, {}, points([columns]), [], cases, ", ".join(names[1:]),
+        name, title.rstrip("."), topology or name, {}, points([columns]), [], cases, ", ".join(names[1:]),
         names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
         quantities={path: QUANTITIES[path] for path in SHOWN} if rows else OF_RUNS,
     )  # fmt: skip

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from emulation.cli import topology
+from emulation.cli import study, topology
+from emulation.cli import vary as varying
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, warn
 from emulation.cli.playing import of_runs
@@ -33,11 +34,17 @@ class Flow(click.ParamType[tuple[str, str], str]):
 def command(name: str) -> click.Command:
     """The command that runs a configuration."""
 
-    def play(asked: wmediumd.Asked, **given: Any) -> None:
-        topology.run(Path(name).stem, asked.network, usual=asked.options, **given)
+    def play(asked: wmediumd.Asked, vary: tuple[varying.Varied, ...], **given: Any) -> None:
+        title = Path(name).stem
+        if vary:
+            varied = varying.study_of(None, title, title, vary, given)
+            study.run(varied, network=asked.network, usual=asked.options, **given)
+        else:
+            topology.run(title, asked.network, usual=asked.options, **given)
 
-    lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54"]
-    return _command(name, play, lines, of_runs(), "The network of a wmediumd configuration.")
+    lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54",
+             f"run {name} --vary medium=dcf80211,wmediumd-compat"]  # fmt: skip
+    return _command(name, play, lines, [*of_runs(), varying.option()], "The network of a wmediumd configuration.")
 
 
 def prompt(name: str) -> click.Command:

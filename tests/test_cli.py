@@ -140,7 +140,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("run string --thresholds 1,2,3,4", "thresholds: at most"),
         ("run string --tcp tahoe", "tahoe"),
         ("run string --jobs 0", "--jobs"),
-        ("run string --lane moon", "there is no lane 'moon'; there are: virtual"),
+        ("run string --lane moon", "there is no lane 'moon'; there are: host, virtual, vm"),
         ("run string --lane moon.py", "there is no file moon.py"),
         ("run string --stationz 3", "--stationz"),
         ("run string --spacing 400", "no path"),

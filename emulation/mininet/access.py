@@ -41,8 +41,10 @@ def linked_to(intf: WIntf) -> WIntf | None:
 def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: float) -> Wlan:
     """A station's: what it may come to, and what connects it. First comes the access point to which the script has
     linked it, or else the nearest; where nobody moves and nobody decides, the former only."""
-    linked = linked_to(intf)
-    if not masters or (intf.role != MANAGED and intf is not next(iter(intf.node.wintfs.values()))):
+    linked, said = linked_to(intf), intf.node.net.params
+    alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))  # who is not linked stays so
+    first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
+    if not masters or (intf.role != MANAGED and not first_one):
         return {"client": IDLE, "networks": []}
     there = dict(masters)
     if linked and not moving:

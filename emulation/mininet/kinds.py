@@ -39,8 +39,8 @@ NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position"),
     "switch": ("mac", "dpid", "position"),
     "ap": ("mac", "position", "wlans", "dpid", *OF_RADIO),
-    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "wlans", "min_x", "max_x", "min_y", "max_y", "min_z",
-                "max_z", "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
+    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "wlans", "min_x", "max_x", "min_y", "max_y",
+                "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
 }  # fmt: skip
 NODE_NOTED = {
@@ -83,6 +83,8 @@ CALLS = {
     "delLink": "net.configLinkStatus(a, b, 'down')", "removeLink": "net.configLinkStatus(a, b, 'down')",
     "delHost": "the network is what net.build() made",
 }  # fmt: skip
+PLANE = "motion is in the plane"
+NODE_NOTED |= {"min_z": PLANE, "max_z": PLANE}
 PLOT_TAKEN = ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z")
 PLOT_NOTED = {"image": "films have no picture behind them"}
 OWN = "is the lab's module manet, one for all stations (docs/routing.md)"

@@ -74,11 +74,11 @@ class WirelessLink(Wireless):
 
 
 class _Peers(Wireless):
-    taken = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range", "ibss", "beacon_int")
+    taken = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range")
     noted: ClassVar[dict[str, str]] = {
         "ht_cap": NO_HT, "ap_scan": "nobody scans for a cell that has a channel",
         "ibss": "the cell has a BSSID of its own", "freq": "channel says it", "band": "channels are 20 MHz wide",
-        "vIface": "a radio has one interface",
+        "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
     }  # fmt: skip
     refused: ClassVar[dict[str, str]] = {
         "passwd": "only access points' links are encrypted here", "encrypt": "only access points' links are encrypted",
@@ -137,6 +137,8 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
         intf.mode = mode_of(intf.name, mode)
     elif cls is ITSLink:
         intf.mode, intf.channel = "a", ITS_CHANNEL
+    if intf.link:
+        raise Unsupported(f"{intf.name} is on a link already: a radio has one; wlans= gives a node several")
     intf.role = cls.role
     intf.channel = settings.get("channel", intf.channel)
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 AREA = ("min_x", "max_x", "min_y", "max_y", "min_v", "max_v")
 PACED = "motion is continuous, and in the lane's own time"
 MODEL = ("time", "model", "mobility_model", "seed", "stopTime", *AREA, "min_wt", "max_wt", "velocity_mean", "alpha",
-         "variance", "n_groups", "velocity", "aggregation", "min_z", "max_z", "ac_method")  # fmt: skip
-MODEL_NOTED = dict.fromkeys(("use_timed_model_mob", "timed_model_mob_tick"), PACED)
+         "variance", "n_groups", "velocity", "ac_method")  # fmt: skip
+MODEL_NOTED = {
+    **dict.fromkeys(("use_timed_model_mob", "timed_model_mob_tick"), PACED),
+    **dict.fromkeys(("aggregation", "aggregation_epoch", "epoch", "g_velocity"), "members keep their place in a group"),
+    **dict.fromkeys(("min_z", "max_z"), "motion is in the plane"),
+}
 Leg = tuple[float, tuple[float, float]]  # when, and where
 LONGEST_S, MOST_LEGS = 3600.0, 1500  # how far ahead a model is asked
 
@@ -45,7 +49,8 @@ class Model:
         if min(self.sides) <= 0:
             raise Unsupported(f"{node.name}: setMobilityModel: max_x and max_y are above min_x and min_y")
         speed = node.params.get("speed") or node.params.get("constantVelocity")
-        self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", 1), number("max_v", 2))
+        least, most = said.get("velocity") or (1, 2)
+        self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", least), number("max_v", most))
         if not 0 < self.slowest <= self.fastest:
             raise Unsupported(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
         self.shortest, self.longest = float(said.get("min_wt", 0)), float(said.get("max_wt", 0))
@@ -179,6 +184,8 @@ class Mobility:
             there = ", ".join((*MODELS, "ReferencePoint"))
             raise Unsupported(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
         self.model = {**said, "model": name}
+        if said.get("stopTime"):
+            self.stop_s = float(said["stopTime"])
         if method := said.get("ac_method"):
             self.net.setAssociationCtrl(method)
 

@@ -202,6 +202,7 @@ class Mininet(traffic.Traffic):
         port = node.newPort() if port is None else port
         name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
         own = dict(params.get(f"params{which}") or {})
+        check(f"addLink: params{which}", own, ("ip",))
         intf = Intf(name, node, params.get(f"addr{which}"))
         first = not node.intfs
         intf.mac = intf.mac or (node.params.get("mac") if first else None)

@@ -137,8 +137,6 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
         intf.mode = mode_of(intf.name, mode)
     elif cls is ITSLink:
         intf.mode, intf.channel = "a", ITS_CHANNEL
-    if intf.link:
-        raise Unsupported(f"{intf.name} is on a link already: a radio has one; wlans= gives a node several")
     intf.role = cls.role
     intf.channel = settings.get("channel", intf.channel)
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")

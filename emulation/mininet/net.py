@@ -182,7 +182,8 @@ class Mininet(traffic.Traffic):
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
         settings = link.settings_of(found, call, params)
         if issubclass(found, link.Wireless) and found.role != "infrastructure":
-            intf = a.wintf(params.get("intf"))
+            if (intf := a.wintf(params.get("intf"))).link:
+                raise Unsupported(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")
             link.tune(intf, found, settings)
             self.route_by(settings, call)
             made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)

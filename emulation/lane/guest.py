@@ -47,8 +47,17 @@ console, reports = "/dev/tty1", -1
 at_end = contextlib.ExitStack()  # what is to be done when the script has ended
 
 
+def nothing() -> None:
+    """What there is to be done where the host sees the run folder as it is."""
+
+
+publish: Callable[[], None] = nothing  # has the host see what is in the run folder by now
+
+
 def report(**what: object) -> None:
     """Tell the host something; without effect outside a lane."""
+    if "capture" in what:
+        publish()
     if reports >= 0:
         os.write(reports, json.dumps(what).encode() + b"\n")
 
@@ -253,15 +262,15 @@ def in_child(run: Callable[[], int]) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def serve(boot: dict[str, Any], told: str, leave: Callable[[], None] = lambda: None) -> None:
-    """Carry out what boot.json says, and tell of it there; `leave` is called when it is over. A plan is carried out in
-    this process: each page that a child writes to would be copied."""
+def serve(boot: dict[str, Any], told: str) -> None:
+    """Carry out what boot.json says, and tell of it there; its results are published when it is over. A plan is carried
+    out in this process: each page that a child writes to would be copied."""
     global reports
     reports = os.open(told, os.O_WRONLY | os.O_NOCTTY)
     report(boot="done")
     run = functools.partial(status_of, functools.partial(program, boot))
     status = run() if boot["command"][0] == "plan" else in_child(run)
-    leave()
+    publish()
     report(exit=status)
 
 

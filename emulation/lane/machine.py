@@ -123,7 +123,7 @@ def copy(source: str, target: str) -> None:
 
 def settle(boot: dict[str, Any]) -> None:
     """Load what a network needs, and wait until timers are due at their nanosecond, and no longer with the ticks."""
-    guest.console = PROGRAM
+    guest.console, guest.publish = PROGRAM, leave_results
     seed_randomness(boot["seed"])
     for name in ("mac80211_hwsim", *boot["load"]):
         load(name)
@@ -142,5 +142,5 @@ def main() -> None:
         boot = json.load(file)
     mount_all()
     settle(boot)
-    guest.serve(boot, REPORTS, leave_results)
+    guest.serve(boot, REPORTS)
     syscalls.power_off()

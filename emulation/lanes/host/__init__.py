@@ -19,7 +19,7 @@ from pathlib import Path
 
 from emulation.lane.init import BUNDLE
 from emulation.lanes import CHECKOUT, Clock, Lane, LaneError, LaneResult, Listener, Reason
-from emulation.lanes.host.loaned import in_use, loaned
+from emulation.lanes.host.loaned import borrowed, in_use
 from emulation.lanes.virtual import sigterm_as_sigint
 from emulation.lanes.virtual.boot import PYTHON
 from emulation.lanes.virtual.bundle import bundle
@@ -70,7 +70,7 @@ class Host:
         own = {name: path.resolve() for name, path in modules.items() if not path.is_relative_to("/lib/modules")}
         others = [name for name in modules if name not in own] if command[0] == "plan" else []
         try:
-            with scratch("lane") as private, loaned(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
+            with scratch("lane") as private, borrowed(own, others), cell([PYTHON], ()) as around, sigterm_as_sigint():
                 write_boot(private, folder, own, command, plugins, seed)
                 given = Unconfined(around.handed)
                 ended = machine.run(

@@ -35,7 +35,7 @@ def in_use() -> str:
 
 
 @contextlib.contextmanager
-def loaned(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
+def borrowed(own: Mapping[str, Path], others: Sequence[str]) -> Iterator[None]:
     """Have hwsim, modules of these files and others of the distribution loaded, in this order, and unloaded at the end
     what was not there before. Raises LaneError, if another lane is there or a module cannot be loaded."""
     with LOCK.open("a") as lock:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What lanes of a distribution's kernel decide before anything starts: how QEMU is called, what a program sees, whether
+KVM is of use, and whose modules are unloaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from emulation.lane import check as inner
+from emulation.lane import syscalls
+from emulation.lanes import CHECKOUT, Clock
+from emulation.lanes.host import loaned
+from emulation.lanes.virtual.confine import cell
+from emulation.lanes.virtual.machine import Wires
+from emulation.lanes.vm import boot, kvm
+
+
+def line(folder: Path, clock: Clock, accelerator: str = boot.EMULATION) -> str:
+    kernel = folder / "linux"
+    kernel.touch()
+    with cell([kernel], [folder]) as around:
+        words = boot.command_line(
+            Path("/usr/bin/qemu"), kernel, "/private", folder, {}, 7, 512, clock, accelerator, Wires(0, 1, 2, 3), around
+        )
+    return " ".join(words)
+
+
+def test_only_virtual_time_counts_instructions(tmp_path: Path) -> None:
+    assert "-icount shift=0,sleep=off" in line(tmp_path, Clock.VIRTUAL)
+    assert "clock=vm" in line(tmp_path, Clock.VIRTUAL) and "-seed 7" in line(tmp_path, Clock.VIRTUAL)
+    real = line(tmp_path, Clock.REAL, boot.KVM)
+    assert "-icount" not in real and "-accel kvm" in real and "-cpu host" in real
+
+
+def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:
+    ours = ["script", str(Path(inner.__file__).with_name("workout.py")), "word"]
+    assert not boot.is_open(["plan"]) and not boot.is_open(ours)
+    assert boot.in_lane(ours) == ["script", "/run/lab/checkout/emulation/lane/check/workout.py", "word"]
+    assert boot.shown_folders(ours) == {}
+    theirs = ["shell", str(tmp_path / "mine.py")]
+    assert boot.in_lane(theirs) == theirs
+    assert list(boot.shown_folders(theirs).values())[:2] == [Path("/"), CHECKOUT]
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("exit 0", ""), ("echo it is no use >&2; exit 1", "it is no use"), ("exit 3", "QEMU ends with status 3"),
+     ("exec sleep 60", "a kernel that is tried in it gets nowhere in 0.2 s")],
+)  # fmt: skip
+def test_kvm_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, said: str) -> None:
+    monkeypatch.setattr(kvm, "DEVICE", "/dev/null")
+    monkeypatch.setattr(kvm, "LIMIT_S", 0.2 if said.endswith("0.2 s") else 20.0)
+    qemu = tmp_path / "qemu"
+    qemu.write_text(f"#!/bin/sh\n{program}\n")
+    qemu.chmod(0o755)
+    assert kvm.lacking(str(qemu), tmp_path) == said
+
+
+def test_without_kvm_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kvm, "DEVICE", str(tmp_path / "kvm"))
+    assert kvm.lacking("qemu", tmp_path).endswith("is not there, or not for you")
+
+
+def test_only_the_loading_that_is_written_down_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unloaded: list[str] = []
+    now = {"first": 1, "second": 2, "again": 33}
+    monkeypatch.setattr(loaned, "NOTE", tmp_path / "note.json")
+    monkeypatch.setattr(loaned, "number_of", now.get)
+
+    def unload(name: str) -> None:
+        if name == "first":
+            raise BlockingIOError
+        unloaded.append(name)
+
+    monkeypatch.setattr(syscalls, "unload_module", unload)
+    loaned.write([["first", 1], ["second", 2], ["again", 3], ["gone", 4]])
+    loaned.give_back()
+    assert unloaded == ["second"]
+    assert json.loads(loaned.NOTE.read_text()) == [["first", 1]]  # in use: for the next one
+
+
+def test_others_radios_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loaned, "RADIOS", tmp_path)
+    assert loaned.in_use() == ""
+    (tmp_path / "hwsim0").mkdir()
+    assert "others use mac80211_hwsim on this machine (hwsim0)" in loaned.in_use()

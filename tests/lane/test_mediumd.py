@@ -310,3 +310,25 @@ def test_what_is_on_the_air_is_written(bench: Any, how: str) -> None:
     assert {one[Dot11].addr2 for one in pings} == {"02:00:00:00:00:0a", "02:00:00:00:00:0b"}
     assert [one.time for one in packets] == sorted(one.time for one in packets)
     assert [one.name for one in bench.folder.iterdir() if one.name.startswith(".air")] == []
+
+
+@COMPAT
+def test_clients_find_their_access_point_under_it(bench: Any, how: str) -> None:
+    """It is there before the radios are, as Mininet-WiFi starts wmediumd, and WPA2's handshake goes over it."""
+    lines = script(
+        bench,
+        f"""
+    net = Net(rate=54, rate_control="minstrel", seed=3)
+    ap, a, b = (add(name, mac=f"02:00:00:00:0{{n}}:00") for n, (add, name) in enumerate(
+        [(net.addAccessPoint, "ap1"), (net.addStation, "sta1"), (net.addStation, "sta2")]))
+    net.addLink(ap, a, b, cls="infrastructure", ssid="lab", security="wpa2", passphrase="correct horse")
+    MACS = [one.asked.settings["mac"] for one in (ap, a, b)]
+    program = start("ifaces: {{ ids = [" + ", ".join(f'"{{each}}"' for each in MACS) + "]; }};", {how})
+    with net:
+        net.start()
+        print(got(a, "10.0.0.3", 10) >= 9)
+    program.terminate()
+    print(program.wait())
+    """,
+    )
+    assert lines == ["True", "0"]

@@ -76,10 +76,8 @@ class Node:
         """Where it is now."""
         return self.way.at(time.monotonic_ns())
 
-    def open(self) -> None:
+    def make(self) -> None:
         """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
-        self.settings.clear()
-        self.way = standing(self.plan["position"])
         with contextlib.ExitStack() as stack:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
@@ -97,12 +95,22 @@ class Node:
                 syscalls.enter_network_namespace(self.home)
             stack.callback(self.end_programs)
             self.route.set_link(LOOPBACK, up=True)
+            self.cleanup = stack.pop_all()
+
+    def open(self) -> None:
+        """Make the namespace, unless it is there already, and set it up. Raises OSError, having taken it away."""
+        self.settings.clear()
+        self.way = standing(self.plan["position"])
+        if self.namespace < 0:
+            self.make()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.close)
             with self:
                 for name, value in self.plan["sysctl"].items():
                     self.sysctl(name, value)
             if self.plan["bridge"]:
                 self.join_bridge = self.new_bridge(self.plan["bridge"])
-            self.cleanup = stack.pop_all()
+            stack.pop_all()
 
     def new_bridge(self, plan: dict[str, str]) -> Callable[[Interface], None]:
         """A bridge, up: the kernel's, without spanning tree and without listening to IGMP,
@@ -120,6 +128,7 @@ class Node:
     def close(self) -> None:
         """Take the namespace and its name away."""
         self.cleanup.close()
+        self.namespace = -1
 
     def __enter__(self) -> Self:
         syscalls.enter_network_namespace(self.namespace)

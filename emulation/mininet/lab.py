@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how long motion is planned ahead; and where the air must be told each step
-REACHED = {"net.ipv4.ip_forward": "0"}  # Mininet's nodes are hosts
+FORWARD = "net.ipv4.ip_forward"
+REACHED = {FORWARD: "0"}  # Mininet's nodes are hosts
 
 
 class Lab(Net):
@@ -56,7 +57,14 @@ class Lab(Net):
         settings: dict[str, Any] = {}
         if node.kind in ("station", "ap"):
             settings = {"position": node.position, **self.mininet.medium.settings_of(node.wintf())}
-        adders[node.kind](node.name, **settings)
+        made = adders[node.kind](node.name, **settings)
+        if early := node.early:  # it has its namespace
+            made.namespace, made.home, made.route, made.cleanup = (
+                early.namespace,
+                early.home,
+                early.route,
+                early.cleanup,
+            )
 
     def join(self) -> None:
         """The links of radios, one for each cell, mesh and channel; that of access points; and the wires."""
@@ -96,6 +104,8 @@ class Lab(Net):
         for planned in plan["nodes"]:
             node = by_name[planned["name"]]
             planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
+            if node.early:
+                del planned["sysctl"][FORWARD]  # as the script has it
             if self.mininet.uses_ip6:
                 planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
             if planned["bridge"]:

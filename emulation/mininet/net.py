@@ -211,6 +211,10 @@ class Mininet(traffic.Traffic):
         node.intfs[port] = intf
         return intf
 
+    def interfaces(self) -> list[str]:
+        """The names of all that there are to be."""
+        return [intf.name for node in self.all_nodes() for intf in node.intfList()]
+
     def node_of(self, node: Any) -> Node:
         return self[node] if isinstance(node, str) else node
 

@@ -10,6 +10,8 @@ import shlex
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
 
+from emulation.lane import guest
+from emulation.lane import node as lane
 from emulation.mininet.interface import Intf, WIntf
 from emulation.mininet.log import info
 from emulation.mininet.shell import Shell
@@ -42,6 +44,7 @@ class Node:
         self.name, self.params, self.inNamespace = name, params, inNamespace
         self.net: Any = None  # the network that it is of
         self.lane: Lane | None = None
+        self.early: lane.Node | None = None  # its namespace, before the network is there
         self.shell: Shell | None = None
         self.waiting, self.lastCmd = False, ""
         self.lastPid: int | None = None
@@ -145,11 +148,18 @@ class Node:
 
     # Programs
 
-    def running(self, what: str) -> Lane:
-        """The node in the lane. Raises Unsupported before there is one."""
-        if not self.lane:
-            raise Unsupported(f"{self.name}.{what}: the network is not there yet: write it after net.build()")
-        return self.lane
+    def running(self, what: str) -> lane.Node:
+        """The node in the lane: before the network is there, without interfaces. Raises Unsupported for what is about
+        these."""
+        if self.lane:
+            return self.lane
+        if named := next((name for name in self.net.interfaces() if name in what), None):
+            raise Unsupported(f"{self.name}.{what}: {named} is not there yet: write it after net.build()")
+        if not self.early:
+            self.early = lane.Node(self.name)
+            self.early.make()
+            guest.at_end.callback(self.early.close)
+        return self.early
 
     @property
     def pid(self) -> int | None:
@@ -166,8 +176,8 @@ class Node:
             refuse(
                 f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
             )
-        if not self.shell:
-            self.shell = Shell(self.running(f"cmd({command!r})"))
+        there = self.running(f"cmd({command!r})")
+        self.shell = self.shell or Shell(there)
         self.lastCmd, self.waiting = command, True
         self.shell.begin(command)
 

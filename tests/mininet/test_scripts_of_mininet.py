@@ -193,7 +193,8 @@ def test_a_session(stage):
 
 def test_wires_and_a_router(stage):
     lines = stage.play("wired")
-    assert lines[0] == "['r0-eth1', 'r0-eth2'] ['s1-eth1', 's1-eth2'] ['h1-eth0']"
+    assert lines[0] == "before ['1', 'h2']"
+    assert lines[1] == "['r0-eth1', 'r0-eth2'] ['s1-eth1', 's1-eth2'] ['h1-eth0']"
     assert {"lost 0", "rtt 10 ms", "rate below 10: True", "down, lost 100"} <= set(lines)
 
 
@@ -244,7 +245,7 @@ def test_a_refusal_names_the_line(stage):
         ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),
         ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not there: 802.15.4 is not there"),
         (REMOTE, "c: RemoteController is not there: switches and access points are bridges"),
-        ("sta1.cmd('ls')", "sta1.cmd('ls'): the network is not there yet: write it after net.build()"),
+        ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 is not there yet: write it after net.build()"),
         ("net.setMobilityModel(model='CRP')", "setMobilityModel: there is no model 'CRP' here; there are: R"),
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),

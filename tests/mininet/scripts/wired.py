@@ -30,7 +30,9 @@ def topology():
     net.addLink(s2, r0, intfName2="r0-eth2", params2={"ip": "172.16.0.1/12"})
     net.addLink(h1, s1, bw=10, delay="5ms")
     net.addLink(h2, s2)
+    h2.cmd("export WHO=h2; sysctl -w net.ipv4.ip_forward=1")  # it is there, and its interfaces are not yet
     net.start()
+    print("before", h2.cmd("cat /proc/sys/net/ipv4/ip_forward; echo $WHO").split())
     print(r0.intfNames(), s1.intfNames(), h1.intfNames())
     print("lost", round(net.pingAll()))
     print("rtt", h1.cmd("ping -c 3 -q 172.16.0.100").split("min/avg/max")[1].split("/")[2].split(".")[0], "ms")

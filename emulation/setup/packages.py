@@ -116,6 +116,7 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         program("sparse"),
         *STOCK,
         program("busybox", "busybox-static"),
+        program("cpio"),
         program("file"),  # virtme-ng asks it
         files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),

@@ -122,7 +122,8 @@ def running() -> Installed:
 
 def installed() -> list[Path]:
     """The images of kernels that have radios without hardware, oldest first."""
-    found = [Path(path) for path in glob.glob(IMAGES) if path_of(HWSIM, release_of(Path(path)))]
+    images = [Path(path) for path in glob.glob(IMAGES) if os.access(path, os.R_OK)]
+    found = [image for image in images if path_of(HWSIM, release_of(image))]
     return sorted(found, key=lambda image: [int(part) for part in re.findall(r"\d+", image.name)])
 
 
@@ -131,8 +132,8 @@ def find(wanted: str) -> Path:
     SetupError."""
     if "/" in wanted:
         image = Path(wanted).resolve()
-        if not image.is_file():
-            raise SetupError(f"there is no kernel {wanted}")
+        if not os.access(image, os.R_OK) or not image.is_file():
+            raise SetupError(f"there is no kernel {wanted}, or it is not for you to read")
         if not path_of(HWSIM, release_of(image)):
             raise SetupError(f"{wanted} is {release_of(image)}, of which {modules_of(release_of(image))} has no "
                              f"{HWSIM}: are its modules installed?")  # fmt: skip
@@ -142,6 +143,8 @@ def find(wanted: str) -> Path:
     fit = [image for image in there if f"{release_of(image)}.".startswith(begin)]
     if not fit:
         names = ", ".join(map(release_of, there)) or "none; as root: apt-get install -y linux-image-amd64"
+        if closed := [path for path in glob.glob(IMAGES) if wanted in path and not os.access(path, os.R_OK)]:
+            raise SetupError(f"only root can read {', '.join(closed)}. As root:\n  chmod a+r {' '.join(closed)}")
         raise SetupError(f"there is no kernel {wanted or 'of the distribution'} with {HWSIM}; there are: {names}")
     return fit[-1]
 

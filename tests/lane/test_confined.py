@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from emulation.lanes import virtual
+from emulation.lanes import CHECKOUT, LaneError, virtual
 from emulation.lanes.virtual import barriers, confine
 from emulation.lanes.virtual.confine import Barrier
 from emulation.setup import modules
@@ -76,7 +78,7 @@ def prey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
 
 
 def refused(name: str) -> Callable[..., None]:
-    def function(*_: object) -> None:
+    def function(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSYS, name)
 
     return function
@@ -123,6 +125,31 @@ def test_where_there_is_no_barrier_it_is_said(monkeypatch) -> None:  # type: ign
     without(monkeypatch, "mount_read_only", "landlock", "become")
     assert "a script can write wherever you can" in virtual.caution()
     assert ("a script can read what root can" in virtual.caution()) == ROOT
+
+
+def test_root_without_the_right_to_mount_becomes_nobody_all_the_same(bench, prey) -> None:  # type: ignore[no-untyped-def]
+    """As in a container, where root has few capabilities."""
+    if not ROOT or Barrier.LANDLOCK not in ALL:
+        pytest.skip("for root of a kernel with Landlock")
+    (bench.folder / "script.py").write_text("print('hello')\n")
+    lane = (
+        "import sys; from pathlib import Path; from emulation.lanes import Listener, virtual\n"
+        "done = virtual.run(Path(sys.argv[1]), {}, Path(sys.argv[2]), ['script', sys.argv[2] + '/script.py'], "
+        "listener=Listener(print))\nprint(*done.barriers, sep='; ')"
+    )
+    command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-c", lane]
+    words = [bench.prepared.kernel.linux, bench.folder]
+    done = subprocess.run([*command, *words], cwd=CHECKOUT, capture_output=True, text=True)
+    assert done.stdout == f"hello\n{Barrier.NOBODY}; {Barrier.LANDLOCK}; {Barrier.SECCOMP}\n", done.stderr
+
+
+def test_why_a_lane_cannot_begin_is_said(bench, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def refuse() -> None:
+        raise OSError(errno.ENOSYS, "personality")
+
+    monkeypatch.setattr("emulation.lane.syscalls.keep_addresses_fixed", refuse)
+    with pytest.raises(LaneError, match="personality; a container forbids that unless --security-opt"):
+        bench.script("print('never')")
 
 
 def test_without_any_barrier_a_lane_still_runs(bench, monkeypatch) -> None:  # type: ignore[no-untyped-def]

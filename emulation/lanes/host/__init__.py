@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,8 +78,6 @@ class Host:
                 return replace(ended, repeatable=False)
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
-        except subprocess.SubprocessError as error:
-            raise LaneError(Reason.NOT_STARTED, str(error)) from None
 
 
 def command_line(private: str, wires: Wires) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -59,8 +58,6 @@ def run(
             return machine.run(kernel, lambda wires: line(wires.reports), private, around, {cpu})
         except KeyboardInterrupt:
             raise LaneError(Reason.INTERRUPTED) from None
-        except subprocess.SubprocessError as error:  # of the child, before it was the kernel
-            raise LaneError(Reason.NOT_STARTED, str(error)) from None
 
 
 @contextlib.contextmanager

@@ -38,15 +38,18 @@ MODES = {2: 2, 85: 1, 90: 1, 91: 1, 133: 1, 257: 3, 259: 2, 268: 2, 452: 2}  # o
 OPAQUE = (425, 437)  # io_uring_setup, openat2: what they are asked for is not in registers
 
 
-def mount_read_only(writable: Iterable[str], devices: Iterable[str] = ()) -> None:
+def mount_read_only(writable: Iterable[str], devices: Iterable[str] = (), alone: bool = True) -> None:
     """Be in a mount namespace in which all is read-only but these folders, and there are no devices but these.
 
     Who may not make one is first the only user of a user namespace: under the own number, or as nobody if that is 0,
-    so that no capability is left when the next program is executed.
+    so that no capability is left when the next program is executed. Not so if it is not to be `alone` there: who is to
+    become somebody else needs that one, too. Raises OSError.
     """
     try:
         check(libc.unshare(CLONE_NEWNS), "unshare")
     except PermissionError:
+        if not alone:
+            raise
         user, group = os.geteuid(), os.getegid()
         check(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare")
         maps = {"uid_map": f"{user or NOBODY} {user} 1", "gid_map": f"{group or NOBODY} {group} 1"}

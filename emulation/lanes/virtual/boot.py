@@ -27,6 +27,7 @@ from emulation.lanes import CHECKOUT, LaneError, Reason
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, is_root, open_to_all
 
+NOT_READY = "not ready"  # a report of the child's
 SCRIPTS = ("script", "shell")  # commands that run one
 START_NS = 1_000_000_000  # of the lane's clocks, at boot
 PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # of the system
@@ -111,11 +112,15 @@ def quoted(path: str) -> str:
 
 
 def prepare(cpus: set[int], parent: int, cell: Cell, private: str, reports: int) -> None:
-    """In the child, before it becomes the kernel."""
-    around = cell.enter()
-    os.write(reports, json.dumps({"barriers": around}).encode() + b"\n")
-    os.chdir(private)  # as it is in this namespace
-    settle(cpus, parent)
+    """In the child, before it becomes the kernel; says why if it cannot."""
+    try:
+        around = cell.enter()
+        os.write(reports, json.dumps({"barriers": around}).encode() + b"\n")
+        os.chdir(private)  # as it is in this namespace
+        settle(cpus, parent)
+    except OSError as error:
+        os.write(reports, json.dumps({NOT_READY: str(error)}).encode() + b"\n")
+        raise
 
 
 def settle(cpus: set[int], parent: int) -> None:
@@ -124,7 +129,10 @@ def settle(cpus: set[int], parent: int) -> None:
     syscalls.die_with_parent(signal.SIGKILL)  # which a process forgets that becomes another user
     if os.getppid() != parent:  # it died before that took effect
         os._exit(1)
-    syscalls.keep_addresses_fixed()
+    try:
+        syscalls.keep_addresses_fixed()
+    except OSError as error:
+        raise OSError(f"{error}; a container forbids that unless --security-opt seccomp=unconfined is given") from None
     os.sched_setaffinity(0, cpus)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

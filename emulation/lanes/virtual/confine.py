@@ -83,7 +83,8 @@ class Cell:
 
     def enter(self) -> list[Barrier]:
         """In the child: be confined. Returns what is in force. Raises OSError if what is handed is not there."""
-        around = granted(Barrier.NAMESPACE, partial(barriers.mount_read_only, self.writable, self.devices))
+        mount = partial(barriers.mount_read_only, self.writable, self.devices, alone=self.user is None)
+        around = granted(Barrier.NAMESPACE, mount)
         for path, descriptor in self.handed.items():  # anew, as it is in this namespace
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
             os.dup2(opened, descriptor)

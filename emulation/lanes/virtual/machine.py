@@ -83,17 +83,20 @@ class Machine:
             wires = Wires(*(end.fileno() for end in guest_ends))
             held = signal.pthread_sigmask(signal.SIG_BLOCK, boot.ENDING)  # until there is a process to be ended
             stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, held)
-            self.process = subprocess.Popen(
-                command(wires),
-                executable=cell.place(program),
-                stdin=keys,
-                stdout=guest_ends[1],
-                stderr=guest_ends[2],
-                pass_fds=[*wires, *cell.handed.values()],
-                env={"TMPDIR": private, "PATH": os.defpath},
-                preexec_fn=functools.partial(boot.prepare, cpus, os.getpid(), cell, private, wires.reports),
-                start_new_session=True,
-            )
+            try:
+                self.process = subprocess.Popen(
+                    command(wires),
+                    executable=cell.place(program),
+                    stdin=keys,
+                    stdout=guest_ends[1],
+                    stderr=guest_ends[2],
+                    pass_fds=[*wires, *cell.handed.values()],
+                    env={"TMPDIR": private, "PATH": os.defpath},
+                    preexec_fn=functools.partial(boot.prepare, cpus, os.getpid(), cell, private, wires.reports),
+                    start_new_session=True,
+                )
+            except subprocess.SubprocessError as error:
+                raise LaneError(Reason.NOT_STARTED, why_not(reports) or str(error)) from None
             try:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for end in guest_ends:
@@ -268,6 +271,13 @@ def read(source: int) -> bytes:
         if error.errno != errno.EIO:
             raise
         return b""
+
+
+def why_not(reports: BinaryIO) -> str:
+    """What the child said that did not become the kernel; empty if it said nothing."""
+    os.set_blocking(reports.fileno(), False)
+    said = [json.loads(line) for line in (reports.read() or b"").splitlines()]
+    return "; ".join(each[boot.NOT_READY] for each in said if boot.NOT_READY in each)
 
 
 def terminal(stack: contextlib.ExitStack) -> tuple[BinaryIO, BinaryIO]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -81,8 +80,6 @@ class Vm:
                 return dataclasses.replace(ended, repeatable=not seen and self.clock is Clock.VIRTUAL)
             except KeyboardInterrupt:
                 raise LaneError(Reason.INTERRUPTED) from None
-            except subprocess.SubprocessError as error:  # of the child, before it was QEMU
-                raise LaneError(Reason.NOT_STARTED, str(error)) from None
 
 
 LANE: Lane = Vm()

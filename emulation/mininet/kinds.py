@@ -13,6 +13,7 @@ from emulation.mininet.words import Unsupported, check
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
 NO_FLOWS = f"{BRIDGE}, without OpenFlow"
+ISOLATION = "clients of an access point reach each other over it: leave it out"
 OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd")  # of a network: for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
@@ -23,9 +24,10 @@ NET_NOTED = {
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
     "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
     "set_tc_params": "the air says what arrives", "iot_module": "the lab has its own radios",
-    "client_isolation": "clients of an access point reach each other over it", "ifb": "the air says what arrives",
+    "ifb": "the air says what arrives",
 }  # fmt: skip
 NET_REFUSED = {
+    "client_isolation": ISOLATION,
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
     "docker": "nodes are namespaces", "container": "nodes are namespaces",
@@ -47,11 +49,12 @@ NODE_NOTED = {
     "failMode": BRIDGE,
     "datapath": BRIDGE, "protocols": NO_FLOWS, "opts": NO_FLOWS, "dpopts": NO_FLOWS,
     "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE, "inband": NO_FLOWS, "reconnectms": NO_FLOWS,
-    "stp": "bridges have no spanning tree: keep wires without loops", "batch": BRIDGE, "verbose": "",
+    "batch": BRIDGE, "verbose": "",
     "ht_cap": "the air has legacy rates only", "vht_cap": "the air has legacy rates only",
-    "isolate_clients": "clients of an access point reach each other over it", "wps_state": "WPS is not there",
 }  # fmt: skip
 NODE_REFUSED = {
+    "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
+    "isolate_clients": ISOLATION, "client_isolation": ISOLATION,
     "cpu": "computing takes no time", "cores": "computing takes no time", "sched": "computing takes no time",
     "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
     "authmode": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
@@ -61,7 +64,6 @@ NODE_REFUSED = {
     "band": "channels are 20 MHz wide: leave it out", "bssid_list": "all access points are looked for",
     "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
     "privateDirs": "nodes see one file system", "hostname": "nodes have the machine's",
-    "client_isolation": "clients of an access point reach each other over it",
 }  # fmt: skip
 SCANS = "channels with access points are looked at, and no others"
 NODE_NOTED |= dict.fromkeys(("active_scan", "scan_freq", "freq_list"), SCANS)

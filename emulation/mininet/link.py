@@ -121,8 +121,10 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
     return cls, fixed
 
 
-def settings_of(cls: type[Link], call: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What is said of a link, checked. Raises Unsupported."""
+def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bool = False) -> dict[str, Any]:
+    """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Unsupported."""
+    if "error_prob" in params and not by_links:
+        note("error_prob: it counts with wmediumd_mode=error_prob only")
     said = {name: value for name, value in params.items() if (name, str(value)) != ("band", "20")}  # as all are
     check(call, said, (*cls.taken, *ENDS), cls.noted, cls.refused)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}

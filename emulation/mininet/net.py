@@ -180,7 +180,7 @@ class Mininet(traffic.Traffic):
         fixed = said if cls is None and found is usual else fixed
         params = {**fixed, **params}
         call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
-        settings = link.settings_of(found, call, params)
+        settings = link.settings_of(found, call, params, self.medium.by_links)
         if issubclass(found, link.Wireless) and found.role != "infrastructure":
             if (intf := a.wintf(params.get("intf"))).link:
                 raise Unsupported(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")

@@ -250,6 +250,8 @@ def test_a_refusal_names_the_line(stage):
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
         ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),
+        ("net.addAccessPoint('ap1', isolate_clients=True)", "ap1: isolate_clients: clients of an access point reach"),
+        ("net.addSwitch('s1', stp=True)", "s1: stp: bridges have no spanning tree"),
         ("net.stopMobility(tme=3)", "stopMobility: there is no keyword tme here"),
         ("net.mobility(sta1, 'begin', time=1)", "mobility(sta1): 'begin': there are 'start' and 'stop'"),
         ("from mininet.link import Intf; Intf('eth1')", "Intf('eth1') is not there: a lane has none of the machine's"),

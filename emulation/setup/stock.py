@@ -26,7 +26,7 @@ from pathlib import Path
 
 from emulation.lanes.virtual.boot import PYTHON
 from emulation.lanes.vm import programs
-from emulation.lanes.vm.cpio import CONSOLE, Archive
+from emulation.lanes.vm.cpio import CONSOLE, Archive, into_usr
 from emulation.setup import cache, packages
 from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import fingerprint
@@ -168,9 +168,8 @@ def build(folder: Path, image: Path) -> Iterable[str]:
     (folder / RELEASE).parent.mkdir(parents=True)
     (folder / RELEASE).write_text(f"{release}\n")
     root = Archive()
-    for top in sorted(Path("/").iterdir()):
-        if top.is_symlink() and str(top.readlink()).strip("/").startswith("usr/"):
-            root.link(str(top), str(top.readlink()))
+    for top, target in into_usr().items():
+        root.link(top, target)
     for path in ("dev", "proc", "sys", "tmp", "run", "etc"):
         root.folder(path)
     root.device("/dev/console", CONSOLE)

@@ -19,15 +19,17 @@ from emulation.setup import SetupError, stock
 
 @pytest.mark.skipif(not shutil.which("cpio"), reason="no cpio")
 def test_archives_are_read_one_after_the_other(tmp_path: Path) -> None:
-    first, second = Archive(), Archive()
+    first, second = Archive(), Archive({"lib": "usr/lib"})
     first.link("/lib", "usr/lib")
     first.file("/lib/python/os.pyc", b"code", 0o755)
     second.file("/run/init/boot.json", b"{}")
+    second.file("/lib/python/more.pyc", b"more")
     for archive in (first, second):
         subprocess.run(["cpio", "-id", "--quiet"], cwd=tmp_path, input=archive.whole(), check=True)
     assert (tmp_path / "lib").readlink() == Path("usr/lib")
     assert (tmp_path / "usr/lib/python/os.pyc").read_bytes() == b"code"
     assert (tmp_path / "usr/lib/python/os.pyc").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "usr/lib/python/more.pyc").read_bytes() == b"more"
     assert (tmp_path / "run/init/boot.json").read_bytes() == b"{}"
 
 

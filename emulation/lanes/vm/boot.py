@@ -25,7 +25,7 @@ from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
 from emulation.lanes.virtual.machine import Wires
 from emulation.lanes.vm import programs
-from emulation.lanes.vm.cpio import Archive
+from emulation.lanes.vm.cpio import Archive, into_usr
 
 ROOT, INITRD = "root.cpio", "initrd"
 HOME = "/run/init"  # of the first process, in the lane
@@ -133,7 +133,7 @@ def write_initrd(
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
     boot: dict[str, Any] = {
         "directory": os.getcwd(),
-        "python": sys.executable,
+        "python": sys.executable if seen else str(PYTHON),  # the environment's is the host's
         "modules": {name: ["", path.name] for name, path in own.items()},
         "load": [] if is_open(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],
@@ -142,7 +142,7 @@ def write_initrd(
         "clock": clock.value,
         "host": {tag: IN_LANE if folder == CHECKOUT else str(folder) for tag, folder in seen.items()},
     }
-    root = Archive()
+    root = Archive(into_usr())
     root.file(f"{HOME}/boot.json", json.dumps(boot).encode())
     root.file(f"{HOME}/init.py", (CHECKOUT / "emulation/lane/init.py").read_bytes())
     root.file(f"{HOME}/{BUNDLE}", bundle())

@@ -6,6 +6,7 @@ contents, so that the same files make the same bytes."""
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 END = "TRAILER!!!"
@@ -14,12 +15,12 @@ CONSOLE = 5, 1  # the device
 
 class Archive:
     """Folders, files and links by their paths in the root that they make up; what a path needs above is made. Links
-    that lead elsewhere from the top, as /lib to usr/lib, are to come first."""
+    that lead elsewhere from the top are to come first; `links` are those of an archive before."""
 
-    def __init__(self) -> None:
+    def __init__(self, links: Mapping[str, str] | None = None) -> None:
         self.parts: list[bytes] = []
         self.there: set[str] = set()
-        self.links: dict[str, str] = {}  # of folders: what is below one comes to be where it leads
+        self.links = dict(links or {})  # of folders: what is below one comes to be where it leads
 
     def folder(self, path: str) -> None:
         self._add(path, stat.S_IFDIR | 0o755)
@@ -52,6 +53,12 @@ class Archive:
             self.folder(above)
         self.there.add(name)
         self.parts.append(_entry(name, mode, data, rdev))
+
+
+def into_usr() -> dict[str, str]:
+    """The links of this machine from the top of its root into /usr, as /lib to usr/lib, and where they lead."""
+    links = {top.name: str(top.readlink()).strip("/") for top in sorted(Path("/").iterdir()) if top.is_symlink()}
+    return {name: target for name, target in links.items() if target.startswith("usr/")}
 
 
 def _entry(name: str, mode: int, data: bytes, rdev: tuple[int, int]) -> bytes:

@@ -142,6 +142,10 @@ class Interface(node.Interface):
         band = BAND_2GHZ if freq < 3000 else BAND_5GHZ
         self.tune(SET_TX_BITRATE_MASK, (TX_RATES, [(band, [(LEGACY_RATES, rate_bytes(rates))])]), what=f"rates {rates}")
 
+    def holds_rates(self) -> bool:
+        """Whether `hold_rate` can be had: Debian's kernels are built without."""
+        return os.path.exists(f"/sys/kernel/debug/ieee80211/{self.name}/rc/fixed_rate_idx")
+
     def hold_rate(self, rate: int) -> None:
         """Send data with this legacy rate only (100 kb/s), and all else as the BSS has it: with the mask of `fix_rates`
         mac80211 lets nobody into a BSS whose basic rates are others. So it is told to its rate control, minstrel, by

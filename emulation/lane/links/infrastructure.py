@@ -35,6 +35,10 @@ READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lan
 SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
 ROAM_DB = 8.0  # above what can be received at all
 NEVER_S = 1_000_000
+NOT_HELD = (
+    "this kernel's mac80211 is built without debugfs, by which a rate is held that is none of the basic ones: "
+    "add --basic-rates {:g}, or use --lane virtual"
+)
 
 
 class Security(enum.StrEnum):
@@ -126,8 +130,10 @@ class Link(links.Link):
     def switch_on(self, interface: Interface) -> None:
         """At its rate, if it has one only."""
         interface.switch(on=True)
-        if len(interface.plan["rates"]) == 1:
+        if len(interface.plan["rates"]) == 1 and interface.holds_rates():
             interface.hold_rate(interface.plan["rates"][0])
+        elif len(interface.plan["rates"]) == 1 and interface.plan["rates"][0] not in self.of(interface)["basic_rates"]:
+            raise OSError(errno.EOPNOTSUPP, NOT_HELD.format(interface.plan["rates"][0] / 10))
         elif interface.plan["rates"]:
             interface.fix_rates(interface.plan["rates"], self.of(interface)["freq"])
 

@@ -9,6 +9,7 @@ the modules that every run loads, as one file (`emulation.lanes.virtual.bundle`)
 from __future__ import annotations
 
 import _imp
+import gc
 import marshal
 import os
 import sys
@@ -50,6 +51,7 @@ class Bundle:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(1 << 18)  # as outside (`emulation.__main__`): there is next to no garbage among all that is loaded
     with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
         sys.meta_path.insert(0, Bundle(marshal.loads(file.read())))
     sys.path[0] = CHECKOUT

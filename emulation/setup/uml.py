@@ -23,7 +23,10 @@ from emulation.setup.tools import make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
-NAMES = ("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "huge-pages", "less-work")
+NAMES = (
+    *("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "huge-pages", "less-work"),
+    *("short-code", "inline-flags", "lasting-fpu", "large-writes", "shown-clock"),
+)
 PATCHES = tuple(RECIPE / f"{name}.patch" for name in NAMES)
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")

@@ -53,6 +53,8 @@ def show(boot: dict[str, Any]) -> None:
     places = {guest.CHECKOUT: boot["checkout"], guest.RUN: boot["folder"]}
     places |= {f"{guest.MODULES}/{name}": folder for name, (folder, _) in boot["modules"].items()}
     places |= {f"{guest.PLUGINS}/{number}": folder for number, folder in enumerate(boot["plugins"])}
+    if "copy" in boot:
+        places[guest.COPY] = boot["copy"]
     opened = {place: os.open(source, os.O_PATH) for place, source in places.items()}
     syscalls.mount("proc", "/proc")
     syscalls.mount("sysfs", "/sys")

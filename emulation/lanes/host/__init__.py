@@ -15,12 +15,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from emulation.lane.init import BUNDLE
 from emulation.lanes import CHECKOUT, Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.host.loaned import borrowed, in_use
 from emulation.lanes.virtual import sigterm_as_sigint
-from emulation.lanes.virtual.boot import PYTHON
+from emulation.lanes.virtual.boot import PYTHON, SCRIPTS
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Barrier, Cell, cell, is_root
 from emulation.lanes.virtual.machine import Machine, Wires
@@ -91,7 +92,7 @@ def command_line(private: str, wires: Wires) -> list[str]:
 def write_boot(
     private: str, folder: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path], seed: int
 ) -> None:
-    boot = {
+    boot: dict[str, Any] = {
         "folder": str(folder),
         "checkout": str(CHECKOUT),
         "directory": os.getcwd(),
@@ -102,6 +103,8 @@ def write_boot(
         "clock": Clock.REAL.value,
         "seed": seed,
     }
+    if command[0] in SCRIPTS:
+        boot["copy"] = str(Path(command[1]).parent)  # of a script that is below /run
     Path(private, "boot.json").write_text(json.dumps(boot))
     Path(private, "init.py").write_bytes((CHECKOUT / "emulation/lane/init.py").read_bytes())
     Path(private, BUNDLE).write_bytes(bundle())

@@ -16,11 +16,13 @@ printf '[Match]\nName=en*\n[Network]\nDHCP=yes\n' > root/etc/systemd/network/all
 chroot root systemctl -q enable systemd-networkd
 printf '127.0.0.1 localhost\n' > root/etc/hosts
 echo '/dev/vda / ext4 defaults 0 1' > root/etc/fstab
-chroot root useradd -m -s /bin/bash vagrant
-echo 'vagrant ALL=(ALL) NOPASSWD: ALL' > root/etc/sudoers.d/vagrant
-mkdir -m 700 root/home/vagrant/.ssh
-cp /usr/share/rubygems-integration/all/gems/vagrant-*/keys/vagrant.pub root/home/vagrant/.ssh/authorized_keys
-chroot root chown -R vagrant:vagrant /home/vagrant
+user=vagrant
+home=/home/$user
+chroot root useradd -m -s /bin/bash $user
+echo "$user ALL=(ALL) NOPASSWD: ALL" > root/etc/sudoers.d/$user
+mkdir -m 700 root$home/.ssh
+cp /usr/share/rubygems-integration/all/gems/vagrant-*/keys/vagrant.pub root$home/.ssh/authorized_keys
+chroot root chown -R $user:$user $home
 echo 'UseDNS no' >> root/etc/ssh/sshd_config
 [ -z "${BOX_EXTRA:-}" ] || cp -r "$BOX_EXTRA"/. root/
 cp root/boot/vmlinuz-* vmlinuz

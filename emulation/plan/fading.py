@@ -14,7 +14,6 @@ Without one it is exponential: Rayleigh's amplitude.
 from __future__ import annotations
 
 import math
-import statistics
 from functools import cache
 from typing import Any
 
@@ -84,5 +83,7 @@ def lognormal(sigma: float) -> Floats:
 
 
 def _decibels(sigma: float, u: Floats) -> Floats:
-    normal = statistics.NormalDist(0, sigma)
+    from statistics import NormalDist  # which takes longer to load than all else here
+
+    normal = NormalDist(0, sigma)
     return np.array([10 ** (normal.inv_cdf(float(each)) / 10) for each in u])

@@ -7,9 +7,9 @@ nothing holds; SACK; 20 s, three times. The sender's congestion window is held, 
 come after the first burst. What the seed says of a hop count is a mean over its flows, and so are most checks.
 
 Nobody has published the testbed's links, so they are drawn (`topologies/testbed.py`): which flow gains by what is the
-draw's, and of claims on single flows only those are here that say which links are the longest (C15), or except one
-(C19). --placement is another draw, and --links a file of one's own. Minstrel is not madwifi's rate control, and each
-segment is acknowledged. All of it is 1764 runs of 20 s.
+draw's, and of claims on single flows only those are here that say which links are the longest and the shortest (C15),
+or except one (C19). --placement is another draw, and --links a file of one's own. Minstrel is not madwifi's rate
+control, and each segment is acknowledged. All of it is 1764 runs of 20 s.
 
 SPREADS is table 4 (T14): how much more the best window gives than the worst. BEST is table 3 (T13), the RTS/CTS and
 window that it recommends; where it names two, both are there.
@@ -125,6 +125,12 @@ STUDY = Study(
         Claim("C15", "the two longest links: 2 segments give 10 to 15 % more than no limit, without RTS/CTS",
               [Check(Of("2", GOODPUT, case(flow, rate, "off")), "in", Of("free", GOODPUT, case(flow, rate, "off")),
                      1.10, 1.15) for flow in ("4-19", "5-28") for rate in RATES]),
+        Claim("C15, 22-13", "the shortest link: 3 segments give 13 % (5.5) and 17 % (auto) more than no limit with "
+              "RTS/CTS; no limit 22 % more than they without, at auto",
+              [Check(Of("3", GOODPUT, case("22-13", rate, "on")), "in", Of("free", GOODPUT, case("22-13", rate, "on")),
+                     least, most) for rate, least, most in (("5.5", 1.10, 1.16), ("auto", 1.14, 1.20))]
+              + [Check(Of("free", GOODPUT, case("22-13", "auto", "off")), "in",
+                       Of("3", GOODPUT, case("22-13", "auto", "off")), 1.19, 1.25)]),
         Claim("C16", "2 hops: less than half of 1 hop; auto > 5.5 > 2",
               [*(Check(mean(2, rate, rts, "free"), "<", mean(1, rate, rts, "free"), 0.5) for rate, rts in EACH),
                *faster(2, "auto", "5.5", "2")]),

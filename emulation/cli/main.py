@@ -10,20 +10,18 @@ import ast
 import importlib
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
+from emulation.cli import interrupts
 from emulation.cli.command import write_examples
-from emulation.lanes import CHECKOUT, Ended
+from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure, Misuse
 
-PROGRAM = os.getpid()
 CONFIGURATIONS = (".cfg", ".conf")  # of wmediumd
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
@@ -227,20 +225,9 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
     return said, meant(said)
 
 
-def interrupt(number: int, frame: FrameType | None) -> None:
-    """What ends a program from outside ends it as Ctrl-C does; once, so that nothing disturbs its cleaning up."""
-    if os.getpid() != PROGRAM:  # a child that has just been forked
-        os._exit(128 + number)
-    signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt if number == signal.SIGINT else Ended
-
-
 def main() -> None:
     """The program."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(number, interrupt)
+    interrupts.catch()
     try:
         os.getcwd()
     except OSError as error:

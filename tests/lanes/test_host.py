@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from emulation import lanes
-from emulation.lanes import CHECKOUT, Listener
+from emulation.lane.init import CHECKOUT  # as a lane sees it
+from emulation.lanes import Listener
 from emulation.plan import plan
 from emulation.play.session import provide
 from emulation.specification import specify
@@ -35,7 +36,7 @@ def test_nothing_outlives_it_and_others_are_left_alone(tmp_path: Path) -> None:
     lab = provide(lane=lanes.with_settings(lanes.find("vm"), {"stock": KERNELS[-1]}))
     modules = [f"{name}={lab.modules[name]}" for name in ("dcf80211", "tcp_tap")]
     heard: list[str] = []
-    command = ["script", str(INSIDE), str(CHECKOUT), str(lab.kernel), *modules]
+    command = ["script", str(INSIDE), CHECKOUT, str(lab.kernel), *modules]
     ended = lab.lane.run(lab.kernel, {}, tmp_path, command, wall_limit_s=WALL_LIMIT_S, listener=Listener(heard.append))
     assert ended.status == 0 and not ended.repeatable, heard
     ran, killed, again, refused = (json.loads(line) for line in heard if line.startswith("{"))

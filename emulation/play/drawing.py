@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import struct
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -80,6 +81,7 @@ def _studio(parent: Parent) -> None:
     parent.stand_back()
     # It would say at once that a home cannot be written to, and it does without.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", "Unable to import Axes3D")  # nor is that missed, if it is ended while it loads
     from matplotlib.artist import Artist as Drawn
 
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest

@@ -9,7 +9,7 @@ box=$(readlink -f "$1") mirror=${2:-http://deb.debian.org/debian}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-mmdebstrap --quiet --variant=apt --include=ca-certificates,dbus,linux-image-amd64,openssh-server,python3,rsync,sudo,systemd-resolved,systemd-sysv,udev \
+mmdebstrap --quiet --variant=apt --include=ca-certificates,dbus,linux-image-amd64,libpam-systemd,openssh-server,python3,rsync,sudo,systemd-resolved,systemd-sysv,udev \
     --setup-hook='printf "%s\n" "deb '"$mirror"' bookworm main" "deb '"$mirror"'-security bookworm-security main" > "$1/etc/apt/sources.list"' \
     bookworm root "$mirror"
 printf '[Match]\nName=en*\n[Network]\nDHCP=yes\n' > root/etc/systemd/network/all.network

@@ -1,43 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small things."""
+"""Small things: Mininet's."""
 
-from emulation.mininet.util import (
-    buildTopo,
-    custom,
-    decode,
-    dumpNetConnections,
-    dumpNodeConnections,
-    dumpNodes,
-    dumpPorts,
-    ensureRoot,
-    errRun,
-    ipAdd,
-    irange,
-    macColonHex,
-    pmonitor,
-    quietRun,
-    splitArgs,
-    waitListening,
-)
+from emulation.mininet.faces.mininet.util import *  # noqa: F403
 from emulation.mininet.words import absent
 
 __getattr__ = absent("mn_wifi.util", {})
-
-__all__ = [
-    "buildTopo",
-    "custom",
-    "decode",
-    "dumpNetConnections",
-    "dumpNodeConnections",
-    "dumpNodes",
-    "dumpPorts",
-    "ensureRoot",
-    "errRun",
-    "ipAdd",
-    "irange",
-    "macColonHex",
-    "pmonitor",
-    "quietRun",
-    "splitArgs",
-    "waitListening",
-]

@@ -9,6 +9,7 @@ claim is, and between the two the seeds do not decide.
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -87,11 +88,17 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a publication says, as checks that must all hold."""
+    """What a publication says, as checks that must all hold. `of`: the numbered claims of the seeds, as C46, that
+    they are checks of, wholly or in part; those that its name has, unless others are given. () is a study's own."""
 
     name: str
     text: str
     checks: Sequence[Check]
+    of: tuple[str, ...] | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return tuple(re.findall(r"\bC\d+", self.name)) if self.of is None else self.of
 
 
 def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check]:

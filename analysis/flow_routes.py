@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from analysis.control import Control
-from analysis.routes import NO_ROUTE, UNKNOWN, Routes, flow_times
+from analysis.paths import addresses
+from analysis.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Routes, flow_times
 from analysis.summaries import RoutingSummary
-from analysis.trace import NEVER, TraceError
+from analysis.trace import NEVER, Array, TraceError
 
 RECORDER = "flow_routes"
 
@@ -43,6 +44,25 @@ def routes(
     times = flow_times(plan, lane)
     ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
     return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}
+
+
+def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any]) -> Array:
+    """The same as a routing protocol would tell it: records of `analysis.routes` by time, of 0 hops where the way does
+    not arrive."""
+    ip, found = addresses(plan), []
+    for flow in (flow for flow in plan["applications"] if flow["name"] in told):
+        ends, had = (ip.get(flow["source"], 0), ip.get(flow["destination"], 0)), False
+        for at_ns, way in told[flow["name"]]:
+            event = (Event.CHANGED if had else Event.FOUND) if len(way) > 1 else Event.LOST_ROUTE
+            if had or event is Event.FOUND:
+                hops = len(way) - 1 if len(way) > 1 and way[-1] == flow["destination"] else 0
+                found.append((at_ns, event, *ends, hops))
+            had = len(way) > 1
+    records = np.zeros(len(found), RECORD)
+    records["size"] = RECORD.itemsize
+    for column, values in zip(("time_ns", "event", "node", "to", "hops"), zip(*found, strict=True), strict=False):
+        records[column] = values
+    return records[np.argsort(records["time_ns"], kind="stable")]
 
 
 def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:

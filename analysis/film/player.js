@@ -212,7 +212,7 @@ const SAID = {
   SEARCH_FAILED: (i) => `gave up looking for ${name(scene.told.of[i])}`,
   LINK_LOST: (i) => `link to ${name(scene.told.of[i])} lost`,
 };
-const hops = (n) => (n === 1 ? "1 hop" : `${n} hops`);
+const hops = (n) => (n === 0 ? "which does not arrive" : n === 1 ? "1 hop" : `${n} hops`);
 
 function row(text, small, style) {
   const found = document.createElement("div"), mark = document.createElement("i"), words = document.createElement("span");

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Stations that move by a setdest file in ns-2 (2.35), over its own AODV, DSR or DSDV: one NewReno flow from the first to
-# the second; or light datagrams, which do not adapt, between the first ten, from odd to even. With a TRACE from 20 s on.
+# the second, without end or of so many SEGMENTS; or light datagrams, which do not adapt, between the first ten, from odd
+# to even. With a TRACE from 20 s on.
 #
-# Usage: ns mobile.tcl MOVEMENT STATIONS WIDTH HEIGHT AODV|DSR|DSDV SECONDS SEED [tcp|cbr TRACE]
+# Usage: ns mobile.tcl MOVEMENT STATIONS WIDTH HEIGHT AODV|DSR|DSDV SECONDS SEED [tcp|cbr TRACE|SEGMENTS]
 # prints, of the flow: segments acknowledged, timeouts. TRACE gets what agents and routing do.
-if {[llength $argv] ni {7 9}} {
-    puts stderr "usage: ns mobile.tcl MOVEMENT STATIONS WIDTH HEIGHT AODV|DSR|DSDV SECONDS SEED \[tcp|cbr TRACE\]"
+if {[llength $argv] ni {7 8 9}} {
+    puts stderr "usage: ns mobile.tcl MOVEMENT STATIONS WIDTH HEIGHT AODV|DSR|DSDV SECONDS SEED \[tcp|cbr TRACE|SEGMENTS\]"
     exit 2
 }
+set segments -1
+if {[llength $argv] == 8} { set segments [lindex $argv 7]; set argv [lrange $argv 0 6] }
 foreach {movement stations width height routing seconds seed traffic path} [concat $argv {tcp /dev/null}] break
 array set queue {DSDV Queue/DropTail/PriQueue AODV Queue/DropTail/PriQueue DSR CMUPriQueue}
 if {![info exists queue($routing)]} { puts stderr "routing: AODV, DSR or DSDV"; exit 2 }
@@ -47,7 +50,7 @@ if {$traffic eq "tcp"} {
     $sim connect $source $sink
     set transfer [new Application/FTP]
     $transfer attach-agent $source
-    $sim at $from "$transfer start"
+    $sim at $from "$transfer [expr {$segments < 0 ? "start" : "produce $segments"}]"
 } else {
     for {set pair 0} {$pair < 5} {incr pair} {
         set source [new Agent/UDP]

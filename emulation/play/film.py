@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import aired, film, result, routes
+from analysis import aired, film, flow_routes, result, routes
 from analysis.capture import CaptureError
 from analysis.film import Film
 from analysis.film.page import page
@@ -19,7 +19,7 @@ from emulation.plan import PlanError
 from emulation.plan.air import stronger_db
 from emulation.play.errors import Failure, Misuse
 from emulation.play.replay import tasks_of
-from emulation.play.traces import MANET_TRACE, ROUTING_TRACE, TRACE
+from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
 
 FILM = "film.html"
@@ -41,7 +41,11 @@ def of_run(where: Path) -> Film:
         plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
         if not (where / TRACE).is_file():
             raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
-        told = routes.read(where / ROUTING_TRACE, lane) if MANET_TRACE in lane["recorders"] else None
+        told = None
+        if MANET_TRACE in lane["recorders"]:
+            told = routes.read(where / ROUTING_TRACE, lane)
+        elif FLOW_ROUTES in lane["recorders"]:
+            told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
         air = aired.read(where / TRACE, plan)
     except (CaptureError, TraceError, ValueError, KeyError) as error:
         raise Failure(f"{where}: {error}") from None

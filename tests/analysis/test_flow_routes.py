@@ -12,7 +12,7 @@ from test_dissect import A, B, batadv, header, ipv4, ipv6, udp
 from analysis import flow_routes
 from analysis.control import kinds
 from analysis.dissect import Frames
-from analysis.routes import NO_ROUTE, UNKNOWN
+from analysis.routes import NO_ROUTE, UNKNOWN, Event
 from analysis.trace import NEVER, TraceError
 
 
@@ -32,6 +32,26 @@ def test_a_route_is_lost_found_and_another() -> None:
 def test_what_a_flow_has_not_had_cannot_break() -> None:
     found = flow_routes.follow([(5, ["a"]), (30, ["a", "c"])], "c", 10, 20, 100)
     assert (found.hops.tolist(), found.breaks.size, found.found) == ([NO_ROUTE, 1], 0, 1)
+
+
+def test_the_same_as_what_a_protocol_tells() -> None:
+    """Of two flows by time; nothing is said of a route that a flow has not had yet."""
+    nodes = [
+        {"name": name, "interfaces": [{"kind": "radio", "address": "", "ip": f"10.0.0.{n}/24"}]}
+        for n, name in enumerate("abc", 1)
+    ]
+    flows = [{"name": name, "source": "a", "destination": to} for name, to in (("flow1", "c"), ("flow2", "b"))]
+    told = {
+        "flow1": [(1, ["a"]), (5, ["a", "b", "c"]), (9, ["a", "b"]), (12, [])],
+        "flow2": [(7, ["a", "b"])],
+    }
+    records = flow_routes.events(told, {"nodes": nodes, "applications": flows})
+    found = [(at, Event(event), to & 255, hops) for at, event, to, hops in zip(
+        *(records[name].tolist() for name in ("time_ns", "event", "to", "hops")), strict=True)]  # fmt: skip
+    assert found == [
+        (5, Event.FOUND, 3, 2), (7, Event.FOUND, 2, 1), (9, Event.CHANGED, 3, 0), (12, Event.LOST_ROUTE, 3, 0),
+    ]  # fmt: skip
+    assert flow_routes.events({}, {"nodes": nodes, "applications": flows}).size == 0
 
 
 def test_a_damaged_file_is_said(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 """Whether what a publication claims holds: in how many seeds, and how far the seeds decide it.
 
 A claim is checks, and a check compares two quantities, each of a variant in a case (`Of`), or one with a number. It is
-judged in every seed by itself. Over several seeds the ratio of the two sides is a paired sample: where its 95 %
-confidence interval lies wholly on the claim's side the opposite is excluded, where it lies wholly on the other the
-claim is, and between the two the seeds do not decide.
+judged in every seed by itself. Over several seeds the ratio of the two sides is a paired sample: where its confidence
+interval lies wholly on the claim's side the opposite is excluded, where it lies wholly on the other the claim is, and
+between the two the seeds do not decide. Where a side is zero there is no ratio; the difference to each bound serves.
 """
 
 import math
@@ -97,6 +97,15 @@ class Claim:
     of: tuple[str, ...] | None = None
 
     @property
+    def cells(self) -> list[tuple[str, str, str]]:
+        """What its checks compare, by case, variant and path, each once."""
+        sides = [side for check in self.checks for side in check.sides]
+        return list(dict.fromkeys(
+            (case, side.variant, side.path) for side in sides
+            for case in (side.case if isinstance(side.case, tuple) else (side.case,))
+        ))  # fmt: skip
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         return tuple(re.findall(r"\bC\d+", self.name)) if self.of is None else self.of
 
@@ -117,24 +126,48 @@ class Sure(Enum):
 @dataclass(frozen=True)
 class Finding:
     """A check's means, in how many of the seeds it holds, and the ratio of its sides over several seeds, if there is
-    one in each."""
+    one in each. `above`: by how much `a` exceeds the check's lower and its upper bound, times `b` (None: it has no such
+    bound). `t` and `wilcoxon`: the p of the sides being alike, `a` and the factor times `b`; of a range, `a` and `b`.
+    """
 
     check: Check
     a: float
     b: float
     held: int
+    seeds: int
     ratio: statistics.Estimate | None
+    above: tuple[statistics.Estimate | None, statistics.Estimate | None]
+    t: float
+    wilcoxon: float
 
     @property
     def sure(self) -> Sure | None:
-        """None without an interval."""
-        if self.ratio is None or math.isnan(self.ratio.half_width):
+        """What the intervals say; None without one, and of equality, which one seed refutes."""
+        if self.check.relation == "=" or self.seeds < 2:
             return None
-        low, high = self.check.bounds
-        least, most = self.ratio.mean - self.ratio.half_width, self.ratio.mean + self.ratio.half_width
+        lowest, highest = self.above
+        of_bounds = [(lowest, 0.0, math.inf), (highest, -math.inf, 0.0)]
+        intervals = [(self.ratio, *self.check.bounds)] if self.ratio else of_bounds
+        said = [self._within(estimate, low, high) for estimate, low, high in intervals if estimate]
+        return next((sure for sure in (Sure.REFUTED, Sure.OPEN) if sure in said), Sure.CONFIRMED)
+
+    def _within(self, estimate: statistics.Estimate, low: float, high: float) -> Sure:
+        """Whether an interval lies between bounds. One without width that lies on a bound is what its seeds are."""
+        if not estimate.half_width and estimate.mean in (low, high):
+            return Sure.CONFIRMED if self.held == self.seeds else Sure.REFUTED
+        least, most = estimate.mean - estimate.half_width, estimate.mean + estimate.half_width
         if low <= least and most <= high:
             return Sure.CONFIRMED
         return Sure.REFUTED if most < low or least > high else Sure.OPEN
+
+    @property
+    def decided(self) -> Sure:
+        """The same where there is no interval: then what all seeds agree on, and of equality what one does."""
+        if self.sure:
+            return self.sure
+        if self.held == self.seeds:
+            return Sure.CONFIRMED
+        return Sure.REFUTED if self.check.relation == "=" or not self.held else Sure.OPEN
 
 
 @dataclass(frozen=True)
@@ -206,9 +239,15 @@ def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Map
     if finding.ratio is not None and len(check.sides) == 2:
         spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
         said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
+    if not math.isnan(finding.t) and check.relation != "=" and isinstance(check.b, Of):
+        said += f" (p {_p(finding.t)}, W {_p(finding.wilcoxon)})"
     if finding.sure in (Sure.OPEN, Sure.REFUTED):
         said += f": {finding.sure.value}"
     return f"{before}: {said}" if before else said
+
+
+def _p(of: float) -> str:
+    return f"{of:.2g}" if of >= 0.001 else "< 0.001"
 
 
 def _ratio(of: float) -> str:
@@ -219,10 +258,22 @@ class NotTested(ValueError):
     """The runs do not have what a claim needs; the text says what."""
 
 
-def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
+# What a quantity of a variant in a case was, by seed. Raises NotTested.
+Read = Callable[[str, str, str], Mapping[int, float]]
+
+
+def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdict:
     """Check a claim in every seed, as far as what it needs was run. Raises NotTested if nothing of it was."""
     groups = by_case(runs)
-    seeds = sorted({run.seed for run in runs})
+
+    def read(case: str, variant: str, path: str) -> Mapping[int, float]:
+        return {run.seed: value(run, path) for run in groups.get(case, {}).get(variant, [])}
+
+    return weigh(claim, read, sorted({run.seed for run in runs}), confidence)
+
+
+def weigh(claim: Claim, read: Read, seeds: Sequence[int], confidence: float = 0.95) -> Verdict:
+    """The same of what was read of these seeds."""
 
     def side(of: Of | float) -> list[float]:
         if not isinstance(of, Of):
@@ -232,7 +283,7 @@ def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
         return of_case(of, of.case)
 
     def of_case(of: Of, case: str) -> list[float]:
-        found = {run.seed: value(run, of.path) for run in groups.get(case, {}).get(of.variant, [])}
+        found = read(case, of.variant, of.path)
         where = f"{of.variant}{', ' if case else ''}{case}"
         for seed in seeds:
             if seed not in found:
@@ -248,11 +299,24 @@ def judge(claim: Claim, runs: Sequence[Run]) -> Verdict:
         except NotTested as error:
             not_tested.append(str(error))
             continue
-        holds = [check.holds(x, y) for x, y in zip(a, b, strict=True)]
-        all_hold = [both and this for both, this in zip(all_hold, holds, strict=True)]
-        paired = all(b) and check.relation != "="
-        ratio = statistics.mean([x / y for x, y in zip(a, b, strict=True)]) if paired else None
-        findings.append(Finding(check, statistics.mean(a).mean, statistics.mean(b).mean, sum(holds), ratio))
+        finding = _compare(check, a, b, confidence)
+        all_hold = [both and check.holds(x, y) for both, x, y in zip(all_hold, a, b, strict=True)]
+        findings.append(finding)
     if not findings:
         raise NotTested(not_tested[0])
     return Verdict(claim, sum(all_hold), len(seeds), findings, not_tested)
+
+
+def _compare(check: Check, a: Sequence[float], b: Sequence[float], confidence: float) -> Finding:
+    pairs = list(zip(a, b, strict=True))
+    paired = all(b) and check.relation != "="
+    alike = [x - (1.0 if check.to is not None else check.factor) * y for x, y in pairs]
+    low, high = (
+        None if math.isinf(bound) else statistics.mean([x - bound * y for x, y in pairs], confidence)
+        for bound in check.bounds
+    )
+    return Finding(
+        check, statistics.mean(a).mean, statistics.mean(b).mean, sum(check.holds(x, y) for x, y in pairs), len(pairs),
+        statistics.mean([x / y for x, y in pairs], confidence) if paired else None, (low, high),
+        statistics.paired_t(alike), statistics.signed_rank(alike),
+    )  # fmt: skip

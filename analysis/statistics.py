@@ -2,7 +2,8 @@
 """Means over seeds, and how far to trust them: Student's t, without scipy.
 
 Runs of different seeds are independent samples; runs of one seed under different settings are pairs. With few seeds
-only the t distribution is honest, so that is what is used throughout.
+only the t distribution is honest, so that is what is used throughout; beside it stands Wilcoxon's signed-rank test,
+which asks for no distribution, exactly as so few pairs allow.
 """
 
 import math
@@ -45,6 +46,40 @@ def relative_change(values: Sequence[float], base: Sequence[float], confidence: 
     if not all(base):
         raise ValueError("relative to zero there is no change")
     return mean([value / b - 1 for value, b in zip(values, base, strict=True)], confidence)
+
+
+def paired_t(differences: Sequence[float]) -> float:
+    """The two-sided p of Student's paired t-test: how likely so large a mean difference is where there is none.
+
+    nan with fewer than two pairs.
+    """
+    if len(differences) < 2:
+        return math.nan
+    estimate, degrees = mean(differences), len(differences) - 1
+    if not estimate.half_width:
+        return 0.0 if estimate.mean else 1.0
+    t = estimate.mean / estimate.half_width * t_quantile(0.975, degrees)
+    return 2 * t_probability(-abs(t), degrees)
+
+
+def signed_rank(differences: Sequence[float]) -> float:
+    """The two-sided p of Wilcoxon's signed-rank test, exact: of all ways to sign the ranks, so many are as far from the
+    middle. Differences of zero are left out, and equal ones share the mean of their ranks.
+
+    nan with fewer than two pairs.
+    """
+    if len(differences) < 2:
+        return math.nan
+    sizes = sorted(abs(difference) for difference in differences if difference)
+    # Twice the rank, so that shared ranks are whole: places count from 1.
+    ranks = {size: 2 * sizes.index(size) + 1 + sizes.count(size) for size in sizes}
+    ways = [1]  # by the sum of the positive ranks
+    for size in sizes:
+        longer = [0] * ranks[size]
+        ways = [a + b for a, b in zip(ways + longer, longer + ways, strict=True)]
+    positive = sum(ranks[difference] for difference in differences if difference > 0)
+    least = min(positive, len(ways) - 1 - positive)
+    return min(1.0, 2 * sum(ways[: least + 1]) / sum(ways))
 
 
 def t_quantile(p: float, degrees: int) -> float:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Studies: each file is one, as data. `./dcflab run NAME` runs it and prints its tables beside what was published.
 
-docs/studies.md says how to write one.
+docs/studies.md says how to write one. `claims.toml` has the claims of the seeds, which studies name by their numbers.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import runpy
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,6 +50,25 @@ class Study:
     def varied(self) -> set[str]:
         """The options that cases or variants set, which a user cannot."""
         return {name for options in (*self.cases.values(), *self.variants.values()) for name in options}
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """One of the seeds' claims, as `claims.toml` has it: where it is made, and its text. `explained`: why it comes out
+    otherwise, and `finding` the document that shows it; `untested`: why no study tests it. Else they are empty."""
+
+    seed: str
+    section: str
+    text: str
+    explained: str = ""
+    finding: str = ""
+    untested: str = ""
+
+
+def numbered() -> dict[str, Numbered]:
+    """All claims of the seeds, by their numbers: C1 to C82."""
+    found = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
+    return {number: Numbered(**said) for number, said in found.items()}
 
 
 def strings(hops: Iterable[int]) -> dict[str, Options]:

@@ -122,6 +122,18 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
     assert not [line for line in out.getvalue().splitlines() if " - " in line], "a quantity that it does not record"
 
 
+def test_each_claim_of_the_seeds_is_tested_or_says_why_not() -> None:
+    """And studies name none that is not there. What is explained says where."""
+    claims = experiments.numbered()
+    assert list(claims) == [f"C{number}" for number in range(1, 83)]
+    tested = {number for study in STUDIES for claim in study.claims for number in claim.numbers}
+    assert tested <= claims.keys()
+    assert {number for number, said in claims.items() if not said.untested} == tested
+    for number, said in claims.items():
+        assert bool(said.explained) == bool(said.finding), number
+        assert not said.finding or (ROOT / said.finding.partition("#")[0]).is_file(), number
+
+
 @each
 def test_published_numbers_have_their_place(study: experiments.Study) -> None:
     """Under a case, a variant and a quantity of the study."""

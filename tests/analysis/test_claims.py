@@ -22,7 +22,7 @@ def test_a_claim_holds_in_every_seed() -> None:
     assert (found.held, found.seeds) == (3, 3)
     assert found.lines(NAMES) == [
         "C1  holds in all 3 seeds; the intervals exclude the opposite: so it is",
-        "    yes  goodput, segments: No 5,480 > Full 4,580; ratio 1.197 ± 0.004",
+        "    yes  goodput, segments: No 5,480 > Full 4,580; ratio 1.197 ± 0.004 (p < 0.001, W 0.25)",
     ]
 
 
@@ -66,16 +66,58 @@ def test_seeds_can_agree_and_yet_not_decide() -> None:
     ]
     found = verdict(runs, Check(Of("a", "goodput_segments"), ">", Of("b", "goodput_segments")))
     assert (found.held, found.findings[0].sure) == (2, Sure.OPEN)
-    assert found.lines({})[1].endswith("ratio 1.505 ± 6.290: undecided")
+    assert found.lines({})[1].endswith("ratio 1.505 ± 6.290 (p 0.49, W 0.5): undecided")
 
 
-def test_nothing_to_divide_by_is_no_interval() -> None:
+def test_where_nothing_can_be_divided_the_difference_is_looked_at() -> None:
     """Counts of zero are judged in every seed all the same; equality needs no interval."""
     runs = [run(variant="a", seed=seed) for seed in (1, 2)]
     none = Of("a", "lost_records")
     zero = verdict(runs, Check(none, "=", 0), Check(Of("a", "fail.rtscts"), ">", none))
-    assert zero.text == "holds in all 2 seeds"
-    assert [finding.ratio for finding in zero.findings] == [None, None]
+    assert zero.text == "holds in all 2 seeds; the intervals exclude the opposite"
+    assert [(finding.ratio, finding.sure) for finding in zero.findings] == [(None, None), (None, Sure.CONFIRMED)]
+
+
+@pytest.mark.parametrize(
+    ("relation", "to", "a", "sure"),
+    [
+        (">", None, (5, 6, 7), Sure.CONFIRMED), (">", None, (0, 0, 9), Sure.OPEN), (">", None, (0, 0, 0), Sure.REFUTED),
+        (">=", None, (0, 0, 0), Sure.CONFIRMED), ("<", None, (5, 6, 7), Sure.REFUTED),
+        ("in", 1.5, (5, 6, 7), Sure.REFUTED), ("in", 1.5, (0, 0, 0), Sure.CONFIRMED),
+        ("~", None, (0, 0, 0), Sure.CONFIRMED), ("=", None, (0, 0, 1), None),
+    ],
+)  # fmt: skip
+def test_what_is_sure_beside_zeros(relation: str, to: float | None, a: Sequence[int], sure: Sure | None) -> None:
+    """The difference to each bound has an interval where the ratio has none; one without width is no doubt."""
+    runs = [
+        run(variant=name, seed=seed).model_copy(update={"queue_drops": drops})
+        for seed, drop in enumerate(a, 1) for name, drops in (("a", drop), ("b", 0))
+    ]  # fmt: skip
+    check = Check(Of("a", "queue_drops"), relation, Of("b", "queue_drops"), 0.5 if to else 1.0, to)
+    [found] = verdict(runs, check).findings
+    assert (found.ratio, found.sure) == (None, sure)
+    assert found.decided is (sure or Sure.REFUTED)
+
+
+def test_the_same_on_both_sides_is_not_more() -> None:
+    """Without any spread an interval has no width, and lies on the bound."""
+    [found] = verdict(study(3), Check(FULL, ">", FULL)).findings
+    assert (found.held, found.sure) == (0, Sure.REFUTED)
+    assert verdict(study(3), Check(FULL, ">=", FULL)).findings[0].sure is Sure.CONFIRMED
+
+
+def test_the_numbers_of_a_claim_are_those_of_its_name() -> None:
+    """Unless others are given."""
+    for name, numbers in (("C46, C47, by how much", ("C46", "C47")), ("C2a, any station", ("C2",)), ("M1", ())):
+        assert Claim(name, "", []).numbers == numbers
+    assert Claim("gain", "", [], ("C5", "C6")).numbers == ("C5", "C6")
+    assert Claim("as C5", "", [], ()).numbers == ()
+
+
+def test_the_cells_of_a_claim_are_each_there_once() -> None:
+    both = Of("a", "seed", ("4", "8"), "both")
+    claim = Claim("C1", "", [Check(both, ">", Of("b", "seed", "4")), Check(Of("b", "seed", "4"), ">", 1)])
+    assert claim.cells == [("4", "a", "seed"), ("8", "a", "seed"), ("4", "b", "seed")]
 
 
 def test_order_in_every_case() -> None:

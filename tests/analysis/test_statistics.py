@@ -62,3 +62,22 @@ def test_relative_change() -> None:
         statistics.relative_change([1, 2], [1])
     with pytest.raises(ValueError, match="zero"):
         statistics.relative_change([1], [0])
+
+
+@pytest.mark.parametrize(
+    ("differences", "t", "wilcoxon"),
+    [
+        ([1, 2, 2, -1, 3, 0, 2], 0.048804, 0.09375), ([5, 6, 7], 0.0091326, 0.25), ([1, 1, 1], 0.0, 0.25),
+        ([0, 0, 0], 1.0, 1.0), ([1, -1], 1.0, 1.0), ([3.1, 0.4, -0.2, 1.9, 2.2, 0.8, 1.1, -0.6], 0.043929, 0.0546875),
+        (range(1, 21), 1.88351e-7, 1.9073486e-6),
+    ],
+)  # fmt: skip
+def test_pairs_that_differ(differences: list[float], t: float, wilcoxon: float) -> None:
+    """As SciPy's ttest_1samp and wilcoxon have it, with an exact permutation where ranks are shared."""
+    assert statistics.paired_t(differences) == pytest.approx(t, rel=1e-4)
+    assert statistics.signed_rank(differences) == pytest.approx(wilcoxon)
+    assert statistics.signed_rank([-d for d in differences]) == pytest.approx(wilcoxon)
+
+
+def test_one_pair_tells_nothing() -> None:
+    assert math.isnan(statistics.paired_t([1.0])) and math.isnan(statistics.signed_rank([1.0]))

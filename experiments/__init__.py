@@ -29,7 +29,8 @@ class Study:
     rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
     `topology` is a name, or the path of one of the user's own, seen from the study's file. `names`: what to call
     variants and cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`:
-    the publication's numbers, by case and variant.
+    the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
+    variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Study:
     names: Mapping[str, str] = field(default_factory=dict)
     quantities: Mapping[str, str] = field(default_factory=lambda: QUANTITIES)
     published: Published = field(default_factory=dict)
+    core_s: float = 0.0
+    repetition: tuple[float, int] | None = None
 
     @property
     def varied(self) -> set[str]:

@@ -14,6 +14,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -84,6 +85,7 @@ class Topology:
         return made
 
 
+@cache  # to look into the folder takes longer than all else
 def names() -> list[str]:
     """The topologies there are."""
     found = (module.name for module in pkgutil.iter_modules(__path__) if module.name not in NO_TOPOLOGY)

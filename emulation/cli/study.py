@@ -7,8 +7,10 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +21,7 @@ import click
 import experiments
 from analysis.result import Result, Run
 from analysis.table import Published, conditions, scaled
-from emulation.cli.command import Command
+from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
 from emulation.lanes import Lane
@@ -27,31 +29,80 @@ from emulation.play import traces
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import finish, play_with_progress, provide_for
+from emulation.specification import Specification
 from experiments import Study
 from topologies import Network
 
 if TYPE_CHECKING:
-    from analysis.flight import Series as Counts
+    from analysis.flight import Flight
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
 BULK = "bulk"
+MOST_NAMES = 12  # of cases, in a line for people
 MOST_FLOWS = 12  # in one figure
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
+
+
+class Names(click.ParamType[list[str], str]):
+    """A name of these, or a pattern (`4-*`) of some."""
+
+    name = "name"
+
+    def __init__(self, there: Collection[str]) -> None:
+        self.there = list(there)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        found = [name for name in self.there if name == value or fnmatchcase(name, value)]
+        near = sorted(self.there, key=lambda name: -SequenceMatcher(None, name, value).ratio())
+        return found or self.fail(f"there is no {value!r}; there are: {', '.join(some_of(near))}", param, ctx)
+
+
+def _all_of(ctx: click.Context, parameter: click.Parameter, found: Iterable[list[str]]) -> tuple[str, ...]:
+    """Each once, in their order."""
+    return tuple(dict.fromkeys(name for names in found for name in names))
+
+
+def some_of(names: Collection[str]) -> list[str]:
+    """As many of these names as a line or two have room for."""
+    return list(names) if len(names) <= MOST_NAMES else [*list(names)[: MOST_NAMES - 1], "…", list(names)[-1]]
+
+
+def cost(study: Study) -> str:
+    """What a study costs as it is, and as large as it was published. Empty if nobody has measured that."""
+    if not study.core_s:
+        return ""
+    each, seeds = len(study.cases) * len(study.variants), Seeds().convert(study.seeds, None, None)
+    words = [f"{each * len(seeds):,} runs, about {_hours(each * len(seeds) * study.core_s)} of one core."]
+    if study.repetition:
+        seconds, count = study.repetition
+        core_s = each * count * study.core_s * seconds / float(str(study.options["seconds"]))
+        words.append(
+            f"As large as published, --seconds {seconds:g} --seeds 1..{count}: {each * count:,}, {_hours(core_s)}."
+        )
+    return " ".join(words)
+
+
+def _hours(seconds: float) -> str:
+    """For people, to two figures or so."""
+    if seconds < 5400:
+        return f"{max(seconds / 60, 1):.0f} min"
+    return f"{seconds / 3600:.{1 if seconds < 36000 else 0}f} h"
 
 
 def command(name: str) -> click.Command:
     """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
     study = experiments.find(name)
-    own = [click.Option(["--variant", "only_variants"], type=click.Choice(list(study.variants)), multiple=True,
-                        help="only this one, or several by repeating it  [default: all]")]  # fmt: skip
-    if len(study.cases) > 1:
-        cases = click.Choice(list(study.cases))
-        own.append(click.Option(["--case", "only_cases"], type=cases, multiple=True, help="the same of cases"))
+    of = [("--variant", "only_variants", "only this one, or several by repeating it or by '*'", study.variants)]
+    of += [("--case", "only_cases", "the same of cases", study.cases)] if len(study.cases) > 1 else []
+    own = [click.Option([flag, name], type=Names(there), multiple=True, callback=_all_of,
+                        help=f"{what}: {'|'.join(some_of(there))}  [default: all]")
+           for flag, name, what, there in of]  # fmt: skip
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
     params = [*options, *of_runs(study.seeds, study.lane), *own]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
                 f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --no-figures --json"]  # fmt: skip
-    return Command(name, examples, params=params, callback=partial(run, study), help=study.title)
+    return Command(name, examples, params=params, callback=partial(run, study),
+                   help="\n\n".join(filter(None, (study.title, cost(study)))))  # fmt: skip
 
 
 def run(
@@ -94,18 +145,18 @@ def run(
 def tasks_of(
     study: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str] = (),
     variants: Sequence[str] = (), what: str | Network = "",
+    specification: Callable[[str | Network, Mapping[str, Any]], Specification] = specification_of,
 ) -> list[Task]:  # fmt: skip
-    """The runs of a study, or of some of its cases and variants, with what the user gave. Raises Misuse, Failure."""
+    """The runs of a study, or of some of its cases and variants, with what the user gave; `asked_for` makes them
+    unplanned. Raises Misuse, Failure."""
     specifications = {
-        (case, variant): specification_of(what or study.topology, {**study.options, **given, **of_case, **of_variant})
+        (case, variant): specification(what or study.topology, {**study.options, **given, **of_case, **of_variant})
         for case, of_case in study.cases.items()
         for variant, of_variant in study.variants.items()
         if case in (cases or study.cases) and variant in (variants or study.variants)
     }
     return [
-        Task(specification.with_seed(seed), variant, case)
-        for seed in seeds
-        for (case, variant), specification in specifications.items()
+        Task(made.with_seed(seed), variant, case) for seed in seeds for (case, variant), made in specifications.items()
     ]
 
 
@@ -163,24 +214,20 @@ def draw_study(
     """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
     of any runs."""
     from analysis import figures
-    from analysis.table import of_quantity, values
 
     runs, names = result.runs, dict(study.names)
     published, _ = published_for(study, runs)
     said = say(runs)
+    beside = (study.rows, names, published, said)
     if len({run.case for run in runs}) > 1:
         for path, label in study.quantities.items():
             for form in formats:
-                draw(figures.over_cases, folder / f"{path}.{form}", values(runs, path), label, study.rows, names,
-                     of_quantity(published, path), said)  # fmt: skip
+                draw(figures.over_cases, folder / f"{path}.{form}", runs, path, label, *beside)
         return
     draw_runs(draw, outcomes, folder, formats, say, names)
-    case, segments = runs[0].case, "goodput_segments"
-    theirs = of_quantity(published, segments).get(case)
-    lost = {kind: values(runs, f"col.{kind}")[case] for kind in (*figures.KINDS, "total")}
     for form in formats:
-        draw(figures.goodput, folder / f"goodput.{form}", values(runs, segments)[case], theirs, names, said)
-        draw(figures.collisions, folder / f"collisions.{form}", lost, names, False, said)
+        draw(figures.goodput, folder / f"goodput.{form}", runs, published.get(runs[0].case), names, said)
+        draw(figures.collisions, folder / f"collisions.{form}", runs, names, False, said)
 
 
 def draw_runs(
@@ -191,10 +238,10 @@ def draw_runs(
     routes that were found."""
     from analysis import figures
 
-    flights: dict[str, list[Counts]] = {}
+    flights: dict[str, list[Flight]] = {}
     for outcome in outcomes:
         if outcome.flight:
-            flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
+            flights.setdefault(outcome.run.variant, []).append(outcome.flight)
     seed = outcomes[0].run.seed
     first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
     flows, series = flows_of(first, folder, names), series_of(first, folder, names, also_bulk)

@@ -56,7 +56,7 @@ class Specification(Section):
         flows, tcp = len(self.network.standing().applications), self.transport.tcp
         if len(tcp) not in (1, flows):
             raise ValueError(f"tcp: one for all flows, or one for each of the {flows}; not {len(tcp)}")
-        if self.radio.edca != "off" and (self.medium.like or self.medium.rules):
+        if self.radio.edca != "off" and (self.medium.like == "ns2" or self.medium.rules):
             raise ValueError("edca: ns-2 has none: leave out like and rules")
         tuned = self.medium.propagation.tuned(self.radio.freq)
         if self.medium.medium != OURS and self.measurement.trace:  # nobody else keeps one

@@ -68,8 +68,8 @@ class Medium(Section):
         OURS, description="who decides over frames: our air, or wmediumd, or its model (docs/mediumd.md)"
     )
     wmediumd: str = Field("wmediumd", min_length=1, description="the program, with --medium wmediumd")
-    like: Literal["ns2"] | None = Field(
-        None, description="the air of the seeds' simulator: sets what follows as ns-2 has it"
+    like: Literal["standard", "ns2"] = Field(
+        "standard", description="ns2: the air of the seeds' simulator: sets what follows as ns-2 has it"
     )
     propagation: Model = Field(
         TwoRayGround(), description="|".join(sorted(MODELS)) + ", with parameters: MODEL,NAME=VALUE"

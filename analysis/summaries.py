@@ -71,7 +71,8 @@ class Transactions(Summary):
 class TcpSummary(Summary):
     """What a flow's sender went through (analysis.tcp_flows): how often its retransmission timer expired and how often
     it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
-    (None: never measured). The longest time for which nothing new was acknowledged, and when that began."""
+    (None: never measured). The longest time for which nothing new was acknowledged, and when that began; and the dip:
+    what the slowest ten seconds brought, relative to the mean (None: the flow had less than twenty)."""
 
     rtos: int
     fast_retransmits: int
@@ -85,6 +86,7 @@ class TcpSummary(Summary):
     in_flight_mean: float
     stall_s: float | None = None
     stall_at_s: float | None = None
+    dip: float | None = None
 
     @property
     def retransmissions_begun(self) -> int:

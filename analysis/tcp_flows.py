@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from analysis.summaries import TcpSummary
 from analysis.trace import Array, TraceError, record
-
-if TYPE_CHECKING:
-    from analysis.summaries import TcpSummary
 
 RECORD = record(
     "size:u2 event:u1 ca_state:u1 sport:u2 dport:u2 time_ns:i8 sent_ns:i8 cwnd:u4 ssthresh:u4 srtt_us:u4 rto_us:u4"
@@ -29,6 +27,7 @@ RECORD = record(
 )
 ENDS = ["saddr", "sport", "daddr", "dport"]
 NO_SSTHRESH = 0x7FFFFFFF
+DIP_NS = 10_000_000_000  # over how long goodput is looked at for dips
 Ends = tuple[str, int, str, int]  # source's address and port, destination's
 
 
@@ -74,6 +73,7 @@ class Flow:
     rtos_ns: Array  # when the retransmission timer expired
     fast_retransmits_ns: Array  # when a fast recovery began
     stall_ns: tuple[int, int]  # from when, and to when, nothing new was acknowledged for longest
+    dip: float | None  # the slowest ten seconds, relative to the mean; None of less than twenty
 
     def mean(self, values: Array, where: Array | bool = True) -> float | None:
         """The mean over time, each value weighted with how long it held; None of no time at all."""
@@ -89,9 +89,7 @@ class Flow:
         edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
         return self.time_ns[edge].reshape(-1, 2) / 1e9
 
-    def summary(self) -> "TcpSummary":
-        from analysis.summaries import TcpSummary  # only now: who draws flows has no use for it
-
+    def summary(self) -> TcpSummary:
         srtt_us = self.mean(self.srtt_us, self.srtt_us > 0)
         return TcpSummary(
             rtos=self.rtos_ns.size,
@@ -106,6 +104,7 @@ class Flow:
             in_flight_mean=self.mean(self.in_flight) or 0.0,
             stall_s=(self.stall_ns[1] - self.stall_ns[0]) / 1e9,
             stall_at_s=self.stall_ns[0] / 1e9,
+            dip=self.dip,
         )
 
 
@@ -202,6 +201,7 @@ def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
     return Flow(
         edges - zero_ns, cwnd, ssthresh, records["srtt_us"][holds], out - sacked - lost + again, phase,
         time[rto & within] - zero_ns, time[recovery & within] - zero_ns, stall(records, start_ns, stop_ns, zero_ns),
+        dip(records, start_ns, stop_ns),
     )  # fmt: skip
 
 
@@ -212,6 +212,17 @@ def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[in
     edges = np.concatenate([[start_ns], advanced.astype(np.int64), [stop_ns]]).clip(start_ns, stop_ns)
     longest = int(np.diff(edges).argmax())
     return int(edges[longest]) - zero_ns, int(edges[longest + 1]) - zero_ns
+
+
+def dip(records: Array, start_ns: int, stop_ns: int) -> float | None:
+    """What was newly acknowledged in the slowest of the whole ten seconds of a flow, relative to their mean; None if
+    there are less than two, or nothing was."""
+    brought = np.diff(records["una"])  # by the record before; modulo 2^32, as sequence numbers are
+    of = (records["time_ns"][:-1] - start_ns) // DIP_NS
+    whole = (stop_ns - start_ns) // DIP_NS
+    within = (of >= 0) & (of < whole)
+    amounts = np.bincount(of[within].astype(np.int64), brought[within], minlength=whole)
+    return float(amounts.min() / amounts.mean()) if whole > 1 and amounts.any() else None
 
 
 def _address(word: int) -> str:

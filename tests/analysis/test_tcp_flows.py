@@ -70,6 +70,19 @@ def test_a_stall_is_from_what_was_acknowledged_last_to_what_is_next() -> None:
     assert flow.stall_ns == (300 * MS, 800 * MS)
 
 
+def test_a_dip_is_the_slowest_ten_seconds_beside_the_mean() -> None:
+    """Over sequence numbers that begin anew; what is left of the last ten does not count."""
+    records = [
+        record(Event.ACK, 5_000, una=2**32 - 1000),
+        record(Event.ACK, 15_000, una=3000),  # 4000 by the ACK at 5 s
+        record(Event.ACK, 25_000, una=5000),  # 2000 by that at 15 s
+        record(Event.ACK, 31_000, una=11_000),  # 6000 by that at 25 s
+        record(Event.ACK, 32_000, una=99_000),
+    ]
+    assert follow(*records, stop_ns=START + 31_500 * MS).dip == 0.5
+    assert follow(*records, stop_ns=START + 19_900 * MS).dip is None
+
+
 def test_phases_by_hand() -> None:
     """Slow start, a fast recovery that ends in two expiries, slow start again, and congestion avoidance."""
     half = {"ssthresh": 5, "cwnd": 7}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow congestion avoidance among stations that move, over DSR: seed 003, section 4.4.1 (claims C51 to C56).
+
+50 stations by random waypoint in a strip of 1500x300 m for 900 s, without a pause and with one of 40 s, at up to 2, 5
+and 10 m/s, RTS/CTS before every frame: one flow between two of them, or five. NewReno, as Linux has no Reno without
+partial ACKs, beside SCA with thresholds of 1, 5 and 10, and Vegas. The seed says what changes, in percent, and not what
+was delivered. It means 50 movements; all variants meet the same ones.
+
+DSR is DSR-UU, and the air has ns-2's rules, as the seed had; `--routing dsr,preset=cmu` is ns-2's own DSR, and
+`--like standard --routing dsr` RFC 4728 in the standard's air.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from analysis.claims import Check, Claim, Of, order
+from experiments import Options, Study, sca
+
+GOODPUT = "goodput_kbps"
+PAUSES, SPEEDS = (0, 40), (2, 5, 10)
+Gains = dict[tuple[int, int], tuple[float, float]]  # by pause and speed: from how much to how much more
+
+
+def case(flows: int, pause: int, vmax: int) -> str:
+    return f"{flows}-{pause}-{vmax}"
+
+
+CASES: dict[str, Options] = {
+    case(flows, pause, vmax): {"flows": flows, "pause": pause, "vmax": vmax}
+    for flows in (1, 5) for pause in PAUSES for vmax in SPEEDS
+}  # fmt: skip
+NAMES = {
+    case(flows, pause, vmax): f"{flows} flow{'s' if flows > 1 else ''}, pause {pause} s, {vmax} m/s"
+    for flows in (1, 5) for pause in PAUSES for vmax in SPEEDS
+}  # fmt: skip
+VARIANTS = {
+    "newreno": {"tcp": "newreno"}, "sca1": sca(1), "sca5": sca(5), "sca10": sca(10), "vegas": {"tcp": "vegas"},
+}  # fmt: skip
+
+
+def gains(more: str, than: str, flows: int, of: Gains) -> list[Check]:
+    """That a variant has between so much and so much more than another."""
+    return [
+        Check(Of(more, GOODPUT, case(flows, *where)), "in", Of(than, GOODPUT, case(flows, *where)), low, high)
+        for where, (low, high) in of.items()
+    ]
+
+
+def everywhere(flows: int, pauses: Sequence[int] = PAUSES) -> list[str]:
+    return [case(flows, pause, vmax) for pause in pauses for vmax in SPEEDS]
+
+
+def together(more: str, than: str, flows: int, pauses: Sequence[int] = PAUSES) -> list[Check]:
+    """That it has more in the mean of all speeds."""
+    some, what = tuple(everywhere(flows, pauses)), "all speeds"
+    return [Check(Of(more, GOODPUT, some, what), ">", Of(than, GOODPUT, some, what))]
+
+
+def about(percent: Mapping[int, float], pause: int) -> Gains:
+    """By speed, what the seed has; within half of it."""
+    return {(pause, vmax): (1 + of / 200, 1 + of * 1.5 / 100) for vmax, of in percent.items()}
+
+
+def alike(within: float) -> Gains:
+    return {(pause, vmax): (1 - within, 1 + within) for pause in PAUSES for vmax in SPEEDS}
+
+
+def same(low: float, high: float, pause: int) -> Gains:
+    return {(pause, vmax): (low, high) for vmax in SPEEDS}
+
+
+STUDY = Study(
+    name="sca-mobile",
+    title="Slow congestion avoidance among moving stations, over DSR (seed 003, section 4.4.1)",
+    topology="mobile",
+    options={
+        "like": "ns2", "routing": "dsr,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
+        "trace": False,
+    },
+    cases=CASES,
+    rows="flows, pause, m/s",
+    seeds="1..10",
+    variants=VARIANTS,
+    names=NAMES | {"newreno": "NewReno", "sca1": "SCA(1)", "sca5": "SCA(5)", "sca10": "SCA(10)", "vegas": "Vegas"},
+    quantities={
+        GOODPUT: "goodput, kb/s",
+        "flows.0.tcp.rtos": "timeouts of the first flow",
+        "flows.0.tcp.cwnd_mean": "mean cwnd of the first flow, segments",
+        "flows.0.route.without_s": "the first flow's source without a route, s",
+    },
+    claims=[
+        Claim("C51, C52, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
+        Claim("C51, how much", "one flow, no pause: 4, 26 and 24 % at 2, 5 and 10 m/s, within half of that",
+              gains("sca10", "newreno", 1, about({2: 4, 5: 26, 10: 24}, 0))),
+        Claim("C52, how much", "one flow, pauses of 40 s: 5, 6 and 15 %, within half of that",
+              gains("sca10", "newreno", 1, about({2: 5, 5: 6, 10: 15}, 40))),
+        Claim("C53, SCA(1)", "one flow: SCA(10) has more than SCA(1), everywhere",
+              order(GOODPUT, "sca10", "sca1", cases=everywhere(1))),
+        Claim("C53, SCA(5)", "one flow: SCA(5) is close to SCA(10), within 5 %",
+              gains("sca5", "sca10", 1, alike(0.05))),
+        Claim("C54", "one flow: SCA(10) and Vegas differ by no more than 7 %", gains("sca10", "vegas", 1, alike(0.07))),
+        Claim("C55, more", "five flows: SCA(10) has more than NewReno", together("sca10", "newreno", 5)),
+        Claim("C55, how much", "five flows: 3 to 12 % without a pause, 4 to 12 % with pauses",
+              gains("sca10", "newreno", 5, same(1.03, 1.12, 0) | same(1.04, 1.12, 40))),
+        Claim("C56, Vegas", "five flows at 10 m/s: SCA(10) has 5 to 7 % more than Vegas",
+              gains("sca10", "vegas", 5, {(0, 10): (1.035, 1.105), (40, 10): (1.025, 1.075)})),
+    ],
+)  # fmt: skip

@@ -3,24 +3,19 @@
 
 Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured; of
 several seeds the mean is drawn, with its 95 % confidence interval as bar or band. `note` stands below a figure and says
-under what it was made. The suffix of a path says what it is drawn as: .png, .svg, .pdf.
+under what it was made. The suffix of a path says what it is drawn as: .png, .svg, .pdf. What is drawn are numbers
+(`analysis.table.values`) and curves, not runs: a process that draws has nothing else to load.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis import png, statistics
 from analysis.columns import begins, ends
-from analysis.flight import Flight
-from analysis.flow_series import Series
-from analysis.paths import Paths
-from analysis.result import Run
-from analysis.routes import NO_ROUTE, UNKNOWN, Routes
-from analysis.table import by_case, value
+from analysis.flight import Series as Counts
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
@@ -28,6 +23,10 @@ from analysis.trace import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from analysis.flow_series import Series
+    from analysis.paths import Paths
+    from analysis.routes import Routes
 
 COLOURS = ("#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777")
 KINDS = {"rtscts": ("RTS/CTS", "#0b6e99"), "data": ("TCP DATA", "#d9822b"), "ack": ("TCP ACK", "#4b8b3b")}
@@ -43,25 +42,26 @@ OVER_TIME = (
 LINE: dict[str, Any] = {"linewidth": 1}
 POINTS = 481  # of a line over time
 COLUMNS = 1200  # of pixels: about as many as a figure is wide
+ROW = 0.13  # inches: of marks above a panel
 BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
 Names = Mapping[str, str]
-Published = Mapping[str, Mapping[str, float]]  # variant -> path -> number
+Values = Mapping[str, Sequence[float]]  # of a quantity, by variant: one for each seed
 
 
-def in_flight(path: Path, flights: Mapping[str, Sequence[Flight]], names: Names | None = None, note: str = "") -> None:
+def in_flight(path: Path, flights: Mapping[str, Sequence[Counts]], names: Names | None = None, note: str = "") -> None:
     """Segments in flight over time, one line a variant, of one flight for each seed: the average over a sixtieth of the
     time (seed 000's figure 1 averages over 101 events); of one seed above the raw counts. Raises OSError."""
     figure, axes = figure_of((8, 4.2), note)
-    air_s, most = max((flight.total.air_s for of in flights.values() for flight in of), default=1.0), 1.0
+    air_s, most = max((flight.air_s for of in flights.values() for flight in of), default=1.0), 1.0
     for colour, (variant, of) in zip(_colours(len(flights)), flights.items(), strict=True):
-        at_s = np.linspace(0, min(flight.total.air_s for flight in of), POINTS)
+        at_s = np.linspace(0, min(flight.air_s for flight in of), POINTS)
         if len(of) == 1:
-            [raw] = (flight.total for flight in of)
+            [raw] = of
             most = max(most, raw.count.max(initial=0))
             _stairs(axes, raw.time_s, raw.count, color=colour, alpha=0.15, linewidth=0.4, rasterized=True)
-        means = [statistics.mean(each) for each in zip(*(f.total.average(at_s, air_s / 60) for f in of), strict=True)]
+        means = [statistics.mean(each) for each in zip(*(one.average(at_s, air_s / 60) for one in of), strict=True)]
         middle, half = (np.array([getattr(mean, what) for mean in means]) for what in ("mean", "half_width"))
-        label = f"{(names or {}).get(variant, variant)}: mean {statistics.mean([f.total.mean for f in of]).mean:.1f}"
+        label = f"{(names or {}).get(variant, variant)}: mean {statistics.mean([one.mean for one in of]).mean:.1f}"
         axes.plot(at_s, middle, color=colour, linewidth=1.3, label=label)
         most = max(most, 1.5 * middle.max())  # of few seeds an interval may be many times the mean
         if len(of) > 1:
@@ -75,43 +75,42 @@ def in_flight(path: Path, flights: Mapping[str, Sequence[Flight]], names: Names 
 
 
 def goodput(
-    path: Path, runs: Sequence[Run], published: Published | None = None, names: Names | None = None, note: str = ""
+    path: Path, values: Values, published: Mapping[str, float] | None = None, names: Names | None = None, note: str = ""
 ) -> None:
     """Goodput in segments, one bar a variant, and a publication's hollow beside it. Raises OSError."""
-    groups = _variants(runs)
     figure, axes = figure_of((6, 4.2), note)
-    for at, (colour, (variant, group)) in enumerate(zip(_colours(len(groups)), groups.items(), strict=True)):
-        measured = statistics.mean([value(run, "goodput_segments") for run in group])
+    for at, (colour, (variant, found)) in enumerate(zip(_colours(len(values)), values.items(), strict=True)):
+        measured = statistics.mean(found)
         bars = axes.bar(at - 0.2, measured.mean, BAR, color=colour, yerr=_error(measured), capsize=4)
         axes.bar_label(bars, fmt="{:,.0f}", label_type="center", color="white")
-        theirs = (published or {}).get(variant, {}).get("goodput_segments")
+        theirs = (published or {}).get(variant)
         if theirs is not None:
             bars = axes.bar(at + 0.2, theirs, BAR, fill=False, edgecolor=colour, hatch="//", linewidth=1.2)
             axes.bar_label(bars, fmt="{:,.0f}", padding=2)
-    _name_bars(axes, groups, names)
+    _name_bars(axes, values, names)
     axes.set_ylabel("goodput, segments")
     axes.set_title("Goodput" + ("; hatched: published" if published else ""), loc="left")
     save(figure, path)
 
 
 def collisions(
-    path: Path, runs: Sequence[Run], names: Names | None = None, anywhere: bool = False, note: str = ""
+    path: Path, values: Mapping[str, Values], names: Names | None = None, anywhere: bool = False, note: str = ""
 ) -> None:
     """Collisions by kind of frame, stacked, one bar a variant: means over seeds, and the interval of their sum.
-    `anywhere`: COL_ANY, at every station within range; else at the addressed receiver. Raises OSError."""
-    groups, table = _variants(runs), "col.any" if anywhere else "col"
+    `values` are of each of KINDS, and of the "total". `anywhere`: COL_ANY, at every station within range; else at the
+    addressed receiver. Raises OSError."""
     figure, axes = figure_of((6, 4.2), note)
-    bottom = [0.0] * len(groups)
+    totals = [statistics.mean(found) for found in values["total"].values()]
+    bottom = [0.0] * len(totals)
     for kind, (label, colour) in KINDS.items():
-        height = [statistics.mean([value(run, f"{table}.{kind}") for run in group]).mean for group in groups.values()]
-        axes.bar(range(len(groups)), height, 0.55, bottom=bottom, color=colour, label=label)
+        height = [statistics.mean(found).mean for found in values[kind].values()]
+        axes.bar(range(len(height)), height, 0.55, bottom=bottom, color=colour, label=label)
         bottom = [low + more for low, more in zip(bottom, height, strict=True)]
-    totals = [statistics.mean([value(run, f"{table}.total") for run in group]) for group in groups.values()]
     for at, total in enumerate(totals):
         axes.errorbar(at, total.mean, _error(total), color="black", capsize=4, linewidth=1)
         top = total.mean + (_error(total) or 0)
         axes.annotate(f"{total.mean:,.0f}", (at, top), (0, 3), textcoords="offset points", ha="center")
-    _name_bars(axes, groups, names)
+    _name_bars(axes, values["total"], names)
     axes.set_ylabel("frames")
     where = "at any station within range" if anywhere else "at the addressed receiver"
     axes.set_title(f"Frames lost to collisions {where}", loc="left")
@@ -122,24 +121,24 @@ def collisions(
 
 
 def over_cases(
-    path: Path, runs: Sequence[Run], quantity: str, label: str, rows: str, names: Names,
-    published: Mapping[str, Published] | None = None, note: str = "",
+    path: Path, values: Mapping[str, Values], label: str, rows: str, names: Names,
+    published: Mapping[str, Mapping[str, float]] | None = None, note: str = "",
 ) -> None:  # fmt: skip
     """A quantity over a study's cases, one line a variant, and a publication's dotted beside it; or over its variants,
-    one line a case, if these are many. `rows` is what the cases are, `published` by case. Raises OSError."""
-    groups = by_case(runs)
-    variants = list(dict.fromkeys(run.variant for run in runs))
-    lines = {v: {case: group[v] for case, group in groups.items() if v in group} for v in variants}
-    places, across, legend = list(groups), rows, ""
+    one line a case, if these are many. `values` and what is `published` are by case, `rows` is what the cases are.
+    Raises OSError."""
+    variants = list(dict.fromkeys(variant for of_case in values.values() for variant in of_case))
+    lines = {v: {case: found[v] for case, found in values.items() if v in found} for v in variants}
+    places, across, legend = list(values), rows, ""
     if len(variants) > len(COLOURS):
-        lines, places, across, legend = groups, variants, "", rows
+        lines, places, across, legend = {case: dict(of) for case, of in values.items()}, variants, "", rows
     figure, axes = figure_of((8, 4.8), note)
     for colour, (name, points) in zip(_colours(len(lines)), lines.items(), strict=True):
-        means = [statistics.mean([value(run, quantity) for run in group]) for group in points.values()]
+        means = [statistics.mean(found) for found in points.values()]
         errors = [_error(mean) or 0.0 for mean in means]
         axes.errorbar([places.index(place) for place in points], [mean.mean for mean in means], errors, color=colour,
                       marker="o", markersize=3, capsize=2, linewidth=1.2, label=names.get(name, name))  # fmt: skip
-        theirs = [(published or {}).get(place, {}).get(name, {}).get(quantity, float("nan")) for place in places]
+        theirs = [(published or {}).get(place, {}).get(name, float("nan")) for place in places]
         axes.plot(range(len(places)), theirs, ":o", color=colour, markersize=4, markerfacecolor="none", linewidth=0.8)
     axes.set_xticks(range(len(places)), [names.get(place, place) for place in places])
     axes.set(xlabel=across, ylabel=label)
@@ -175,7 +174,7 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
     save(figure, path)
 
 
-def flows(path: Path, series: Mapping[str, Series], note: str = "") -> None:
+def flows(path: Path, series: "Mapping[str, Series]", note: str = "") -> None:
     """How some flows, of whatever kinds, stood over time, a panel for each thing that one of them has to say of itself.
     Raises OSError."""
     shown = [(name, label) for name, label in OVER_TIME if any(~np.isnan(one[name]).all() for one in series.values())]
@@ -186,7 +185,7 @@ def flows(path: Path, series: Mapping[str, Series], note: str = "") -> None:
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0)
     panels[-1].set_xlabel("time, s")
-    figure.legend(*panels[0].get_legend_handles_labels(), frameon=False, loc="outside right upper")
+    panels[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, path)
 
 
@@ -218,11 +217,13 @@ def as_shown(time_s: Array, values: Array) -> tuple[Array, Array]:
 
 def _mark_losses(axes: "Axes", flow: TcpFlow, row: int, colour: Any) -> None:
     """A flow's fast retransmits and retransmission timeouts, in a row of its own above the panel."""
-    above = 1.03 + 0.06 * row  # of the panel's height
+    from matplotlib.transforms import ScaledTranslation
+
+    above = ScaledTranslation(0, (0.5 + row) * ROW, axes.figure.dpi_scale_trans)
     for times, (_, marker, size) in zip((flow.fast_retransmits_ns, flow.rtos_ns), LOSSES, strict=True):
         if times.size:  # nothing at no place would upset the layout
-            axes.plot(times / 1e9, [above] * times.size, marker, color=colour, markersize=size, clip_on=False,
-                      transform=axes.get_xaxis_transform())  # fmt: skip
+            axes.plot(times / 1e9, [1] * times.size, marker, color=colour, markersize=size, clip_on=False,
+                      transform=axes.get_xaxis_transform() + above)  # fmt: skip
 
 
 def _explain(window: "Axes", band: "Axes") -> None:
@@ -236,12 +237,14 @@ def _explain(window: "Axes", band: "Axes") -> None:
 
 
 def routes(
-    path: Path, flows: Mapping[str, tuple[Routes, Paths | None]], control_s: Mapping[str, Array], air_s: float,
+    path: Path, flows: "Mapping[str, tuple[Routes, Paths | None]]", control_s: Mapping[str, Array], air_s: float,
     note: str = "",
 ) -> None:  # fmt: skip
     """How long the routes of some flows were over time, as their sources knew, a dot for each segment that arrived over
     so many hops, and when there was none; and, of control packets that were sent at these times, how many a second, a
     line for each name. Raises OSError."""
+    from analysis.routes import NO_ROUTE, UNKNOWN
+
     heights = [3, 0.25 + 0.2 * len(flows), 2]
     figure, (length, band, rate) = _panels((10, 5.5 + 0.2 * len(flows)), heights, note)
     for row, (colour, (name, (known, took))) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
@@ -271,11 +274,6 @@ def routes(
     save(figure, path)
 
 
-def _variants(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Of a study with one case."""
-    return next(iter(by_case(runs).values()))
-
-
 def _colours(count: int) -> list[Any]:
     """Those of all figures, or, of many, shades in order."""
     import matplotlib
@@ -297,19 +295,9 @@ def figure_of(size: tuple[float, float], note: str) -> "tuple[Figure, Axes]":
 
 def _panels(size: tuple[float, float], heights: Sequence[float], note: str) -> "tuple[Figure, list[Axes]]":
     """A figure of panels one above the other, which share the x axis, above the note."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from analysis.panels import panels
 
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
-    panels: Any = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
-    for axes in panels.flat:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", linewidth=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
-    if note:
-        figure.supxlabel(fill(note, round(18 * size[0])), x=0.01, ha="left", fontsize=6.5, color="grey")
-    return figure, list(panels.flat)
+    return panels(size, heights, note)
 
 
 def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> None:

@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP segments in flight: how many DATA and ACK segments are on the path, over time.
+"""TCP segments in flight: how many DATA and ACK segments are on the path, over time. `analysis.journeys` finds out."""
 
-A segment's journey begins when its origin's kernel hands it to the air, and ends when its final destination first
-receives it well, or when a station on the way loses it. `analysis.hops` says which frames stations served and gave up,
-`analysis.packets` which of them carried the same packet.
-
-Two things are not in plain sight. A frame given up after nothing but unanswered RTSs never showed its segment: it was
-the latest one that came to this station and did not leave it, or else one that began here. And a segment that came to
-a station which then sent frames handed over later, but never this one, was dropped there, because queues keep order.
-"""
-
-from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.columns import begins
-from analysis.hops import NEVER, Hops
-from analysis.packets import SEGMENTS
-from analysis.summaries import InFlight
-from analysis.trace import Array, Kind
+from analysis.trace import Array
+
+if TYPE_CHECKING:
+    from analysis.summaries import InFlight
 
 
 @dataclass(frozen=True)
@@ -64,116 +52,7 @@ class Flight:
     ack: Series
     total: Series
 
-    def means(self) -> InFlight:
+    def means(self) -> "InFlight":
+        from analysis.summaries import InFlight  # only now: who draws flights has no use for it
+
         return InFlight(data=self.data.mean, ack=self.ack.mean, total=self.total.mean)
-
-
-def in_flight(hops: Hops) -> Flight:
-    """The segments in flight over time. Cost: a few passes over the frames that stations served."""
-    enter, leave, kind = journeys(hops)
-
-    def series(which: Array) -> Series:
-        return Series.of(enter[which], leave[which], hops.start_ns, hops.stop_ns)
-
-    return Flight(series(kind == Kind.TCP_DATA), series(kind == Kind.TCP_ACK), series(np.ones(kind.size, bool)))
-
-
-def journeys(hops: Hops) -> tuple[Array, Array, Array]:
-    """When each segment came and left (ns; NEVER: still there at the stop), and its Kind."""
-    legs = _legs(hops)
-    delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
-    asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, delivered))
-    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
-    known = (journey >= 0) & (gone < NEVER)
-    dropped[journey[known]] = gone[known]
-    for overtaken, came in _overtaken(hops, stranded):
-        dropped[overtaken] = came
-
-    unseen = journey < 0  # each is a journey of its own
-    first = np.concatenate([legs.first, asked[unseen]])
-    leave = np.concatenate([np.where(delivered < NEVER, delivered, dropped), gone[unseen]])
-    return hops.queued[first], leave, hops.kind[first]
-
-
-@dataclass(frozen=True)
-class _Legs:
-    """The frames that showed their segment, by packet and then time, as legs of journeys.
-
-    `frame`: its row in Hops; `journey`: numbered from 0; `home`: it is for the packet's destination. `first` has a row
-    for each journey: its first frame.
-    """
-
-    frame: Array
-    journey: Array
-    home: Array
-    first: Array
-
-
-def _legs(hops: Hops) -> _Legs:
-    """One packet's frames make up a journey, until its origin sends it again."""
-    frame = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & hops.shown)
-    packet, destination = hops.packet[frame], hops.destination[frame]
-    order = np.lexsort((hops.first[frame], packet))
-    frame, packet, destination = frame[order], packet[order], destination[order]
-    station, new = hops.station[frame], begins(packet)
-    origin = station[np.maximum.accumulate(np.where(new, np.arange(frame.size), 0))]
-    new |= station == origin
-    return _Legs(frame, np.cumsum(new) - 1, hops.receiver[frame] == destination, frame[new])
-
-
-def _delivered(hops: Hops, legs: _Legs) -> Array:
-    """When each journey's segment first reached its destination, or NEVER."""
-    delivered = np.full(legs.first.size, NEVER)
-    np.minimum.at(delivered, legs.journey[legs.home], hops.arrived[legs.frame[legs.home]])
-    return delivered
-
-
-def _given_up(hops: Hops, legs: _Legs) -> Array:
-    """When a station last gave up each journey's segment, and the next had not received it; or NEVER."""
-    lost = hops.lost[legs.frame] & (hops.arrived[legs.frame] == NEVER)
-    given_up = np.full(legs.first.size, -1)
-    np.maximum.at(given_up, legs.journey[lost], hops.ended[legs.frame[lost]])
-    return np.where(given_up >= 0, given_up, NEVER)
-
-
-# By station and Kind, in the order in which they came there: when each segment did, and its journey.
-_Stranded = dict[tuple[int, int], list[tuple[int, int]]]
-
-
-def _stranded(hops: Hops, legs: _Legs, delivered: Array) -> _Stranded:
-    """The undelivered segments that came to a station which then showed no frame of theirs."""
-    under_way = np.flatnonzero(delivered[legs.journey] == NEVER)
-    passed_on = set(zip(legs.journey[under_way].tolist(), hops.station[legs.frame[under_way]].tolist(), strict=True))
-    came = under_way[hops.arrived[legs.frame[under_way]] < NEVER]
-    came = came[np.argsort(hops.arrived[legs.frame[came]], kind="stable")]
-    frame, journey = legs.frame[came], legs.journey[came]
-    columns = (hops.receiver[frame], hops.kind[legs.first[journey]], hops.arrived[frame], journey)
-    stranded: _Stranded = {}
-    for station, kind, time, number in zip(*(column.tolist() for column in columns), strict=True):
-        if (number, station) not in passed_on:
-            stranded.setdefault((station, kind), []).append((time, number))
-    return stranded
-
-
-def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded]:
-    """The frames of which nothing but RTSs were sent, the journey that each was on, and who is then still stranded.
-
-    A frame was that of the latest segment of its kind that had come by when it was handed over; -1: it began here.
-    """
-    left = {place: came.copy() for place, came in stranded.items()}
-    asked = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & ~hops.shown)
-    journey = []
-    columns = (hops.station[asked], hops.kind[asked], hops.queued[asked])
-    for station, kind, queued in zip(*(column.tolist() for column in columns), strict=True):
-        came = left.get((station, kind), [])
-        by_then = bisect_right(came, queued, key=itemgetter(0))
-        journey.append(came.pop(by_then - 1)[1] if by_then else -1)
-    return asked, np.array(journey, np.int64), left
-
-
-def _overtaken(hops: Hops, stranded: _Stranded) -> Iterator[tuple[int, int]]:
-    """The stranded segments whose station was later handed others to send, as journey and when it came there: a queue
-    keeps order, so it was full."""
-    latest = np.zeros(hops.stations, np.int64)
-    np.maximum.at(latest, hops.station, hops.queued)
-    return ((journey, time) for (at, _), came in stranded.items() for time, journey in came if time < latest[at])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The frames that stations served, as `analysis.flight` needs them: one row a frame, which is one hop of its packet.
+"""The frames that stations served, as `analysis.journeys` needs them: one row a frame, which is one hop of its packet.
 
 They come from either of two sources. `of_observation` takes what was derived from a capture, where only frames and
 times are to be seen; `of_trace` takes the air's own records, which number every frame and tell its end. The second is

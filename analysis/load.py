@@ -59,8 +59,8 @@ class Recorded:
     @cached_property
     def flight(self) -> "Flight":
         """The segments in flight over time. Raises ValueError where frames are encrypted, as nobody knows then."""
-        from analysis.flight import in_flight
         from analysis.hops import of_observation
+        from analysis.journeys import in_flight
 
         if not self.result.in_flight:
             raise ValueError(f"{self.folder}: which segments are in flight is not known: frames are encrypted")

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emulation.setup import library
-
 Array = NDArray[Any]
 SOURCE = Path(__file__).with_suffix(".c")
 PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_ns", "<i8"), ("signal_mdbm", "<i4"),
@@ -21,6 +19,8 @@ PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_
 
 @cache
 def _library() -> ctypes.CDLL:
+    from emulation.setup import library  # only now: that is all of set-up, and not all who read traces need a loop
+
     loaded = ctypes.CDLL(str(library.obtain(SOURCE)))
     address = ctypes.c_void_p
     loaded.follow.argtypes, loaded.follow.restype = [address, ctypes.c_long, address, address], ctypes.c_long

@@ -141,6 +141,23 @@ def by_case(runs: Sequence[Run]) -> Groups:
     return groups
 
 
+def values(runs: Sequence[Run], path: str) -> dict[str, dict[str, list[float]]]:
+    """A quantity of the runs of each case and variant, by seed."""
+    groups = by_case(runs)
+    return {
+        case: {variant: [value(run, path) for run in group] for variant, group in variants.items()}
+        for case, variants in groups.items()
+    }
+
+
+def of_quantity(published: Published, path: str) -> dict[str, dict[str, float]]:
+    """What was published of one quantity, by case and variant."""
+    return {
+        case: {variant: numbers[path] for variant, numbers in variants.items() if path in numbers}
+        for case, variants in published.items()
+    }
+
+
 def study_tables(
     title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
     rows: str = "", quantities: Mapping[str, str] | None = None,

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.summaries import TcpSummary
 from analysis.trace import Array, TraceError, record
+
+if TYPE_CHECKING:
+    from analysis.summaries import TcpSummary
 
 RECORD = record(
     "size:u2 event:u1 ca_state:u1 sport:u2 dport:u2 time_ns:i8 sent_ns:i8 cwnd:u4 ssthresh:u4 srtt_us:u4 rto_us:u4"
@@ -89,7 +91,9 @@ class Flow:
         edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
         return self.time_ns[edge].reshape(-1, 2) / 1e9
 
-    def summary(self) -> TcpSummary:
+    def summary(self) -> "TcpSummary":
+        from analysis.summaries import TcpSummary  # only now: who draws flows has no use for it
+
         srtt_us = self.mean(self.srtt_us, self.srtt_us > 0)
         return TcpSummary(
             rtos=self.rtos_ns.size,

@@ -34,7 +34,7 @@ from experiments import Study
 from topologies import Network
 
 if TYPE_CHECKING:
-    from analysis.flight import Flight
+    from analysis.flight import Series as Counts
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
 BULK = "bulk"
@@ -214,20 +214,24 @@ def draw_study(
     """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
     of any runs."""
     from analysis import figures
+    from analysis.table import of_quantity, values
 
     runs, names = result.runs, dict(study.names)
     published, _ = published_for(study, runs)
     said = say(runs)
-    beside = (study.rows, names, published, said)
     if len({run.case for run in runs}) > 1:
         for path, label in study.quantities.items():
             for form in formats:
-                draw(figures.over_cases, folder / f"{path}.{form}", runs, path, label, *beside)
+                draw(figures.over_cases, folder / f"{path}.{form}", values(runs, path), label, study.rows, names,
+                     of_quantity(published, path), said)  # fmt: skip
         return
     draw_runs(draw, outcomes, folder, formats, say, names)
+    case, segments = runs[0].case, "goodput_segments"
+    theirs = of_quantity(published, segments).get(case)
+    lost = {kind: values(runs, f"col.{kind}")[case] for kind in (*figures.KINDS, "total")}
     for form in formats:
-        draw(figures.goodput, folder / f"goodput.{form}", runs, published.get(runs[0].case), names, said)
-        draw(figures.collisions, folder / f"collisions.{form}", runs, names, False, said)
+        draw(figures.goodput, folder / f"goodput.{form}", values(runs, segments)[case], theirs, names, said)
+        draw(figures.collisions, folder / f"collisions.{form}", lost, names, False, said)
 
 
 def draw_runs(
@@ -238,10 +242,10 @@ def draw_runs(
     routes that were found."""
     from analysis import figures
 
-    flights: dict[str, list[Flight]] = {}
+    flights: dict[str, list[Counts]] = {}
     for outcome in outcomes:
         if outcome.flight:
-            flights.setdefault(outcome.run.variant, []).append(outcome.flight)
+            flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
     seed = outcomes[0].run.seed
     first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
     flows, series = flows_of(first, folder, names), series_of(first, folder, names, also_bulk)

@@ -86,10 +86,8 @@ def _studio(parent: Parent) -> None:
 
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
     Drawn._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
-    import matplotlib.backends.backend_agg
-    import matplotlib.figure  # noqa: F401
-
-    import analysis.figures  # noqa: F401
+    import analysis.figures
+    import analysis.panels  # noqa: F401
 
     drawings: list[Drawing] = list(iter(parent.hear, None))
     turns, numbers = os.pipe()

@@ -31,7 +31,7 @@ TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
 
 def load() -> None:
     """Load all that reading traces takes, so that workers which are made from now on have it already."""
-    from analysis import flight, flow_routes, growing, hops, paths, routes, tcp_flows  # noqa: F401
+    from analysis import flow_routes, growing, hops, journeys, paths, routes, tcp_flows  # noqa: F401
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Keeper:
         """The trace is whole; None if there is none."""
         if not self.plan["air"]["trace"]:
             return None
-        from analysis import flight, hops, paths
+        from analysis import hops, journeys, paths
         from analysis.control import Control
         from analysis.medium import radios
         from analysis.trace import Kind
@@ -104,7 +104,7 @@ class Keeper:
             took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
             seen = Seen(took, Control.of_trace(trace))
         hidden = bool((trace.tx["kind"] == Kind.ENCRYPTED).any())
-        found = None if hidden else flight.in_flight(hops.of_trace(trace, stations, packets))
+        found = None if hidden else journeys.in_flight(hops.of_trace(trace, stations, packets))
         return Kept(air, views, found, seen, self._growing().same_slot)
 
     def _growing(self) -> Growing:
@@ -121,8 +121,8 @@ class Keeper:
 def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
     """The segments in flight, from the pcapng."""
     from analysis.capture import read
-    from analysis.flight import in_flight
     from analysis.hops import of_observation
+    from analysis.journeys import in_flight
     from analysis.medium import Medium
     from analysis.observe import observe
 

@@ -10,21 +10,20 @@ import pytest
 from sample_runs import run, strings, study
 
 from analysis import figures, flow_series
-from analysis.flight import Flight, Series
+from analysis.flight import Series
 from analysis.paths import Paths
 from analysis.result import Run
 from analysis.routes import Routes
+from analysis.table import values
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 
+RATE = "goodput_kbps"
 
-def flight(seed: int) -> Flight:
+
+def flight(seed: int) -> Series:
     r = np.random.default_rng(seed)
-    series = [
-        Series(np.sort(r.uniform(0, 120, 3000)), (6 + np.cumsum(r.integers(-1, 2, 3000))).clip(0, 15), 120.0)
-        for _ in range(3)
-    ]
-    return Flight(*series)
+    return Series(np.sort(r.uniform(0, 120, 3000)), (6 + np.cumsum(r.integers(-1, 2, 3000))).clip(0, 15), 120.0)
 
 
 def tcp_flow(seed: int) -> TcpFlow:
@@ -58,6 +57,14 @@ def calm(flow: TcpFlow) -> TcpFlow:
     return replace(flow, fast_retransmits_ns=never, rtos_ns=never, ssthresh=np.full(100, NO_SSTHRESH))
 
 
+def segments(n: int) -> dict[str, list[float]]:
+    return values(study(n), "goodput_segments")[""]
+
+
+def lost(n: int, where: str = "") -> dict[str, dict[str, list[float]]]:
+    return {kind: values(study(n), f"col{where}.{kind}")[""] for kind in (*figures.KINDS, "total")}
+
+
 def sweep(n: int) -> list[Run]:
     return [run(variant=str(at), case=case, segments=900 + n * at) for case in ("3", "4") for at in range(12)]
 
@@ -65,14 +72,14 @@ def sweep(n: int) -> list[Run]:
 DRAW: dict[str, Callable[[Path, int], None]] = {
     "in_flight": lambda path, n: figures.in_flight(path, {"full": [flight(n)], "none": [flight(n + 1)]}),
     "in_flight, three seeds": lambda path, n: figures.in_flight(path, {"full": [flight(n), flight(7), flight(8)]}),
-    "a note": lambda path, n: figures.goodput(path, study(1), note=f"seed {n}; 120 s; " + "--stations 5 " * 30),
-    "goodput": lambda path, n: figures.goodput(path, study(n), {"full": {"goodput_segments": 4476}}),
-    "collisions": lambda path, n: figures.collisions(path, study(n)),
-    "over cases": lambda path, n: figures.over_cases(path, strings(n), "goodput_kbps", "kb/s", "hops", {}),
+    "a note": lambda path, n: figures.goodput(path, segments(1), note=f"seed {n}; 120 s; " + "--stations 5 " * 30),
+    "goodput": lambda path, n: figures.goodput(path, segments(n), {"full": 4476}),
+    "collisions": lambda path, n: figures.collisions(path, lost(n)),
+    "over cases": lambda path, n: figures.over_cases(path, values(strings(n), RATE), "kb/s", "hops", {}),
     "over cases, published": lambda path, n: figures.over_cases(
-        path, strings(n), "goodput_kbps", "kb/s", "hops", {}, {"4": {"slow": {"goodput_kbps": 200}}}
+        path, values(strings(n), RATE), "kb/s", "hops", {}, {"4": {"slow": 200}}
     ),
-    "over many variants": lambda path, n: figures.over_cases(path, sweep(n), "goodput_kbps", "kb/s", "hops", {}),
+    "over many variants": lambda path, n: figures.over_cases(path, values(sweep(n), RATE), "kb/s", "hops", {}),
     "tcp flows": lambda path, n: figures.tcp_flows(path, {"one": tcp_flow(n), "two": tcp_flow(n + 1)}),
     "flows": lambda path, n: figures.flows(path, {"voice": samples(n), "bulk": samples(n + 1, "cwnd")}),
     "a calm tcp flow": lambda path, n: figures.tcp_flows(path, {"one": calm(tcp_flow(n))}),
@@ -80,7 +87,7 @@ DRAW: dict[str, Callable[[Path, int], None]] = {
         path, {"one": (route(n), None), "two": (route(n + 1), took(n))}, {"RREQ": np.arange(50.0) * n % 90}, 90.0
     ),
     "no packet arrived": lambda path, n: figures.routes(path, {"one": (route(n), took(0))}, {}, 90.0),
-    "collisions anywhere": lambda path, n: figures.collisions(path, study(n), anywhere=True),
+    "collisions anywhere": lambda path, n: figures.collisions(path, lost(n, ".any"), anywhere=True),
 }
 
 
@@ -124,8 +131,8 @@ def test_of_many_steps_those_remain_that_a_figure_can_show() -> None:
 
 def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
     """Every figure of counts shows how far the seeds part: drawn as text, the bars can be found."""
-    for figure in (figures.goodput, figures.collisions):
+    for draw in (DRAW["goodput"], DRAW["collisions"]):
         for seeds in (1, 3):
-            figure(tmp_path / f"{seeds}.svg", study(seeds))
+            draw(tmp_path / f"{seeds}.svg", seeds)
         one, three = ((tmp_path / f"{seeds}.svg").read_text().count("LineCollection") for seeds in (1, 3))
         assert three > one

@@ -8,8 +8,9 @@ import pytest
 from sample import Sample, make_sample
 from tiny_air import busy_string
 
-from analysis.flight import NEVER, Flight, Series, in_flight, journeys
-from analysis.hops import Hops, of_observation, of_trace
+from analysis.flight import Flight, Series
+from analysis.hops import NEVER, Hops, of_observation, of_trace
+from analysis.journeys import in_flight, journeys
 from analysis.medium import Medium, radios
 from analysis.observe import observe
 from analysis.trace import Kind

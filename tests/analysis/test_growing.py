@@ -9,9 +9,9 @@ import pytest
 from sample import Sample
 
 from analysis import growing
-from analysis.flight import in_flight
 from analysis.growing import Growing
 from analysis.hops import of_trace
+from analysis.journeys import in_flight
 from analysis.medium import radios
 from analysis.trace import GIVEN_UP, TraceError, is_response
 

@@ -203,14 +203,14 @@ class Verdict:
         lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
         for finding in self.findings:
             mark = {self.seeds: "yes", 0: "no "}.get(finding.held, f"{finding.held}/{self.seeds}")
-            lines.append(f"    {mark}  {_line(finding, names, rows, quantities)}")
+            lines.append(f"    {mark}  {line_of(finding, names, rows, quantities)}")
         if self.not_tested:
             lines.append(f"    {len(self.not_tested)} more not tested: {self.not_tested[0]}")
         return lines
 
 
-def _line(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
-    """What both sides share is said once, before them."""
+def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
+    """A check with its numbers, for people. What both sides share is said once, before them."""
     check = finding.check
 
     def case_of(side: Of) -> str:

@@ -9,6 +9,7 @@ which asks for no distribution, exactly as so few pairs allow.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def signed_rank(differences: Sequence[float]) -> float:
     return min(1.0, 2 * sum(ways[: least + 1]) / sum(ways))
 
 
+@cache
 def t_quantile(p: float, degrees: int) -> float:
     """The value that Student's t with `degrees` (1, 2, ...) of freedom stays below with probability `p` (0 < p < 1)."""
     if not 0 < p < 1 or degrees < 1:

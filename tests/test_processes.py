@@ -86,6 +86,15 @@ def test_who_was_killed_is_named() -> None:
     assert caught.value.index == 1
 
 
+def test_something_can_be_returned_instead() -> None:
+    """Of a call whose process was killed; the others go on, and each is told of as it is done."""
+    done: list[tuple[int, int]] = []
+    found = run_all([die, partial(square, 2), die, partial(square, 3)], jobs=1,
+                    done=lambda *each: done.append(each), instead=lambda killed: -(killed.index or 0))  # fmt: skip
+    assert found == [0, 4, -2, 9]
+    assert done == [(0, 0), (1, 4), (2, -2), (3, 9)]
+
+
 @pytest.mark.parametrize(("bad", "error"), [(fail, ValueError), (die, ChildProcessError)])
 def test_the_first_to_fail_ends_the_others(
     tmp_path: Path, bad: Callable[[Parent], None], error: type[Exception]

@@ -90,6 +90,24 @@ class What(Group):
         return args[0], command, args[1:]
 
 
+class Sweeps(What):
+    """`sweep`'s subcommands: files of sweeps, and the studies."""
+
+    draws = False
+    what, besides = "study", ", or the path of a sweep (.toml)"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        import experiments
+
+        return experiments.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from emulation.cli import sweep
+
+        known = cmd_name in self.list_commands(ctx) or (cmd_name.endswith(".py") and defines(cmd_name) >= STUDY)
+        return sweep.command(cmd_name) if known or cmd_name.endswith(".toml") else None
+
+
 class Topologies(What):
     """`shell`'s subcommands: the topologies, and any Python file."""
 
@@ -177,7 +195,8 @@ def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
 
 
 cli = Files(
-    "bench", "doctor", "film", "mediumd", "mn", "package", "python", "replay", "setup", "taps", "test",
+    *("bench", "claims", "dask", "doctor", "film", "mediumd", "mn", "package", "python", "replay", "setup", "taps"),
+    "test",
     help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
     examples=["run rts-cts", "run string --stations 7 --rts full", "shell string --stations 3", "doctor"],
     params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=say_version,
@@ -189,6 +208,11 @@ cli.add_command(What(
     help="Run a study, a single topology, or a script of your own; leave a run folder.",
     examples=["run rts-cts --seeds 1..5", "run string --help", "run mesh --size 5x5 --flows 6",
               "run string --vary rts=none,full --vary stations=4,6,8", "run ~/my_study.py", "run ./ring.py --rate 11"],
+))  # fmt: skip
+cli.add_command(Sweeps(
+    "sweep", subcommand_metavar="STUDY|SWEEP.toml [OPTIONS]",
+    help="Run many: what was found before is not run again, what fails does not stop the others; here, or on Dask.",
+    examples=["sweep my_sweep.toml", "sweep rts-cts --seeds 1..20", "sweep my_sweep.toml --dask tcp://lab7:8786"],
 ))  # fmt: skip
 cli.add_command(Topologies(
     "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",

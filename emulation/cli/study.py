@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import partial
@@ -29,6 +30,7 @@ from emulation.play import traces
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import finish, play_with_progress, provide_for
+from emulation.play.store import Store
 from emulation.specification import Specification
 from experiments import Study
 from topologies import Network
@@ -89,16 +91,20 @@ def _hours(seconds: float) -> str:
     return f"{seconds / 3600:.{1 if seconds < 36000 else 0}f} h"
 
 
+def picks(study: Study) -> list[click.Option]:
+    """Options that take some of its variants and cases."""
+    of = [("--variant", "only_variants", "only this one, or several by repeating it or by '*'", study.variants)]
+    of += [("--case", "only_cases", "the same of cases", study.cases)] if len(study.cases) > 1 else []
+    return [click.Option([flag, name], type=Names(there), multiple=True, callback=_all_of,
+                         help=f"{what}: {'|'.join(some_of(there))}  [default: all]")
+            for flag, name, what, there in of]  # fmt: skip
+
+
 def command(name: str) -> click.Command:
     """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
     study = experiments.find(name)
-    of = [("--variant", "only_variants", "only this one, or several by repeating it or by '*'", study.variants)]
-    of += [("--case", "only_cases", "the same of cases", study.cases)] if len(study.cases) > 1 else []
-    own = [click.Option([flag, name], type=Names(there), multiple=True, callback=_all_of,
-                        help=f"{what}: {'|'.join(some_of(there))}  [default: all]")
-           for flag, name, what, there in of]  # fmt: skip
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
-    params = [*options, *of_runs(study.seeds, study.lane), *own]
+    params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
                 f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --no-figures --json"]  # fmt: skip
     return Command(name, examples, params=params, callback=partial(run, study),
@@ -125,6 +131,8 @@ def run(
         with to_continue(folder):
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
+        with suppress(OSError):  # a sweep would find them there, but nothing hangs on it
+            remember(outcomes)
         result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
         say = partial(conditions, options=shown(study.options, given))
         if draw:
@@ -142,6 +150,13 @@ def run(
         say_speed(outcomes, wall_s, folder)
 
 
+def remember(outcomes: Sequence[Outcome]) -> None:
+    """Keep what was found for sweeps and claims. Raises OSError."""
+    store = Store()
+    for outcome in outcomes:
+        store.put(outcome.run)
+
+
 def tasks_of(
     study: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str] = (),
     variants: Sequence[str] = (), what: str | Network = "",
@@ -149,11 +164,20 @@ def tasks_of(
 ) -> list[Task]:  # fmt: skip
     """The runs of a study, or of some of its cases and variants, with what the user gave; `asked_for` makes them
     unplanned. Raises Misuse, Failure."""
+    all_ = itertools.product(study.cases, study.variants)
+    wanted = [(c, v) for c, v in all_ if c in (cases or study.cases) and v in (variants or study.variants)]
+    return tasks_for(study, wanted, seeds, given, what, specification)
+
+
+def tasks_for(
+    study: Study, wanted: Iterable[tuple[str, str]], seeds: Sequence[int], given: Mapping[str, Any],
+    what: str | Network = "",
+    specification: Callable[[str | Network, Mapping[str, Any]], Specification] = specification_of,
+) -> list[Task]:  # fmt: skip
+    """The same of some cases and variants, each a pair. Raises Misuse, Failure."""
+    base, named = {**study.options, **given}, what or study.topology
     specifications = {
-        (case, variant): specification(what or study.topology, {**study.options, **given, **of_case, **of_variant})
-        for case, of_case in study.cases.items()
-        for variant, of_variant in study.variants.items()
-        if case in (cases or study.cases) and variant in (variants or study.variants)
+        pair: specification(named, {**base, **study.cases[pair[0]], **study.variants[pair[1]]}) for pair in wanted
     }
     return [
         Task(made.with_seed(seed), variant, case) for seed in seeds for (case, variant), made in specifications.items()

@@ -52,12 +52,10 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
     """The study that varies these options of a topology, or of a network that comes from none, beside what was given.
     Raises Misuse."""
     names = [one for one, _ in vary]
-    there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
     for number, one in enumerate(names):
         if one in ("seed", "seeds"):
             raise Misuse("vary: seeds are varied by --seeds")
-        if one not in there:
-            raise Misuse(f"vary: there is no option {one!r}; there are: {', '.join(sorted(there))}")
+        check(topology, one, "vary")
         if one in names[:number]:
             raise Misuse(f"vary: {one} is there twice; give all its values at once")
         if given.get(one) is not None:
@@ -70,6 +68,13 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
         names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
         quantities={path: QUANTITIES[path] for path in SHOWN} if rows else OF_RUNS,
     )  # fmt: skip
+
+
+def check(topology: str | None, name: str, where: str) -> None:
+    """Raises Misuse if a topology, or a network that comes from none, has no option of this name."""
+    there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
+    if name not in there:
+        raise Misuse(f"{where}: there is no option {name!r}; there are: {', '.join(sorted(there))}")
 
 
 def points(vary: Collection[Varied]) -> dict[str, Options]:

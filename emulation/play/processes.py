@@ -119,13 +119,19 @@ class SideBySide(Protocol):
 
 
 def run_all(
-    calls: Iterable[Call[Result]], heard: Heard = lambda index, what: None, jobs: int | None = None
+    calls: Iterable[Call[Result]],
+    heard: Heard = lambda index, what: None,
+    jobs: int | None = None,
+    *,
+    done: Callable[[int, Result], None] = lambda index, result: None,
+    instead: Callable[[Killed], Result] | None = None,
 ) -> list[Result]:
     """Make all calls, so many at a time (by default one a CPU), and return what they do, in order.
 
-    `heard` hears each call's index and what it tells. A call that stands back leaves its place to the next one, so that
-    up to twice as many are at work. Raises what the first to fail raised, and ChildProcessError for one that was
-    killed; then, and on KeyboardInterrupt, the others are ended first.
+    `heard` hears each call's index and what it tells, and `done` what it returned, as soon as it has. A call that
+    stands back leaves its place to the next one, so that up to twice as many are at work. Raises what the first to fail
+    raised, and ChildProcessError for one that was killed, unless there is something to return `instead`; then, and on
+    KeyboardInterrupt, the others are ended first.
     """
     jobs = jobs or len(os.sched_getaffinity(0))
     waiting = enumerate(calls)
@@ -146,7 +152,10 @@ def run_all(
                 try:
                     kind, said = child.listen()
                 except Killed as killed:
-                    raise Killed(killed.status, index) from None
+                    named = Killed(killed.status, index)
+                    if instead is None:
+                        raise named from None
+                    kind, said = Said.DONE, instead(named)
                 if kind is Said.TOLD:
                     heard(index, said)
                 elif kind is Said.FAILED:
@@ -158,6 +167,7 @@ def run_all(
                     del children[pipe]
                     child.process.join()
                     pipe.close()
+                    done(index, said)
     finally:
         for _, child in children.values():
             child.end()

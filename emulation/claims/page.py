@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How what was found is told: in short, for each claim; and docs/claims.md, which is made from docs/claims.json."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import experiments
+from analysis.claims import Finding, Of, Sure, line_of
+from analysis.table import case_name, number
+from emulation.claims.looks import State
+from emulation.claims.record import FILE, Claims, Record, Standing, Tested, text, versions
+from emulation.lanes import CHECKOUT
+from experiments import Study
+
+PAGE = CHECKOUT / "docs/claims.md"
+SEEDS = {
+    "000": "Papanastasiou, Ould-Khaoua, Charissis: RTS/CTS under TCP, strings and meshes",
+    "001": "Koutsonikolas et al.: windows, rates and RTS/CTS in a testbed",
+    "002": "Hamadani, Rakocevic: TCP-DCR and the MAC's retries",
+    "003": "Papanastasiou: TCP in mobile ad hoc networks, a thesis",
+    "004": "Gopal, Paul, Raychaudhuri: skipping ACKs in a WLAN",
+}
+MOST_NUMBERS = 6  # of ours beside theirs, in a claim's summary
+HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
+# The claims of the seeds
+
+What each seed claims, in our words, and what came out here. This page is made from [claims.json](claims.json), which
+has the numbers of every run; `./dcflab claims --write` makes both. Published numbers are in brackets after ours.
+[studies.md](studies.md#the-claims-of-the-seeds) says how claims are tested, and what the states mean.
+
+"""
+
+
+def standing(claims: Claims, name: str) -> Standing:
+    """What the record knows of a claim."""
+    said = experiments.numbered()[name]
+    tested = [claims.tested(study, claim) for study, claim in claims.of(name)]
+    studies = list(dict.fromkeys(one.study.name for one in tested))
+    findings = claims.findings(tested)
+    if not findings:
+        why = said.untested or "; ".join(dict.fromkeys(one.why for one in tested))
+        return Standing(state=State.UNTESTED.value, studies=studies, why=why)
+    found = claims.state(tested)
+    explained = bool(said.explained) and found in (State.NOT, State.IN_PART)
+    decided = [finding.decided for finding in findings]
+    open_ = decided.count(Sure.OPEN)
+    return Standing(
+        state=(State.EXPLAINED if explained else found).value, found=found.value if explained else "",
+        seeds=min(finding.seeds for finding in findings),
+        checks=f"{decided.count(Sure.CONFIRMED)} of {len(decided)} hold" + (f", {open_} undecided" if open_ else ""),
+        studies=studies, ours=[summary(claims, one) for one in tested],
+        why="; ".join(dict.fromkeys(f"{one.study.name}: {one.why}" for one in tested if one.why)),
+    )  # fmt: skip
+
+
+def summary(claims: Claims, one: Tested) -> str:
+    """A study's claim in short: its numbers beside the published ones if there are any, or else its check, or in how
+    many they hold and between which ratios."""
+    before = f"{one.claim.name}: "
+    if one.verdict is None:
+        return before + one.why
+    findings = one.verdict.findings
+    if len(findings) == 1:
+        said = line_of(findings[0], one.study.names, one.study.rows, one.study.quantities)
+    else:
+        confirmed = sum(finding.decided is Sure.CONFIRMED for finding in findings)
+        open_ = sum(finding.decided is Sure.OPEN for finding in findings)
+        said = f"{confirmed} of {len(findings)} checks hold" + (f", {open_} undecided" if open_ else "")
+    numbers = beside(one.study, findings)
+    return f"{before}{said}" + (f"; {numbers}" if numbers else ratios(findings) if len(findings) > 1 else "")
+
+
+def beside(study: Study, findings: Sequence[Finding]) -> str:
+    """Ours, and theirs in brackets, of what was published of what these checks compare."""
+    found = {}
+    for finding in findings:
+        for side, ours in ((finding.check.a, finding.a), (finding.check.b, finding.b)):
+            if isinstance(side, Of) and isinstance(side.case, str):
+                theirs = study.published.get(side.case, {}).get(side.variant, {}).get(side.path)
+                words = [study.names.get(side.variant, side.variant)]
+                words += [case_name(side.case, study.names, study.rows)] if side.case else []
+                where = ", ".join(words)
+                if theirs is not None:
+                    found[where, side.path] = f"{where} {number(ours)} ({number(theirs)})"
+    return ", ".join(found.values()) if len(found) <= MOST_NUMBERS else ""
+
+
+def ratios(findings: Sequence[Finding]) -> str:
+    """Between which ratios all of them are, if each has one."""
+    found = [finding.ratio.mean for finding in findings if finding.ratio and len(finding.check.sides) == 2]
+    return f"; ratios {min(found):.3g} to {max(found):.3g}" if found and len(found) == len(findings) else ""
+
+
+def file(claims: Claims) -> None:
+    """Work out the state of all claims, and write claims.json and claims.md. Raises OSError."""
+    claims.record.claims = standings(claims)
+    for path, what in ((FILE, text(claims.record)), (PAGE, page(claims.record))):
+        half = path.with_suffix(".new")
+        half.write_text(what)
+        half.rename(path)
+
+
+def standings(claims: Claims) -> dict[str, Standing]:
+    return {name: standing(claims, name) for name in experiments.numbered()}
+
+
+def page(record: Record) -> str:
+    """claims.md."""
+    return HEAD + "\n".join(_page(record)) + "\n"
+
+
+def _page(record: Record) -> Iterator[str]:
+    counts = Counter(standing.state for standing in record.claims.values())
+    yield f"Of {len(record.claims)} claims: " + ", ".join(
+        f"{counts[state.value]} {state.value}" for state in State if counts[state.value]
+    ) + "."  # fmt: skip
+    if made := sorted((one.kernel, one.sources) for one in versions(record).values()):
+        yield "Found with " + ", ".join(f"Linux {kernel}, sources `{sources}`" for kernel, sources in made) + "."
+    numbered = experiments.numbered()
+    for seed, title in SEEDS.items():
+        yield from ("", f"## Seed {seed}", "", f"{title}.", "", "| | the seed | here | |", "|---|---|---|---|")
+        for name, said in numbered.items():
+            if said.seed == seed:
+                found = record.claims[name]
+                ours = "<br>".join([*found.ours, *([f"({found.why})"] if found.why else [])])
+                studies = ", ".join(f"`{study}`" for study in found.studies)
+                cells = (name, f"{said.text} ({said.section})", _state(found, said), f"{ours}<br>{studies}")
+                yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _state(found: Standing, said: experiments.Numbered) -> str:
+    state = f"**{found.state}**" + (f" ({found.found})" if found.found else "")
+    if found.seeds:
+        state += f", {found.seeds} seeds: {found.checks}"
+    if found.state == State.EXPLAINED.value:
+        state += f". {said.explained} ([finding]({said.finding.removeprefix('docs/')}))"
+    return state

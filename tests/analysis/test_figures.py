@@ -32,7 +32,7 @@ def tcp_flow(seed: int) -> TcpFlow:
     cwnd, ssthresh = r.integers(1, 20, (2, 100))
     ssthresh[:10] = NO_SSTHRESH
     srtt_us, in_flight, phase = r.integers(0, 4, (3, 100))
-    return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]], (0, 1))
+    return TcpFlow(time_ns, cwnd, ssthresh, srtt_us, in_flight, phase, time_ns[[9]], time_ns[[20, 30]], (0, 1), None)
 
 
 def samples(seed: int, *more: str) -> flow_series.Series:

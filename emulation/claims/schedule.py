@@ -20,7 +20,10 @@ from experiments import Study
 
 Unit = tuple[Study, Claim]
 Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
-CROWD = 50  # stations of a topology that says nothing of their number, in what a run weighs
+CROWD, OF_CPU = (
+    50,
+    500.0,
+)  # where a study says nothing: stations of a network, and how many of these a CPU plays at once
 
 
 @dataclass
@@ -82,8 +85,8 @@ class Schedule:
         verdict = self.tested(unit).verdict if self.seeds(unit) else None
         findings = verdict.findings if verdict else []
         open_ = sum(finding.decided is Sure.OPEN for finding in findings) / max(len(findings), 1)
-        cost = 0.0
-        for case, variant in {(case, variant) for case, variant, _ in claim.cells}:
-            options = {**study.options, **study.cases[case], **study.variants[variant]}
-            cost += float(str(options.get("seconds", 120))) * float(str(options.get("stations", CROWD)))
+        cells = {(case, variant) for case, variant, _ in claim.cells}
+        options = [{**study.options, **study.cases[case], **study.variants[variant]} for case, variant in cells]
+        guess = sum(float(str(each.get("seconds", 120))) * float(str(each.get("stations", CROWD))) for each in options)
+        cost = len(cells) * study.core_s or guess / OF_CPU
         return bool(findings), -open_, cost * (len(LOOKS) if findings else 1)

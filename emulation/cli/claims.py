@@ -126,7 +126,7 @@ class Bench:
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
         if not tasks:
             return True
-        sweep = Sweep(self.lab, tasks, self.store)
+        sweep = Sweep(self.lab, tasks, self.store, study.core_s)
         if self.until is not None:
             if (left := self.until - time.monotonic()) <= 0:
                 raise TimeUp

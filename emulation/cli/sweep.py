@@ -151,7 +151,7 @@ def sweep(
     tasks = checked(found, seeds, given, only_cases, only_variants)
     lab = provide_for(tasks, lane)
     folder = new_folder(out, found.name)
-    going = Sweep(lab, tasks, Store(store))
+    going = Sweep(lab, tasks, Store(store), found.core_s)
     with place_for(dask, jobs) as place:
         play(going, place)
     runs = going.runs

@@ -94,10 +94,11 @@ def without_views(task: Task) -> Task:
 
 
 class Sweep:
-    """So many runs; `known` are those that the store has. Raises PlanError for what cannot be planned."""
+    """So many runs, of which those that the store has are `found` already. `guess_s`: what one takes of a CPU, as far
+    as anybody knows (0: nobody). Raises PlanError for what cannot be planned."""
 
-    def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store) -> None:
-        self.lab, self.tasks, self.store = lab, tasks, store
+    def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
+        self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
         parts = [lab.made_of(plan(task.specification)) for task in tasks]
         self.keys = [key(made_of) for made_of in parts]
         looked_up = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
@@ -118,7 +119,7 @@ class Sweep:
         nothing like it was ever run here."""
         missing = self.missing
         costs = [self.store.cost(task) for task in missing]
-        guessed = [UNKNOWN_COST * task.specification.measurement.seconds for task in missing]
+        guessed = [self.guess_s or UNKNOWN_COST * task.specification.measurement.seconds for task in missing]
         seconds = sum(guess if cost is None else cost for cost, guess in zip(costs, guessed, strict=True))
         return seconds / max(1, min(jobs, len(missing))), costs.count(None)
 

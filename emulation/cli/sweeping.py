@@ -46,11 +46,20 @@ def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -
     """Say what is to be run and what that may take, and run it; where nothing like it was ever run, some runs tell.
     `check` is called as it goes on, and ends it by what it raises."""
     of_all, missing = len(set(sweep.keys)), len(sweep.missing)
-    air_s = sum(task.specification.measurement.seconds for task in sweep.missing)
     found = f"{of_all - missing} of {of_all} runs are in the store" if missing < of_all else f"{of_all} runs"
     if not missing:
         say(f"{found}: nothing is to be run")
         return
+    try:
+        _play(sweep, place, check, found)
+    except KeyboardInterrupt:
+        say(f"{len(sweep.missing)} of {of_all} runs are left; the same command goes on with them")
+        raise
+
+
+def _play(sweep: Sweep, place: Place, check: Callable[[], None], found: str) -> None:
+    missing = len(sweep.missing)
+    air_s = sum(task.specification.measurement.seconds for task in sweep.missing)
     _, guessed = sweep.estimate(place.jobs)
     said = f"{found}; {missing} are to be run, {air_s:,.0f} s of air, {place.jobs} side by side"
     if guessed and missing > 2 * place.jobs:
@@ -61,12 +70,8 @@ def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -
         said = f"{len(sweep.missing)} are left"
     seconds, guessed = sweep.estimate(place.jobs)
     say(f"{said}: about {duration(seconds)}" + (", a guess" if guessed else ", by what such runs took here"))
-    try:
-        with showing(sweep, check) as heard:
-            sweep.play(place, heard)
-    except KeyboardInterrupt:
-        say(f"{len(sweep.missing)} of {of_all} runs are left; the same command goes on with them")
-        raise
+    with showing(sweep, check) as heard:
+        sweep.play(place, heard)
 
 
 @contextmanager

@@ -115,13 +115,16 @@ class Sweep:
         return [self.first[name] for name in dict.fromkeys(self.keys) if name not in self.found]
 
     def estimate(self, jobs: int) -> tuple[float, int]:
-        """How many seconds the missing runs may take, so many side by side, and of how many of them that is a guess, as
-        nothing like it was ever run here."""
+        """How many seconds the missing runs may take, so many side by side, and of how many of them that is a guess: by
+        the others, if there are any, as nothing like it was ever run here."""
         missing = self.missing
-        costs = [self.store.cost(task) for task in missing]
-        guessed = [self.guess_s or UNKNOWN_COST * task.specification.measurement.seconds for task in missing]
-        seconds = sum(guess if cost is None else cost for cost, guess in zip(costs, guessed, strict=True))
-        return seconds / max(1, min(jobs, len(missing))), costs.count(None)
+        costs = [(self.store.cost(task), task.specification.measurement.seconds) for task in missing]
+        known_s = sum(cost for cost, _ in costs if cost is not None)
+        known_air_s = sum(air_s for cost, air_s in costs if cost is not None)
+        rate = known_s / known_air_s if known_air_s else UNKNOWN_COST
+        guess_s = 0.0 if known_air_s else self.guess_s
+        seconds = sum((guess_s or rate * air_s) if cost is None else cost for cost, air_s in costs)
+        return seconds / max(1, min(jobs, len(missing))), sum(cost is None for cost, _ in costs)
 
     def play(self, place: Place, heard: Heard = lambda index, far: None, most: int | None = None) -> None:
         """Run what is missing, or so much of it; what failed is run again. `heard` counts from 0 in `missing`."""

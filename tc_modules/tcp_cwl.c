@@ -160,3 +160,6 @@ module_init(cwl_register);
 module_exit(cwl_unregister);
 MODULE_DESCRIPTION("TCP Reno with a limit of the congestion window by hop count (cwl)");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

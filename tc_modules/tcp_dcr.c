@@ -174,3 +174,6 @@ module_init(dcr_register);
 module_exit(dcr_unregister);
 MODULE_DESCRIPTION("TCP Reno whose fast retransmit is delayed by one round-trip time (dcr)");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

@@ -217,3 +217,6 @@ MODULE_ALIAS("tcp_ss"); /* by tcp_NAME the kernel loads what has a congestion co
 MODULE_ALIAS("tcp_ssca");
 MODULE_DESCRIPTION("TCP slow slow-start (ss), slow congestion avoidance (sca) and both (ssca)");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

@@ -139,3 +139,6 @@ module_init(dcf80211_init);
 module_exit(dcf80211_exit);
 MODULE_DESCRIPTION("The air under mac80211_hwsim: an exact IEEE 802.11 DCF");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

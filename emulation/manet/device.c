@@ -372,4 +372,7 @@ module_init(manet_init_module);
 module_exit(manet_exit_module);
 MODULE_DESCRIPTION("Ad hoc routing over a radio: AODV, DSR, OLSR, DSDV, with what the link layer says of each frame");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif
 MODULE_ALIAS_RTNL_LINK(MANET_NAME);

@@ -73,13 +73,13 @@ def prepare_stock(
     wanted: str, *groups: Group, folders: tuple[Path, ...] = (), boots: bool = True
 ) -> PreparedStock:  # fmt: skip
     """The same for lanes of a distribution's kernel: the one of this release or path, or of "" the latest; if it is not
-    to be booted, the one that runs."""
+    to be booted, the one that runs, and what it has of our modules is not built again."""
     mend_environment()
     packages.ensure(Group.RUN, Group.VM if boots else Group.HOST, *groups)
     lane = stock.obtain(wanted) if boots else stock.running()
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
-        found |= modules.obtain(folder, lane)
+        found |= (not boots and modules.installed(folder, lane)) or modules.obtain(folder, lane)
     for source in LIBRARIES:
         library.obtain(source)
     bytecode.refresh()

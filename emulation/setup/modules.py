@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel modules, built out of tree against a lane's kernel: the air, and modules under test."""
+"""Kernel modules, built out of tree against a lane's kernel: the air, and modules under test.
+
+What DKMS has built of the very same source for the kernel that runs is taken as it is: our Kbuild files write into each
+module which source it is of.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from emulation.setup import cache, packages
+from emulation.setup import cache, packages, stock
 from emulation.setup.kernel import Kernel
 from emulation.setup.stock import Installed
 from emulation.setup.tools import make
 
-DESCRIPTIONS, SOURCES = ("Kbuild", "Makefile"), (".c", ".h", ".S")
+DESCRIPTIONS, SOURCES, GENERATED = ("Kbuild", "Makefile"), (".c", ".h", ".S"), ".mod.c"
+DKMS, BUILT = "dkms.conf", re.compile(r'^BUILT_MODULE_NAME.*="(\w+)"$', re.MULTILINE)
 
 
 def find(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
@@ -39,7 +46,36 @@ def name(source: Path, kernel: Kernel | Installed) -> str:
 def sources(folder: Path) -> list[Path]:
     """What modules are made from: Kbuild files and C sources, in this folder and below."""
     found = (Path(path, name) for path, _, names in os.walk(folder) for name in names)
-    return sorted(file for file in found if file.name in DESCRIPTIONS or file.suffix in SOURCES)
+    wanted = (file for file in found if file.name in DESCRIPTIONS or file.suffix in SOURCES)
+    return sorted(file for file in wanted if not file.name.endswith(GENERATED))
+
+
+def source_sha256(folder: Path) -> str:
+    """What a module of this folder says of its source: as its Kbuild file has it, of sha256sum's own list of files."""
+    by_name = sorted((f"./{file.relative_to(folder)}", file) for file in sources(folder))
+    told = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n" for name, file in by_name)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def installed(source: Path, kernel: Installed) -> dict[str, Path]:
+    """The modules of a folder that this kernel has already, all of them of this source, unpacked into the cache; else
+    none. Raises SetupError if the cache cannot be written."""
+    named = BUILT.findall((source / DKMS).read_text()) if (source / DKMS).is_file() else []
+    says = f"\0source_sha256={source_sha256(source)}\0".encode()
+    there: dict[str, bytes] = {}
+    for module in named:
+        if path := stock.path_of(module, kernel.release):
+            there[module] = stock.unpacked_module(stock.modules_of(kernel.release) / path)
+    if not named or not all(says in b"\0" + there.get(module, b"") for module in named):
+        return {}
+
+    def unpack(folder: Path) -> Iterable[str]:
+        for module, data in there.items():
+            (folder / f"{module}.ko").write_bytes(data)
+        return [f"{module}.ko" for module in there]
+
+    entry = cache.obtain(f"installed-{source.name}-{cache.key(kernel.release, *there.values())}", unpack)
+    return {module: entry / f"{module}.ko" for module in named}
 
 
 def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[str]:

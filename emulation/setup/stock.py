@@ -200,6 +200,12 @@ def unpacked(image: Path) -> bytes:
     raise SetupError(f"{image} is not a kernel that this program can unpack")
 
 
+def unpacked_module(file: Path) -> bytes:
+    """What is in a module's file, packed or not."""
+    packed = file.read_bytes()
+    return next((unpack(packed) for magic, unpack in UNPACKERS.items() if packed.startswith(magic)), packed)
+
+
 def piped(command: Sequence[str], data: bytes) -> bytes:
     try:  # what follows the kernel in the image is no error
         return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -254,8 +260,7 @@ def unpack_modules(release: str, folder: Path) -> Iterator[tuple[bytes, str]]:
     place = folder / "tree/lib/modules" / release
     (folder / "net").mkdir()
     for path in wanted:
-        packed = (modules_of(release) / path).read_bytes()
-        data = next((unpack(packed) for magic, unpack in UNPACKERS.items() if packed.startswith(magic)), packed)
+        data = unpacked_module(modules_of(release) / path)
         target = place / f"{path.partition('.ko')[0]}.ko"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)

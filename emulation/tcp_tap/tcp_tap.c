@@ -252,3 +252,6 @@ module_init(tcp_tap_init);
 module_exit(tcp_tap_exit);
 MODULE_DESCRIPTION("Records what TCP senders do: window, threshold, round trip, flight, at each segment and timer");
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

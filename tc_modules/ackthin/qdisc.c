@@ -181,6 +181,9 @@ static void __exit ackthin_module_exit(void)
 module_init(ackthin_module_init);
 module_exit(ackthin_module_exit);
 MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif
 MODULE_DESCRIPTION("ACK thinning: holds pure TCP ACKs and sends the newest (policies plain, delayed, skip, daa, dynamic)");
 #ifdef MODULE_ALIAS_NET_SCH
 MODULE_ALIAS_NET_SCH("ackthin");

@@ -20,6 +20,7 @@ sys.path.insert(0, sys.argv[1])
 
 from emulation.lanes import find
 from emulation.lanes.host.loaned import NOTE, RADIOS
+from emulation.setup import AIR, cache, modules, stock
 
 KERNEL, MODULES = Path(sys.argv[2]), {name: Path(path) for name, path in (word.split("=") for word in sys.argv[3:])}
 RUN = Path(os.environ["DCFLAB_RUN"])
@@ -62,6 +63,21 @@ def wait_for(radios: bool) -> None:
 def tell(**what: object) -> None:
     print(json.dumps(what))
 
+
+RELEASE = os.uname().release
+own = stock.modules_of(RELEASE)
+layers = [f"/run/over/{name}" for name in ("upper", "work")]
+for layer in layers:
+    os.makedirs(layer)
+over = "lowerdir={},upperdir={},workdir={}".format(own, *layers)
+subprocess.run(["mount", "-t", "overlay", "-o", over, "none", own], check=True)
+(own / "updates/dkms").mkdir(parents=True)
+shutil.copy(MODULES["dcf80211"], own / "updates/dkms")  # as DKMS does, and depmod
+with (own / "modules.dep").open("a") as index:
+    index.write("updates/dkms/dcf80211.ko: kernel/net/mac80211/mac80211.ko\n")
+os.environ["DCFLAB_CACHE"], cache.SPACE = "/run/cache", 0
+MODULES |= (taken := modules.installed(AIR, stock.Installed(RELEASE)))
+tell(taken=sorted(map(str, taken.values())))
 
 subprocess.run(["rmmod", "mac80211_hwsim"], check=True)
 before = there()

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emulation.lane.links.infrastructure import Client, Security
+from emulation.lane.links.infrastructure import Client, Security, check_passphrase
 from emulation.lane.links.wlan import IDLE
 from emulation.mininet.interface import WIntf, freq_of
 from emulation.mininet.words import Unsupported
 
 SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
 OF_NETWORK = ("ssid", "freq", "security", "passphrase")
+ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
 MASTER, MANAGED = "master", "managed"  # roles of interfaces
 
 Wlan = dict[str, Any]
@@ -27,9 +28,16 @@ def master(intf: WIntf) -> Wlan:
         raise Unsupported(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
     if (security != Security.OPEN) != bool(intf.passwd):
         raise Unsupported(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
+    try:
+        check_passphrase(intf.passwd or None)
+    except ValueError as error:
+        raise Unsupported(f"{intf.name}: passwd: {error}") from None
     ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
-    return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd}
+    said = {**intf.node.net.params, **intf.node.params}
+    isolate = any(said.get(word) for word in ISOLATING)
+    return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
+            "isolate": isolate}  # fmt: skip
 
 
 def linked_to(intf: WIntf) -> WIntf | None:

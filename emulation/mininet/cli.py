@@ -148,7 +148,7 @@ class Shell(prompt.Shell):
 
     def do_source(self, line: str) -> None:
         """source FILE: do what the lines of a file say."""
-        for each in Path(line).read_text().splitlines():
+        for each in lines_of("source", line):
             if each.strip() and not each.lstrip().startswith("#"):
                 self.onecmd(each.strip())
 
@@ -169,6 +169,19 @@ class Shell(prompt.Shell):
             lab.motion.steer(lab.nodes[name], Way(way.stops, way.since_ns + now - since))
         self.paused.clear()
 
+    def do_switch(self, line: str) -> None:
+        """switch NODE start|stop: a switch or access point bridges, or does not; on|off: its interface is up, or not.
+
+        switch s1 stop
+        """
+        name, _, word = line.partition(" ")
+        if word.strip() not in ("start", "stop") or name not in self.mininet:
+            super().do_switch(line)
+        elif (node := self.mine(name)) not in (*self.mininet.switches, *self.mininet.aps):
+            raise ValueError(f"switch: {name} is a {node.kind}, and bridges nothing")
+        else:
+            getattr(node, word.strip())()
+
     def do_xterm(self, _: str) -> None:
         """xterm: there are no terminals in a lane."""
         raise ValueError(NO_TERMINAL)
@@ -180,9 +193,17 @@ class Shell(prompt.Shell):
         raise ValueError("dpctl: switches and access points are bridges here, without OpenFlow: NODE bridge fdb")
 
 
+def lines_of(call: str, file: str) -> list[str]:
+    """What a file of commands has. Raises Unsupported."""
+    try:
+        return Path(file).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unsupported(f"{call}: {file!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
 def CLI(net: Mininet, script: str | None = None, stdin: Any = None, **_: Any) -> None:
     """A prompt in a network that is there, until exit or the end of the input; or what the lines of a file say."""
-    lines = iter(Path(script).read_text().splitlines()) if script else stdin
+    lines = iter(lines_of("CLI", script)) if script else stdin
     read = (lambda _: next(lines, None)) if lines is not None else guest.read_line
     shell, before = Shell(net, read), os.getcwd()
     guest.report(words=shell.words())

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from emulation.lane import node as lane
+from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
-from emulation.mininet.words import Unsupported, missing, refuse
+from emulation.mininet.words import Unsupported, missing, numeric, refuse
 
 if TYPE_CHECKING:
     from emulation.mininet.link import Link
@@ -40,11 +42,41 @@ def freq_of(call: str, mode: str, channel: Any) -> int:
         raise Unsupported(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
 
 
+def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
+    """What is said of the band, besides mode and channel, must be what these are. Raises Unsupported."""
+    if str(said.get("band") or 20) != "20":
+        raise Unsupported(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
+    if (freq := said.get("freq")) is not None:
+        band = 5 if mode == "a" else 2
+        if int(numeric(f"{call}: freq", freq)) not in (band, *range(1000 * band, 1000 * (band + 1))):
+            raise Unsupported(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if mode == 'a' else '2.4'} GHz: "
+                              "write mode='a' for 5 GHz, 'g' or 'b' for 2.4")  # fmt: skip
+
+
+def range_of(call: str, range: Any) -> float | None:
+    """In metres; None: what its power makes it. Raises Unsupported."""
+    if range is None:
+        return None
+    if (metres := numeric(f"{call}: range", range)) > 0:
+        return metres
+    raise Unsupported(f"{call}: range={range!r}: a range is above 0 m: leave it out, and its power says how far")
+
+
+def mac_of(call: str, mac: str | None) -> str | None:
+    """A hardware address, if one is said. Raises Unsupported."""
+    try:
+        if mac:
+            hardware_address(str(mac))
+    except NetlinkError:
+        raise Unsupported(f"{call}: {mac!r} is no hardware address, as 00:00:00:00:00:01") from None
+    return mac or None
+
+
 class Intf:
     """An interface of a node; `lane` is that of the running network."""
 
     def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
-        self.name, self.node, self.mac, self.params = name, node, mac, params
+        self.name, self.node, self.mac, self.params = name, node, mac_of(name, mac), params
         self.ip: str | None = None
         self.prefixLen: int | None = None
         self.link: Link | None = None
@@ -111,7 +143,7 @@ class Intf:
         self.node.setIP6(ipstr, prefixLen, self)
 
     def setMAC(self, macstr: str) -> None:
-        self.mac = macstr
+        self.mac = mac_of(self.name, macstr)
         if self.lane:
             if self.lane.on_air:
                 refuse(f"{self.name}.setMAC while the network runs", "give addStation or addAccessPoint mac=")
@@ -138,11 +170,14 @@ class WIntf(Intf):
         self.id = int(name.rpartition("wlan")[2])
         self.mode = mode_of(name, params.get("mode") or "g")
         self.channel = params.get("channel") or (36 if self.mode == "a" else 1)
+        check_band(name, self.mode, params)
         self.ssid = params.get("ssid") or ""
         self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
-        self.txpower, self.antennaGain = float(params.get("txpower", 14)), float(params.get("antennaGain", 5))
-        self.antennaHeight = float(params.get("antennaHeight", 1))
-        self.wanted_range: float | None = params.get("range")
+        self.txpower, self.antennaGain, self.antennaHeight = (
+            numeric(f"{name}: {word}", params.get(word, usual))
+            for word, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
+        )
+        self.wanted_range = range_of(name, params.get("range"))
         self.role = ""  # of its link, by `link`
 
     @property
@@ -189,11 +224,11 @@ class WIntf(Intf):
         return float(self.node.net.medium.rssi(self.node, ap.node if isinstance(ap, WIntf) else None))
 
     def setTxPower(self, txpower: float) -> None:
-        self.txpower, self.wanted_range = float(txpower), None
+        self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None
         self.node.net.medium.changed(self)
 
     def setAntennaGain(self, gain: float) -> None:
-        self.antennaGain, self.wanted_range = float(gain), None
+        self.antennaGain, self.wanted_range = numeric(f"{self.name}: setAntennaGain", gain), None
         self.node.net.medium.changed(self)
 
     def setChannel(self, channel: Any) -> None:
@@ -218,5 +253,5 @@ class WIntf(Intf):
             refuse(f"{self.name}: {what} while the network runs", instead)
 
     def setRange(self, range: float) -> None:
-        self.wanted_range = float(range)
+        self.wanted_range = range_of(self.name, range)
         self.node.net.medium.changed(self)

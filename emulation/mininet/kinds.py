@@ -13,34 +13,35 @@ from emulation.mininet.words import Unsupported, check
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
 NO_FLOWS = f"{BRIDGE}, without OpenFlow"
-ISOLATION = "clients of an access point reach each other over it: leave it out"
-OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd")  # of a network: for all radios
+OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "band")  # of a network: for all radios
 OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
 
 NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
-             "autoAssociation", "allAutoAssociation", *OF_ALL)  # fmt: skip
+             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", *OF_ALL)  # fmt: skip
+OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
+         "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
+         "mobility_model": "model"}  # fmt: skip
 NET_NOTED = {
     "waitConnected": "nobody has to be waited for", "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE,
     "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
     "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
     "set_tc_params": "the air says what arrives", "iot_module": "the lab has its own radios",
-    "ifb": "the air says what arrives",
+    "ifb": "the air says what arrives", "wwan_module": "the lab has its own radios",
 }  # fmt: skip
 NET_REFUSED = {
-    "client_isolation": ISOLATION,
     "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
     "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
-    "docker": "nodes are namespaces", "container": "nodes are namespaces",
+    **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
     "autoSetPositions": "give positions", "json_file": "write the network as Python",
     "config4addr": "four-address links are not there: a mesh, or wires between access points",
     "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
-    "freq": "channel says it", "band": "channels are 20 MHz wide: leave it out", "ieee80211w": "encrypt='wpa3' has it",
+    "ieee80211w": "encrypt='wpa3' has it",
 }  # fmt: skip
 
 NODE_TAKEN: dict[str, tuple[str, ...]] = {
     "host": ("ip", "ip6", "mac", "defaultRoute", "position"),
     "switch": ("mac", "dpid", "position"),
-    "ap": ("mac", "position", "wlans", "dpid", *OF_RADIO),
+    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", *OF_RADIO),
     "station": ("ip", "ip6", "mac", "defaultRoute", "position", "wlans", "min_x", "max_x", "min_y", "max_y",
                 "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
     "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
@@ -54,19 +55,19 @@ NODE_NOTED = {
 }  # fmt: skip
 NODE_REFUSED = {
     "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
-    "isolate_clients": ISOLATION, "client_isolation": ISOLATION,
     "cpu": "computing takes no time", "cores": "computing takes no time", "sched": "computing takes no time",
     "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
     "authmode": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
     "radius_server": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
     "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
-    "model": "give txpower and antennaGain of that device", "freq": "channel says it",
-    "band": "channels are 20 MHz wide: leave it out", "bssid_list": "all access points are looked for",
+    "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
+    "ieee80211w": "encrypt='wpa3' has it", **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "
+    "transition: who goes to another access point authenticates anew; leave it out"),
     "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
     "privateDirs": "nodes see one file system", "hostname": "nodes have the machine's",
 }  # fmt: skip
 SCANS = "channels with access points are looked at, and no others"
-NODE_NOTED |= dict.fromkeys(("active_scan", "scan_freq", "freq_list"), SCANS)
+NODE_NOTED |= dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS)
 BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
 NODE_NOTED |= dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN)
 
@@ -97,6 +98,13 @@ ROUTINGS = {
     "batmand": ("batman-adv", "batmand is not there: batman-adv, the kernel's, is its successor"),
     "babel": ("babel", "babeld runs at all stations"),
 }  # fmt: skip
+
+
+def newer(said: dict[str, Any]) -> dict[str, Any]:
+    """Keywords by the names that they have now: scripts of older versions run, too."""
+    return {OLDER.get(name, name): value for name, value in said.items()}
+
+
 MODES = ("snr", "error_prob", "interference", "spec_prob")
 
 

@@ -19,6 +19,7 @@ from emulation.lane.links import wlan
 from emulation.lane.motion import Way
 from emulation.mininet.access import MASTER, give
 from emulation.mininet.interface import Intf, WIntf, freq_of
+from emulation.mininet.words import Unsupported
 from emulation.net import Net
 from emulation.plan.motion import stops
 from topologies.network import Waypoint
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 MOVING_S, STEPPING_S = 100_000.0, 600.0  # how long motion is planned ahead; and where the air must be told each step
 FORWARD = "net.ipv4.ip_forward"
+LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
 REACHED = {FORWARD: "0"}  # Mininet's nodes are hosts
 
 
@@ -38,7 +40,7 @@ class Lab(Net):
 
     def __init__(self, net: Mininet) -> None:
         self.mininet = net
-        medium = net.medium.options()
+        self.mode, medium = net.medium.mode(), net.medium.options()
         long_s = STEPPING_S if net.medium.stepped() else MOVING_S
         routing = net.routing or "none"
         super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
@@ -73,6 +75,8 @@ class Lab(Net):
         radios = self.mininet.medium.radios()
         masters = any(intf.role == MASTER for intf in radios)
         for intf in radios:
+            if len(intf.ssid.encode()) > LONGEST_SSID:
+                raise Unsupported(f"{intf.name}: ssid={intf.ssid!r}: a name has {LONGEST_SSID} bytes at most")
             if intf.role in ("adhoc", "mesh", "ocb"):
                 freq = freq_of(intf.name, intf.mode, intf.channel)
                 cells.setdefault((intf.role, intf.ssid, freq), []).append(intf)

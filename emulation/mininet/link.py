@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from emulation.mininet.interface import Intf, WIntf, mode_of
-from emulation.mininet.words import PAGE, Unsupported, check, note
+from emulation.mininet.interface import Intf, WIntf, check_band, mode_of, range_of
+from emulation.mininet.words import PAGE, Unsupported, check, note, numeric
 
 if TYPE_CHECKING:
     from emulation.mininet.node import Node
@@ -74,10 +74,11 @@ class WirelessLink(Wireless):
 
 
 class _Peers(Wireless):
-    taken = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range")
+    taken: tuple[str, ...] = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range", "freq",
+                              "band")  # fmt: skip
     noted: ClassVar[dict[str, str]] = {
         "ht_cap": NO_HT, "ap_scan": "nobody scans for a cell that has a channel",
-        "ibss": "the cell has a BSSID of its own", "freq": "channel says it", "band": "channels are 20 MHz wide",
+        "ibss": "the cell has a BSSID of its own",
         "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
     }  # fmt: skip
     refused: ClassVar[dict[str, str]] = {
@@ -102,6 +103,7 @@ class ITSLink(_Peers):
     """Outside the context of a BSS, as vehicles talk (IEEE 802.11p)."""
 
     role = "ocb"
+    taken = tuple(word for word in _Peers.taken if word != "band")
     noted: ClassVar[dict[str, str]] = {**_Peers.noted, "band": "channels are 20 MHz wide"}
 
 
@@ -118,6 +120,8 @@ def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], d
         cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
     if not isinstance(cls, type) or not issubclass(cls, Link):
         raise Unsupported(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
+    if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # who the ends are decides
+        cls = WirelessLink if wireless else TCLink
     return cls, fixed
 
 
@@ -125,8 +129,7 @@ def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bo
     """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Unsupported."""
     if "error_prob" in params and not by_links:
         note("error_prob: it counts with wmediumd_mode=error_prob only")
-    said = {name: value for name, value in params.items() if (name, str(value)) != ("band", "20")}  # as all are
-    check(call, said, (*cls.taken, *ENDS), cls.noted, cls.refused)
+    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
     return {name: value for name, value in params.items() if name in cls.taken and value is not None}
 
 
@@ -140,10 +143,11 @@ def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
     elif cls is ITSLink:
         intf.mode, intf.channel = "a", ITS_CHANNEL
     intf.role = cls.role
+    check_band(intf.name, intf.mode, settings)
     intf.channel = settings.get("channel", intf.channel)
     intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")
-    intf.txpower = float(settings.get("txpower", intf.txpower))
-    intf.wanted_range = settings.get("range", intf.wanted_range)
+    intf.txpower = numeric(f"{intf}: txpower", settings.get("txpower", intf.txpower))
+    intf.wanted_range = range_of(intf.name, settings.get("range", intf.wanted_range))
 
 
 def pair(a: Node, b: Node) -> bool:

@@ -14,7 +14,8 @@ import numpy as np
 
 from emulation import specification
 from emulation.mininet.interface import MODES, WIntf, freq_of
-from emulation.mininet.words import PAGE, Unsupported, check, note
+from emulation.mininet.kinds import newer
+from emulation.mininet.words import PAGE, Unsupported, check, note, numeric
 from emulation.plan.errors import refusals
 from emulation.specification import Specification
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
@@ -47,11 +48,11 @@ class Medium:
         """Raises Unsupported."""
         if model not in MODELS:
             raise Unsupported(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
-        noise = parameters.pop("noise_th", None)
+        noise = (parameters := newer(parameters)).pop("noise_th", None)
         check(f"setPropagationModel(model={model!r})", parameters, MODELS[model])
         self.noise_dbm = self.noise_dbm if noise is None else float(noise)
         self.model, self.made = model, None
-        self.parameters = {name: float(value) for name, value in parameters.items() if value is not None}
+        self.parameters = {name: numeric(name, value) for name, value in parameters.items() if value is not None}
 
     def radios(self) -> list[WIntf]:
         return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
@@ -68,6 +69,9 @@ class Medium:
                 f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
             )
             raise Unsupported(f"one air has one PHY, and here are several ({who}): write one mode for all")
+        for intf in self.radios():
+            if intf.mode != modes[0] and intf.params.get("mode"):
+                note(f"{intf.name}: mode={intf.mode!r}: it follows its access point, to mode {modes[0]}")
         return modes[0]
 
     def options(self) -> dict[str, Any]:

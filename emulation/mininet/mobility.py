@@ -14,8 +14,9 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from emulation.mininet.kinds import newer
 from emulation.mininet.node import Node, Position, place
-from emulation.mininet.words import Unsupported, check, note
+from emulation.mininet.words import Unsupported, check, note, numeric
 from topologies.area import bounce
 from topologies.network import Waypoint
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 AREA = ("min_x", "max_x", "min_y", "max_y", "min_v", "max_v")
 PACED = "motion is continuous, and in the lane's own time"
-MODEL = ("time", "model", "mobility_model", "seed", "stopTime", *AREA, "min_wt", "max_wt", "velocity_mean", "alpha",
+MODEL = ("time", "model", "seed", "stopTime", *AREA, "min_wt", "max_wt", "velocity_mean", "alpha",
          "variance", "n_groups", "velocity", "ac_method")  # fmt: skip
 MODEL_NOTED = {
     **dict.fromkeys(("use_timed_model_mob", "timed_model_mob_tick"), PACED),
@@ -41,7 +42,7 @@ class Model:
 
     def __init__(self, said: dict[str, Any], node: Node, random: Random) -> None:
         def number(name: str, usual: float) -> float:
-            return float(node.params.get(name, said.get(name, usual)))
+            return numeric(f"{node.name}: setMobilityModel: {name}", node.params.get(name, said.get(name, usual)))
 
         self.said, self.random = said, random
         self.low = number("min_x", 0), number("min_y", 0)
@@ -177,12 +178,13 @@ class Mobility:
 
     def set_model(self, **said: Any) -> None:
         self.early("setMobilityModel")
-        check("setMobilityModel", said, MODEL, MODEL_NOTED)
-        name = said.get("model") or said.get("mobility_model") or "RandomDirection"
+        said = newer(said)
+        name = said.get("model") or "RandomDirection"
         name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
         if name not in (*MODELS, "ReferencePoint"):
             there = ", ".join((*MODELS, "ReferencePoint"))
             raise Unsupported(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
+        check("setMobilityModel", said, MODEL, MODEL_NOTED)
         self.model = {**said, "model": name}
         if said.get("stopTime"):
             self.stop_s = float(said["stopTime"])
@@ -191,17 +193,20 @@ class Mobility:
 
     def set_start(self, **said: Any) -> None:
         self.early("startMobility")
-        self.start = dict(said)
-        given = {key: value for key, value in said.items() if key not in ("time", "mob_rep", "reverse", "repetitions")}
-        if "model" in given or "mobility_model" in given:  # the older way to name a model
+        self.start = said = newer(said)
+        given = {key: value for key, value in said.items() if key not in ("time", "mob_rep", "reverse")}
+        if method := given.pop("ac_method", None):
+            self.net.setAssociationCtrl(method)
+        if "model" in given:  # the older way to name a model
             self.set_model(**{"time": said.get("time", 0), **given})
         elif given:
             check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA))
 
     def set_stop(self, **said: Any) -> None:
         self.early("stopMobility")
-        check("stopMobility", said, ("time", "stop_time", "stopTime"))
-        self.stop_s = float(said.get("time", said.get("stop_time", said.get("stopTime", 0))))
+        said = newer(said)
+        check("stopMobility", said, ("time", "stopTime"))
+        self.stop_s = numeric("stopMobility: time", said.get("time", said.get("stopTime", 0)))
 
     def set_stage(self, node: Node, stage: str, **said: Any) -> None:
         self.early("mobility")
@@ -211,7 +216,8 @@ class Mobility:
         if node.kind not in ("station", "ap"):
             raise Unsupported(f"mobility({node.name}): it is a {node.kind}, and has no radio")
         where = place(f"mobility({node.name})", said["position"]) if said.get("position") is not None else None
-        self.stages.setdefault(node.name, []).append((float(said.get("time", 0)), where, stage))
+        at = numeric(f"mobility({node.name}): time", said.get("time", 0))
+        self.stages.setdefault(node.name, []).append((at, where, stage))
 
     # Ways
 
@@ -241,7 +247,7 @@ class Mobility:
         points = [*([begin] if begin is not None else []), *path, *([end] if end is not None else [])]
         if not points:
             raise Unsupported(f"mobility({node.name}): from where to where? position= or {node.name}.coord")
-        again = int(self.start.get("mob_rep", self.start.get("repetitions", 1)) or 1)
+        again = int(self.start.get("mob_rep") or 1)
         way = [*timed(points, first, last)]
         there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []
         before = [Waypoint(0.0, there[0]), Waypoint(max(first - 1e-3, 1e-3), there[0])] if there and first > 0 else []

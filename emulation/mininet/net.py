@@ -43,7 +43,7 @@ class Mininet(traffic.Traffic):
 
     def begin_with(self, topo: Any, link: Any, params: dict[str, Any]) -> None:
         """What both begin with. Raises Unsupported."""
-        check(type(self).__name__, params, kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
+        check(type(self).__name__, params := kinds.newer(params), kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
         self.topo, self.link, self.params = topo, link, params
         self.hosts: list[Node] = []
         self.switches: list[Node] = []
@@ -57,7 +57,7 @@ class Mininet(traffic.Traffic):
         self.beside = contextlib.ExitStack()  # links in the run folder
         builtins.input = answer
         self.options: dict[str, Any] = {}
-        self.filmed = self.isReplaying = False
+        self.filmed, self.isReplaying = bool(params.get("plot")), False
         self.routing: str | None = None
         noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
         self.medium = Medium(self, noise, cca, fading)
@@ -174,7 +174,9 @@ class Mininet(traffic.Traffic):
         if self.built:
             raise Unsupported("addLink: the network is there: add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
-        over_air = b is None or link.pair(a, b)
+        if controller := next((each for each in (a, b) if each and each.kind == "controller"), None):
+            raise Unsupported(f"addLink: {controller} is a controller, which has no links: leave it out")
+        over_air = b is None or (link.pair(a, b) and params.pop("link", "") != "wired")
         usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
         found, fixed = link.class_of(cls, usual, over_air)
         fixed = said if cls is None and found is usual else fixed
@@ -192,8 +194,6 @@ class Mininet(traffic.Traffic):
         elif over_air:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
         else:
-            if issubclass(found, link.Wireless):
-                found = link.TCLink
             made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
         self.links.append(made)
         return made

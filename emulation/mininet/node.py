@@ -15,7 +15,7 @@ from emulation.lane import node as lane
 from emulation.mininet.interface import Intf, WIntf
 from emulation.mininet.log import info
 from emulation.mininet.shell import Shell
-from emulation.mininet.words import Unsupported, missing, note, refuse
+from emulation.mininet.words import UnknownParameter, Unsupported, missing, note, refuse
 
 if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
@@ -29,10 +29,17 @@ def place(what: str, position: Any) -> Position:
     """A position, as "10,20,0", "10,20" or numbers. Raises Unsupported."""
     try:
         numbers = position.split(",") if isinstance(position, str) else list(position)
-        x, y, z = (float(number) for number in [*numbers, 0.0][:3])
+        x, y, z = (float(number) for number in (numbers if len(numbers) == 3 else [*numbers, 0.0]))
     except (TypeError, ValueError):
         raise Unsupported(f"{what}: {position!r} is no position, as '10,20,0', in metres") from None
     return x, y, z
+
+
+class Params(dict[str, Any]):
+    """What a script has said of a node. What it is and has besides, the node and its interfaces say."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
 
 
 class Node:
@@ -41,7 +48,7 @@ class Node:
     kind, port_base = "host", 0  # of `emulation.net`; and the number of its first wired interface
 
     def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
-        self.name, self.params, self.inNamespace = name, params, inNamespace
+        self.name, self.params, self.inNamespace = name, Params(params), inNamespace
         self.net: Any = None  # the network that it is of
         self.lane: Lane | None = None
         self.early: lane.Node | None = None  # its namespace, before the network is there
@@ -57,7 +64,7 @@ class Node:
 
     def __repr__(self) -> str:
         intfs = ",".join(f"{intf}:{intf.IP()}" for intf in self.intfList())
-        return f"<{type(self).__name__} {self.name}: {intfs} pid={self.pid}> "
+        return f"<{type(self).__name__} {self.name}: {intfs} pid={self.shell.process.pid if self.shell else None}> "
 
     def __str__(self) -> str:
         return self.name
@@ -141,10 +148,11 @@ class Node:
         words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf or self.known())]
         self.must("ip", "route", "replace", "default", *words)
 
-    def connectionsTo(self, node: Node) -> list[tuple[Intf, Intf]]:
+    def connectionsTo(self, node: Node | str) -> list[tuple[Intf, Intf]]:
         links = [intf.link for intf in self.intfList() if intf.link and intf.link.intf2]
         ends = [(link.intf1, link.intf2) if link.intf1.node is self else (link.intf2, link.intf1) for link in links]
-        return [(mine, other) for mine, other in ends if mine and other and other.node is node]
+        there = self.net.node_of(node)
+        return [(mine, other) for mine, other in ends if mine and other and other.node is there]
 
     # Programs
 
@@ -163,7 +171,9 @@ class Node:
 
     @property
     def pid(self) -> int | None:
-        """Of its shell."""
+        """Of its shell, which is there with the network."""
+        if self.lane and not self.shell:
+            self.shell = Shell(self.lane)
         return self.shell.process.pid if self.shell else None
 
     def sendCmd(self, *args: Any, **kwargs: Any) -> None:
@@ -177,6 +187,8 @@ class Node:
                 f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
             )
         there = self.running(f"cmd({command!r})")
+        if self.shell and self.shell.process.poll() is not None:  # a command was `exit`
+            self.terminate()
         self.shell = self.shell or Shell(there)
         self.lastCmd, self.waiting = command, True
         self.shell.begin(command)
@@ -222,7 +234,12 @@ class Node:
         if isinstance(words, str) and not kwargs.pop("shell", False):
             words = shlex.split(words)
         kwargs = {"stdout": PIPE, "stderr": PIPE, **kwargs}
-        return self.running(f"popen({words!r})").popen(words, **kwargs)
+        there = self.running(f"popen({words!r})")
+        try:
+            return there.popen(words, **kwargs)
+        except FileNotFoundError as error:
+            missing = words if isinstance(words, str) else words[0]
+            raise Unsupported(f"{self.name}: there is no program {missing} on this machine: install it") from error
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
         """Run a program, and return what it said, what it said of its errors, and its exit status."""
@@ -246,7 +263,8 @@ class Node:
         """It is there with the network."""
 
     def stop(self, deleteIntfs: bool = False) -> None:
-        """It goes with the network."""
+        """It goes with the network; its programs, at once."""
+        self.terminate()
 
     def terminate(self) -> None:
         """End its shell, and what that has started."""
@@ -290,9 +308,9 @@ class Node:
     def getxyz(self) -> Position:
         return self.position
 
-    def get_distance_to(self, dst: Node) -> float:
+    def get_distance_to(self, dst: Node | str) -> float:
         """In metres."""
-        return round(math.dist(self.position, dst.position), 2)
+        return round(math.dist(self.position, self.net.node_of(dst).position), 2)
 
 
 class Host(Node):

@@ -48,6 +48,8 @@ def retune(intf: WIntf, role: str) -> None:
         who = "hostapd" if busy.get("master") else "wpa_supplicant"
         raise Unsupported(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
     freq = freq_of(intf.name, intf.mode, intf.channel)
+    if intf.mode != (mode := intf.node.net.lab.mode):
+        raise Unsupported(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
         wlan.leave(lane)
         busy["client"] = wlan.IDLE

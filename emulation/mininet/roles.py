@@ -43,9 +43,9 @@ class Station(Wireless):
 
     kind = "station"
 
-    def setAssociation(self, ap: Node, intf: Any = None, ap_intf: Any = None) -> None:
+    def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
         """Connect to this access point."""
-        self.net.associate(self.wintf(intf), ap.wintf(ap_intf))
+        self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
         self.wintf(intf).become("managed", params)
@@ -75,11 +75,32 @@ class Car(Station):
     """A station on a road."""
 
 
-class Switch(Node):
-    """A bridge of the kernel's."""
+class Bridge(Node):
+    """What switches and access points share: a bridge of the kernel's, of the node's name."""
 
-    kind, port_base = "switch", 1
+    port_base, stopped = 1, False
     dpid: str | None = None
+
+    def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
+        """Its bridge's: an interface in a bridge answers nobody."""
+        self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
+
+    def stop(self, deleteIntfs: bool = False) -> None:
+        """Nothing is bridged any more, until `start`."""
+        if self.lane:
+            self.must("ip", "link", "set", self.name, "down")
+            self.stopped = True
+
+    def start(self, controllers: Any = None) -> None:
+        if self.stopped:
+            self.must("ip", "link", "set", self.name, "up")
+            self.stopped = False
+
+
+class Switch(Bridge):
+    """A bridge between wires."""
+
+    kind = "switch"
 
     def dpctl(self, *args: str) -> str:
         refuse(f"{self.name}.dpctl", "switches and access points are bridges here, without OpenFlow")
@@ -88,11 +109,10 @@ class Switch(Node):
         return True
 
 
-class AP(Wireless):
+class AP(Wireless, Bridge):
     """An access point: hostapd, and a bridge between its clients and its wires."""
 
-    kind, port_base = "ap", 1
-    dpid: str | None = None
+    kind = "ap"
     dpctl, connected = Switch.dpctl, Switch.connected
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:

@@ -4,6 +4,7 @@ runs in the background outlast a command. The end of a command is told by a byte
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shlex
@@ -46,5 +47,6 @@ class Shell:
         """End it, and what it has started, at once."""
         self.process.kill()
         self.process.wait()
-        self.keyboard.close()
+        with contextlib.suppress(BrokenPipeError):  # what it has not read any more
+            self.keyboard.close()
         self.process.stdout.close()  # type: ignore[union-attr]

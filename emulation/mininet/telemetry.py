@@ -33,8 +33,8 @@ class Telemetry:
         if data_type not in KINDS:
             raise Unsupported(f"telemetry: there is no data_type {data_type!r}; there are: {', '.join(KINDS)}")
         self.nodes: list[Node] = list(nodes)
-        if not self.nodes:
-            raise Unsupported("telemetry: of which nodes?")
+        if not self.nodes or not all(isinstance(node, Node) for node in self.nodes):
+            raise Unsupported(f"telemetry: of which nodes? nodes={nodes!r}: write nodes=[sta1, sta2]")
         self.kind, self.single = data_type, single
         self.files: dict[str, TextIO] = {}
         self.loop: Loop | None = None

@@ -39,6 +39,16 @@ def cleanup() -> None:
     """A lane leaves nothing behind."""
 
 
+class Cleanup:
+    """The same, as a class has it."""
+
+    @classmethod
+    def cleanup(cls) -> None:
+        """Nothing is left."""
+
+    cleanup_wifi = cleanup
+
+
 def pathCheck(*names: str, **_: Any) -> None:
     """Raises Unsupported for a program that is not there."""
     if missing := [name for name in names if not shutil.which(name)]:

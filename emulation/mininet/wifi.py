@@ -14,7 +14,7 @@ from emulation.mininet.net import Mininet
 from emulation.mininet.node import Host, Node
 from emulation.mininet.roles import AP, Car, Controller, Station, Switch
 from emulation.mininet.telemetry import Telemetry
-from emulation.mininet.words import check
+from emulation.mininet.words import Unsupported, check, numeric
 from topologies.network import Waypoint
 
 
@@ -38,11 +38,14 @@ class Mininet_wifi(Mininet):
     def add_radios(self, node: Node, first: int) -> None:
         """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
         said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
-        many = int(said.get("wlans") or 1)
+        many = int(numeric(f"{node.name}: wlans", said.get("wlans", 1)))
+        if many < 1:
+            raise Unsupported(f"{node.name}: wlans={many}: a {node.kind} has a radio; addHost makes a node without")
         for number in range(first, first + many):
             name = f"{node.name}-wlan{number}"
-            own = {key: each(said[key], number - first, many) for key in kinds.OF_RADIO if said.get(key) is not None}
-            intf = WIntf(name, node, each(node.params.get("mac"), number - first, many), **own)
+            given = {key: said[key] for key in ("mac", *kinds.OF_RADIO) if said.get(key) is not None}
+            own = {key: each(f"{node.name}: {key}", value, number - first, many) for key, value in given.items()}
+            intf = WIntf(name, node, **own)
             freq_of(node.name, intf.mode, intf.channel)
             if node.kind == "station" and number == first:
                 intf.note_ip(node.params.get("ip"))
@@ -79,6 +82,8 @@ class Mininet_wifi(Mininet):
     configureWifiNodes = configureNodes
 
     def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
+        if self.lab:
+            raise Unsupported("setPropagationModel: the network is there: write it before net.build()")
         self.medium.set_model(model, **params)
 
     def associate(self, intf: WIntf, ap: WIntf) -> None:
@@ -134,9 +139,12 @@ class Mininet_wifi(Mininet):
         self.mobility_plan.set_stop(**params)
 
 
-def each(said: Any, number: int, many: int) -> Any:
-    """What of a keyword is for the radio of this number: of several, one may be said for each, with commas."""
-    parts = said.split(",") if isinstance(said, str) and many > 1 else said
+def each(what: str, said: Any, number: int, many: int) -> Any:
+    """What of a keyword is for the radio of this number: of several, one may be said for each, with commas. Raises
+    Unsupported for more than there are radios."""
+    parts = said.split(",") if isinstance(said, str) and (many > 1 or what.endswith(" ssid")) else said
     if isinstance(parts, list | tuple):
+        if any(parts[many:]):
+            raise Unsupported(f"{what}={said!r}: these are {len(parts)}, and radios {many}: wlans= says how many")
         return parts[number] if number < len(parts) else None
     return said if many == 1 or number == 0 or not isinstance(said, str) or ":" not in said else None

@@ -20,6 +20,12 @@ class UnknownName(Unsupported, AttributeError):
     """An attribute that is not there; to `hasattr`, too."""
 
 
+class UnknownParameter(Unsupported, KeyError):
+    """The same of an item that is not there."""
+
+    __str__ = Unsupported.__str__
+
+
 _said: set[str] = set()
 
 
@@ -35,9 +41,9 @@ def check(
     refused: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Keywords of a call: those `taken` have their meaning, of those `noted` it is said why they have none, and the
-    others are refused; one that is None or False asks for nothing. Raises Unsupported."""
+    others are refused; one that is None, False or 0 asks for nothing. Raises Unsupported."""
     for name, value in given.items():
-        if name in taken or value is None or value is False:
+        if name in taken or not value:
             continue
         if why := (noted or {}).get(name):
             note(f"{name}={value!r}: {why}")
@@ -45,6 +51,14 @@ def check(
             raise Unsupported(f"{call}: {name}: {why}")
         else:
             raise Unsupported(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
+
+
+def numeric(what: str, value: Any) -> float:
+    """A number, or one that is written as text. Raises Unsupported."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Unsupported(f"{what}: {value!r} is no number") from None
 
 
 def refuse(what: str, instead: str) -> NoReturn:

@@ -250,7 +250,18 @@ def test_a_refusal_names_the_line(stage):
         ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
         ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
         ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),
-        ("net.addAccessPoint('ap1', isolate_clients=True)", "ap1: isolate_clients: clients of an access point reach"),
+        ("net.addAccessPoint('ap1', vssids=['a', 'b'])", "ap1: vssids: add an access point for each"),
+        ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': these are 2, and radios 1: wlans= says how many"),
+        ("net.addStation('sta2', mac='zz')", "sta2-wlan0: 'zz' is no hardware address, as 00:00:00:00:00:01"),
+        ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range is above 0 m"),
+        ("net.addStation('sta2', wlans=0)", "sta2: wlans=0: a station has a radio"),
+        ("net.addStation('sta2', txpower='much')", "sta2-wlan0: txpower: 'much' is no number"),
+        ("net.addStation('sta2', freq=5)", "sta2-wlan0: freq=5: mode 'g' is of 2.4 GHz"),
+        ("net.addStation('sta2', band=40)", "sta2-wlan0: band=40: channels are 20 MHz wide"),
+        ("net.addStation('sta2', position='1,2,3,4')", "sta2: '1,2,3,4' is no position"),
+        ("net.addLink(sta1, net.addController('c1'))", "addLink: c1 is a controller, which has no links"),
+        ("net.telemetry(nodes='sta1')", "telemetry: of which nodes? nodes='sta1': write nodes=[sta1, sta2]"),
+        ("sta1.params['rssi']", "params['rssi'] is not there: sta1.wintfs[0].rssi"),
         ("net.addSwitch('s1', stp=True)", "s1: stp: bridges have no spanning tree"),
         ("net.stopMobility(tme=3)", "stopMobility: there is no keyword tme here"),
         ("net.mobility(sta1, 'begin', time=1)", "mobility(sta1): 'begin': there are 'start' and 'stop'"),
@@ -264,6 +275,40 @@ def test_what_is_not_there_is_refused_by_its_name(line, says, monkeypatch):
     monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
     with pytest.raises(errors.Misuse, match=re.escape(says)):
         exec(BEGIN + line, {})
+
+
+def test_older_names_and_what_agrees_are_taken(monkeypatch):
+    monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
+    there = {}
+    exec(BEGIN + "net = Mininet_wifi(noise_threshold=-88, fading_coefficient=2, roads=0, freq=2.4, band=20)\n"
+         "net.startMobility(startTime=1, AC='ssf')", there)  # fmt: skip
+    net = there["net"]
+    assert (net.medium.noise_dbm, net.medium.fading_db) == (-88, 2)
+    assert net.mobility_plan.start == {"time": 1, "ac_method": "ssf"} and net.controlled
+
+
+ISOLATED = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(client_isolation=True)
+sta1, sta2, h1 = net.addStation('sta1'), net.addStation('sta2'), net.addHost('h1')
+ap1 = net.addAccessPoint('ap1', ssid='x', channel='1')
+net.addLink(ap1, h1)
+net.start()
+print('clients', round(net.ping([sta1, sta2])), 'wire', round(net.ping([sta1, h1])))
+ap1.stop()
+print('stopped', round(net.ping([sta1, h1])))
+ap1.start()
+said = ap1.cmd('hostapd_cli -i ap1-wlan1 status')
+print('started', round(net.ping([sta1, h1])), isinstance(sta1.pid, int), said[:13])
+sta1.cmd('exit')
+print('again', sta1.cmd('echo there').strip())
+net.stop()
+"""
+
+
+def test_isolated_clients_and_a_bridge_that_stops(stage):
+    lines = [line for line in stage.play(ISOLATED) if line.split(" ")[0] in ("clients", "stopped", "started", "again")]
+    assert lines == ["clients 100 wire 0", "stopped 100", "started 0 True state=ENABLED", "again there"]
 
 
 def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage):

@@ -22,7 +22,7 @@ from emulation.lane.netlink import NetlinkError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from emulation.lane.interfaces.radio import Interface
@@ -159,12 +159,17 @@ class Link(links.Link):
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] else "")
             + "wmm_enabled=1\n" * interface.plan["wmm"]
+            + "".join(f"{word}\n" for word in self.more(interface))
             + ACCESS[Security(plan["security"])][0].format(plan["passphrase"])
         )
         program = self.programs.start(node, "hostapd", settings)
         if not self.programs.wait(program, lambda line: "AP-ENABLED" in line, READY_S):
             said = program.said[-1][1] if program.said else "nothing"
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
+
+    def more(self, interface: Interface) -> Iterable[str]:
+        """What its hostapd is told besides."""
+        return ()
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
         """Let the kernel look for an access point, and connect; it looks once, and its probe may collide. Raises

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
-CONTROL = "/run/wpa_supplicant"  # of wpa_cli
+CONTROL, CONTROL_OF_APS = "/run/wpa_supplicant", "/run/hostapd"  # where wpa_cli and hostapd_cli look
 IDLE = "idle"
 
 
@@ -40,6 +40,10 @@ class Link(infrastructure.Link):
 
     def is_ap(self, interface: Interface) -> bool:
         return bool(self.of(interface).get("master"))
+
+    def more(self, interface: Interface) -> list[str]:
+        isolated = bool(self.of(interface).get("isolate"))
+        return [f"ctrl_interface={CONTROL_OF_APS}", *["ap_isolate=1"] * isolated]
 
     def join(self, interface: Interface) -> None:
         if self.is_ap(interface) or self.of(interface)["client"] != IDLE:

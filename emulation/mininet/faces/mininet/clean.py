@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lane leaves nothing to clean."""
 
-from emulation.mininet.terms import cleanup
+from emulation.mininet.terms import Cleanup, cleanup
 from emulation.mininet.words import absent
 
 __getattr__ = absent("mininet.clean", {})
 
-__all__ = ["cleanup"]
+__all__ = ["Cleanup", "cleanup"]

@@ -34,6 +34,7 @@ SHOWING = (
     "figures",
     "flow_tables",
     "load",
+    "panels",
     "png",
     "sniff",
     "statistics",

@@ -129,6 +129,16 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert [bool(store.get({"plan": str(seed)})) for seed in (1, 2, 3)] == [True, False, True]
 
 
+def test_a_store_is_made_smaller(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed in (1, 2):
+        store.put(found(seed))
+    command = ["results", "--store", str(tmp_path)]
+    assert "2 results, 0.0 MB: " in CliRunner().invoke(cli, command, prog_name="./dcflab").output
+    said = CliRunner().invoke(cli, [*command, "--prune", "0"], prog_name="./dcflab").output
+    assert said.startswith("2 results are removed\n0 results, ")
+
+
 def test_what_runs_took_is_remembered(tmp_path: Path) -> None:
     """By their options, whatever the seed and the duration; else by their size."""
     store, one = Store(tmp_path), task()

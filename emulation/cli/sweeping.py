@@ -22,9 +22,13 @@ def of_sweeps() -> list[click.Option]:
         jobs(),
         click.Option(["--dask"], metavar="ADDRESS",
                      help="play on the workers of this Dask scheduler, tcp://HOST:PORT (docs/sweeps.md)"),
-        click.Option(["--store"], type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-                     help="where results are looked up and kept  [default: results, in the cache]"),
+        store(),
     ]  # fmt: skip
+
+
+def store() -> click.Option:
+    return click.Option(["--store"], type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+                        help="where results are looked up and kept  [default: results, in the cache]")  # fmt: skip
 
 
 @contextmanager

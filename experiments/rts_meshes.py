@@ -58,6 +58,7 @@ STUDY = Study(
                for column, rts in enumerate(STRATEGIES)}
         for case in CASES
     },
+    core_s=1.6,
     claims=[
         Claim("C10, order", "No > Partial > Full",
               order(GOODPUT, "none", "partial", "full", cases=[*THREE, *SIX])),

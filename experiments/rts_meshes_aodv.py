@@ -14,6 +14,7 @@ STUDY = replace(
     rts_meshes.STUDY,
     name="rts-meshes-aodv",
     title="RTS/CTS on a mesh of 5x5 stations, over AODV (seeds 000, section 4, and 003, section 5.5)",
+    core_s=1.6,
     options={**rts_meshes.STUDY.options, "like": "ns2", "routing": "aodv,preset=thesis"},
     quantities={**rts_meshes.STUDY.quantities, "flows.0.route.without_s": "without a route, s: first flow's source"},
 )

@@ -21,6 +21,7 @@ STUDY = replace(
     sca_mobile.STUDY,
     name="sca-adaptive",
     title="SCA's threshold by hop count, among moving stations (seed 003, table 4.4)",
+    core_s=6,
     cases={name: sca_mobile.CASES[name] for name in ONE},
     variants={"sca10": sca(10), "adaptive": adaptive(0), "off": adaptive(4), "newreno": {"tcp": "newreno"}},
     names={name: sca_mobile.NAMES[name] for name in ONE} | {

@@ -16,6 +16,7 @@ STUDY = replace(
     sca_mobile.STUDY,
     name="sca-cwl",
     title="SCA beside windows limited by hop count, among moving stations (seed 003, section 4.4.2)",
+    core_s=9,
     variants={
         "newreno": {"tcp": "newreno"},
         "cwl": {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "chen"}},

@@ -56,6 +56,8 @@ STUDY = Study(
         "flows.0.tcp.rtos": "timeouts of the first flow",
         "flows.0.route.without_s": "the source without a route, s",
     },
+    core_s=6,
+    repetition=(900, 50),
     claims=[
         Claim("C64, more", "two flows: SCA(25) has more than NewReno", more(2)),
         Claim("C64, pauses",

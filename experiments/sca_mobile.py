@@ -87,6 +87,8 @@ STUDY = Study(
         "flows.0.tcp.cwnd_mean": "mean cwnd of the first flow, segments",
         "flows.0.route.without_s": "the first flow's source without a route, s",
     },
+    core_s=9,
+    repetition=(900, 50),
     claims=[
         Claim("C51, C52, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C51, how much", "one flow, no pause: 4, 26 and 24 % at 2, 5 and 10 m/s, within half of that",

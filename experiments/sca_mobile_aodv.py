@@ -15,6 +15,7 @@ STUDY = replace(
     sca_mobile.STUDY,
     name="sca-mobile-aodv",
     title="Slow congestion avoidance among moving stations, over AODV (seed 003, section 4.4.1)",
+    core_s=12,
     options={**sca_mobile.STUDY.options, "routing": "aodv,preset=thesis"},
     claims=[
         Claim("C53, AODV, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),

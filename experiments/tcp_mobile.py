@@ -67,6 +67,8 @@ STUDY = Study(
         "flows.0.tcp.cwnd_mean": "mean cwnd, segments",
         "flows.0.route.without_s": "the source without a route, s",
     },
+    core_s=9,
+    repetition=(900, 50),
     claims=[
         Claim("C36, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C36, how much", "strip: 2 to 5 % more than NewReno, 2 to 6 % more than SACK",

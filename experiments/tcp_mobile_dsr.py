@@ -15,6 +15,7 @@ STUDY = replace(
     tcp_mobile.STUDY,
     name="tcp-mobile-dsr",
     title="TCP's variants among moving stations, over DSR (seed 003, section 3.5)",
+    core_s=6,
     options={**tcp_mobile.STUDY.options, "routing": "dsr,preset=thesis"},
     claims=[
         Claim("C38, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),

@@ -15,6 +15,7 @@ STUDY = replace(
     tcp_mobile.STUDY,
     name="tcp-mobile-olsr",
     title="TCP's variants among moving stations, over OLSR (seed 003, section 3.5)",
+    core_s=15,
     options={**tcp_mobile.STUDY.options, "routing": "olsr,preset=thesis"},
     claims=[
         Claim("C40, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),

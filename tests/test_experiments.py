@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every study is sound before it runs: its options make plans, what it names exists, and it can be printed."""
 
+import dataclasses
 import functools
 import io
 import os
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from rich.console import Console
 
@@ -33,7 +35,7 @@ from analysis.summaries import RouteSummary
 from analysis.table import study_tables
 from emulation.cli.options import asked_for, specification_of
 from emulation.cli.playing import say_speed
-from emulation.cli.study import published_for, tasks_of
+from emulation.cli.study import Names, cost, published_for, tasks_of
 from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task, name_of
 
@@ -197,6 +199,26 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
             **study.variants["ss"],
         },
     )
+
+
+def test_names_are_chosen_by_pattern_too() -> None:
+    """Who is misspelt is answered with those most like it, however many there are."""
+    names = Names([f"plain-{flows}x{stations}" for flows in range(1, 7) for stations in range(4, 13)])
+    assert names.convert("plain-2x4", None, None) == ["plain-2x4"]
+    assert names.convert("plain-?x12", None, None) == [f"plain-{flows}x12" for flows in range(1, 7)]
+    with pytest.raises(click.BadParameter, match=r"there is no 'plan-2x4'; there are: plain-2x4, .*, …, "):
+        names.convert("plan-2x4", None, None)
+
+
+def test_a_study_says_what_it_costs() -> None:
+    """By default, and as large as it was published; nothing if nobody has measured it."""
+    small = dataclasses.replace(example(), seeds="1..10", core_s=6.0, repetition=(600, 50))
+    runs = len(small.cases) * len(small.variants)
+    assert cost(small) == (
+        f"{runs * 10} runs, about 9 min of one core. "
+        f"As large as published, --seconds 600 --seeds 1..50: {runs * 50}, 7.5 h."
+    )
+    assert cost(dataclasses.replace(small, core_s=0.0)) == ""
 
 
 def test_published_counts_are_of_the_duration() -> None:

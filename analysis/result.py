@@ -41,6 +41,19 @@ class Retries(NamedTuple):
     long: int
 
 
+# Watts at 3 V of a radio that sends, receives or only senses, and waits: the currents that ns-3's WifiRadioEnergyModel
+# has by default, 380, 313 and 273 mA.
+SENDING_W, RECEIVING_W, IDLE_W = 1.140, 0.939, 0.819
+
+
+class Energy(NamedTuple):
+    """Of all radios: J; J for each MB delivered to the applications; and that less what they would need to wait."""
+
+    joules: float
+    per_mb: float
+    beyond_idle_per_mb: float
+
+
 class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -203,6 +216,15 @@ class Run(Model):
         """Of all stations."""
         retries = [station.counters["retries"] for station in self.stations]
         return Retries(sum(n["short"] for n in retries), sum(n["long"] for n in retries))
+
+    @property
+    def energy(self) -> Energy:
+        """By what the air counted: a radio sends, or its medium is busy, or idle. Radios that do not sleep."""
+        sent, busy = (sum(station.counters[name] for station in self.stations) / 1e9 for name in ("tx_ns", "busy_ns"))
+        idle = IDLE_W * self.air_s * len(self.stations)
+        more = (SENDING_W - IDLE_W) * sent + (RECEIVING_W - IDLE_W) * (busy - sent)
+        delivered_mb = sum(flow.delivered_bytes for flow in self.flows) / 1e6
+        return Energy(idle + more, *(each / delivered_mb if delivered_mb else math.nan for each in (idle + more, more)))
 
     @property
     def losses(self) -> Losses:

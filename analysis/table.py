@@ -76,7 +76,10 @@ COUNTS = re.compile(
     r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
 )
-OF_AIR = re.compile(r"(col|fail|retries|categories)\..*|queue_drops|responses_spoilt")  # what only our air counts
+RANGE = re.compile(r"(\d+)-(\d+)")  # from one to another in a list
+OF_AIR = re.compile(
+    r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt"
+)  # what only our air counts
 SECTIONS = (
     "col.total",
     "col.any.total",
@@ -106,8 +109,8 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def value(run: Run, path: str) -> float:
-    """A quantity of a run by its path, in which numbers count from 0 in lists; nan where the run has none, 0 where it
-    counted none of a name.
+    """A quantity of a run by its path, in which numbers count from 0 in lists, and 0-4 is the mean of the first five;
+    nan where the run has none, 0 where it counted none of a name.
 
     Raises AttributeError for a path there is not.
     """
@@ -116,9 +119,13 @@ def value(run: Run, path: str) -> float:
 
 def of(found: object, path: str) -> float:
     """The same of anything in a run."""
-    for name in path.split("."):
+    names = path.split(".")
+    for at, name in enumerate(names):
         if isinstance(found, list) and name.isdecimal():
             found = found[int(name)] if int(name) < len(found) else None
+        elif isinstance(found, list) and (several := RANGE.fullmatch(name)):
+            some = found[int(several[1]) : int(several[2]) + 1]
+            return sum(of(each, ".".join(names[at + 1 :])) for each in some) / len(some) if some else math.nan
         elif isinstance(found, dict):
             if name not in found:
                 return 0.0

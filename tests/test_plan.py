@@ -315,6 +315,8 @@ def test_who_is_on_another_link_is_no_neighbour():
         ({"module_parameters": "tcp_cwl.rule=h/4"}, "holds its window to 1 segment"),
         ({"ackthin": "delayed,count=9", "module_parameters": "tcp_cwl.rule=3h/2"}, "to 6 segments"),
         ({"module_parameters": "tcp_cwl.rule=rthc/5,tcp_cwl.hops=4"}, "holds its window to 1 segment"),
+        ({"ackthin": None, "ack": "delayed", "routing": "manet_static"}, "the receiver's delayed ACK waits for 2"),
+        ({"ackthin": None, "routing": "manet_static"}, None),
         ({"ackthin": None}, None),
         ({"ackthin": "plain"}, None),
         ({"ackthin": "dynamic"}, None),
@@ -327,6 +329,15 @@ def test_who_is_on_another_link_is_no_neighbour():
 def test_a_window_below_what_the_receiver_waits_for_is_said(options, said):
     found = advice(made(**{"tcp": "cwl", "ackthin": "daa", **options}))
     assert found == [] if said is None else (len(found) == 1 and said in found[0] and "\n" not in found[0])
+
+
+def test_some_flows_are_thinned():
+    """The receivers of the first so many, in a mesh of three rows."""
+    plan = made("mesh", ackthin="delayed", thinned_flows=2)
+    thinned = [node["name"] for node in plan["nodes"] if node["interfaces"][0]["qdisc"]]
+    assert thinned == [flow["destination"] for flow in plan["applications"][:2]] and len(plan["applications"]) == 3
+    with pytest.raises(ValueError, match="it needs ackthin"):
+        made("mesh", thinned_flows=2)
 
 
 def test_the_window_that_is_told_is_the_modules():

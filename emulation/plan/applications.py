@@ -130,7 +130,7 @@ def set_up_queues(specification: Specification, nodes: Nodes, network: Network) 
     transport = specification.transport
     ends = [(application.source, application.destination) for application in network.applications]
     if transport.ackthin:
-        for _, destination in ends:
+        for _, destination in ends[: transport.thinned_flows]:
             nodes[destination]["interfaces"][0]["qdisc"] = {"kind": "ackthin", **transport.ackthin}
         return [THINNING]
     if transport.qdisc:

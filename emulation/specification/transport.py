@@ -51,6 +51,7 @@ class Transport(Section):
     ackthin: Annotated[dict[str, int | str], BeforeValidator(_thinning)] | None = Field(
         None, description="thin the receivers' plain ACKs: delayed|skip|daa|dynamic[,NAME=VALUE...]"
     )
+    thinned_flows: int | None = Field(None, ge=0, description="of so many flows, the first ones; by default of all")
     qdisc: str | None = Field(
         None, description="a root qdisc at both ends of each flow, with its defaults: MODULE:KIND"
     )
@@ -85,6 +86,8 @@ class Transport(Section):
     def _consistent(self) -> Self:
         if self.ackthin and self.qdisc:
             raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
+        if self.thinned_flows is not None and not self.ackthin:
+            raise ValueError("thinned_flows says whose ACKs ackthin thins: it needs ackthin")
         if self.ackthin and self.ack != "plain":
             raise ValueError("ackthin thins the ACKs that TCP sends one a segment: it needs ack plain")
         return self

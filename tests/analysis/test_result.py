@@ -67,6 +67,18 @@ def test_what_is_counted_of_the_mac() -> None:
     assert r.losses == pytest.approx((100 * (5 + 2 + 1 + 1) / sent, 100 * 3 / sent))
 
 
+def test_what_radios_take() -> None:
+    """Of two radios over 120 s: one sends for 10 s and hears others for 20 s, one only hears, for 30 s."""
+    r = run(segments=1000)
+    for station, sent, busy in zip(r.stations, (10, 0), (30, 30), strict=True):
+        station.counters.update(tx_ns=sent * 10**9, busy_ns=busy * 10**9)
+    sent, heard, waited = 10 * 1.140, 50 * 0.939, 180 * 0.819
+    assert r.energy.joules == pytest.approx(sent + heard + waited)
+    delivered_mb = (1000 * 1460 + 700) / 1e6
+    assert r.energy.per_mb == pytest.approx(r.energy.joules / delivered_mb)
+    assert r.energy.beyond_idle_per_mb == pytest.approx((r.energy.joules - 240 * 0.819) / delivered_mb)
+
+
 def test_keys_that_others_rely_on() -> None:
     """The keys of a run that programs read are where they are documented to be."""
     r = json.loads(result().model_dump_json())["runs"][0]

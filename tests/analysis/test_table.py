@@ -116,7 +116,13 @@ def test_without_flight_and_goodput() -> None:
 
 
 def test_paths_lead_into_lists() -> None:
-    """By number, from 0; what is not in the list is unknown."""
+    """By number, from 0; what is not in the list is unknown. From one to another it is their mean."""
+    one = run(segments=4500)
+    three = one.model_copy(update={"flows": [
+        one.flows[0].model_copy(update={"goodput_segments": segments}) for segments in (10, 20, 60)
+    ]})  # fmt: skip
+    assert value(three, "flows.0-2.goodput_segments") == 30 and value(three, "flows.1-2.goodput_segments") == 40
+    assert value(three, "flows.2-9.goodput_segments") == 60 and math.isnan(value(three, "flows.3-9.goodput_segments"))
     assert value(run(segments=4500), "flows.0.goodput_segments") == 4500
     assert math.isnan(value(run(), "flows.1.goodput_segments"))
 

@@ -52,6 +52,8 @@ class Artist:
 @contextlib.contextmanager
 def ahead() -> Iterator[None]:
     """Load the drawing library from now on, beside what is done in this block, for the first `artist` in it."""
+    import numpy  # noqa: F401  # which both need: once
+
     with Child(_studio, daemon=False) as studio:
         _ahead.append(studio)
         yield

@@ -75,5 +75,9 @@ def programs(folders: Iterable[Path]) -> list[Path]:
 
 
 def digest(files: Iterable[Path]) -> str:
-    """SHA-256 of what is in these files."""
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """SHA-256 of what is in these files, one after the other."""
+    found = hashlib.sha256()
+    for file in files:
+        with file.open("rb", buffering=0) as content:
+            hashlib.file_digest(content, lambda: found)
+    return found.hexdigest()

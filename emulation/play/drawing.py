@@ -84,10 +84,12 @@ def _studio(parent: Parent) -> None:
     # It would say at once that a home cannot be written to, and it does without.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Unable to import Axes3D")  # nor is that missed, if it is ended while it loads
+    from matplotlib import _docstring
     from matplotlib.artist import Artist as Drawn
 
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
     Drawn._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
+    _docstring._ArtistKwdocLoader.__missing__ = lambda *_: ""  # type: ignore  # nor what they can be given
     import analysis.figures
     import analysis.panels  # noqa: F401
 

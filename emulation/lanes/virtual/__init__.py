@@ -19,6 +19,7 @@ from types import FrameType
 from emulation.lanes import Ended, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import confine
 from emulation.lanes.virtual.boot import a_cpu, command_line, handed, memory_folder, nobodys, write_boot
+from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
@@ -95,6 +96,11 @@ class Virtual:
 
     name = "virtual"
     run = staticmethod(run)
+
+    def ready(self, kernel: Path) -> tuple[Lane, str]:
+        """As `emulation.lanes.ready` says: what every lane's programs are made of is read once."""
+        bundle()
+        return self, ""
 
 
 LANE: Lane = Virtual()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -59,6 +60,15 @@ class Cell(Model):
     made: str
     seeds: list[int]
     values: dict[str, list[float | None]]
+
+    def take(self, other: Cell) -> None:
+        """The other's seeds, too, in order; of one that is there already, what is there stands."""
+        for at, seed in enumerate(other.seeds):
+            if seed not in self.seeds:
+                place = bisect_left(self.seeds, seed)
+                self.seeds.insert(place, seed)
+                for path, found in self.values.items():
+                    found.insert(place, other.values[path][at])
 
 
 class Standing(Model):
@@ -130,6 +140,17 @@ class Claims:
             cell.seeds.insert(at, run.seed)
             for path, one in zip(wanted, found, strict=True):
                 cell.values[path].insert(at, one)
+
+    def merge(self, other: Record) -> None:
+        """Take in another record's seeds, of the same options and version; what differs in these only if there is none
+        yet."""
+        self.record.made = {**other.made, **self.record.made}
+        for study, cases in other.cells.items():
+            for case, variants in cases.items():
+                for variant, theirs in variants.items():
+                    ours = self.record.cells.setdefault(study, {}).setdefault(case, {}).setdefault(variant, theirs)
+                    if (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
+                        ours.take(theirs)
 
     def tested(self, study: Study, claim: Claim, seeds: Sequence[int] = (), confidence: float = CONFIDENCE) -> Tested:
         """What was found of a study's claim, with these seeds or all that it has."""

@@ -31,6 +31,7 @@ from emulation.play.session import provide
 from emulation.play.store import Store
 from emulation.play.sweep import Place, Sweep
 from emulation.setup.errors import say
+from emulation.specification import explain
 from experiments import Study
 
 MOST_LINES = 24  # of a claim's checks, of those that hold
@@ -43,7 +44,7 @@ class TimeUp(Exception):
 
 def callback(
     numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
-    as_json: bool, jobs: int | None, dask: str | None, store: Path | None,
+    merge: tuple[Path, ...], as_json: bool, jobs: int | None, dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
     """List the seeds' claims and what is known of them; test those that are named, or all."""
     if of_all and numbers:
@@ -60,6 +61,11 @@ def callback(
         claims = Claims(read() if write or not chosen else Claims().record)
     except ValueError as error:
         raise Failure(f"{FILE}: {error}") from None
+    for other in merge:
+        try:
+            claims.merge(read(other))
+        except ValueError as error:
+            raise Misuse(f"merge: {other} is no claims.json of this version: {explain(error)[0]}") from None
     failed: dict[str, str] = {}
     if chosen or of_all:
         with place_for(dask, jobs) as place:
@@ -260,6 +266,8 @@ COMMAND = Command(
                      show_default=True, callback=lambda ctx, param, value: int(value),
                      help="the last look, for what is not decided before"),
         click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and docs/claims.md"),
+        click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
+                     metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
         as_json("what was found as JSON"),
         *of_sweeps(),
     ],

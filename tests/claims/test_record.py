@@ -32,6 +32,15 @@ STUDY = Study(
 RUN = json.loads((Path(__file__).parent / "run.json").read_text())
 
 
+NUMBERED = experiments.numbered()
+
+
+@pytest.fixture
+def unexplained(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {number: replace(said, explained="", finding="") for number, said in NUMBERED.items()}
+    monkeypatch.setattr(experiments, "numbered", lambda: plain)
+
+
 def run(variant: str, seed: int, segments: int, **more: Any) -> Run:
     return Run.model_validate({**RUN, "variant": variant, "seed": seed, GOODPUT: segments, **more})
 
@@ -66,6 +75,18 @@ def test_another_version_stands_instead() -> None:
     assert found.record.cells["rts-cts"][""]["full"].seeds == [9, 10]
 
 
+def test_two_records_add_up() -> None:
+    """Of one version and the same options; else what is there stands."""
+    found = filled(range(1, 4))
+    found.merge(filled(range(3, 6)).record)
+    found.merge(filled(range(7, 9), "then").record)
+    assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5]
+    assert found.record.cells["rts-cts"][""]["full"].values == {GOODPUT: [1001, 1002, 1003, 1004, 1005]}
+    empty = claims()
+    empty.merge(found.record)
+    assert empty.record.cells == found.record.cells
+
+
 def test_what_is_compared_is_of_one_version() -> None:
     found = filled(range(1, 4), "then")
     found.add(STUDY, run("full", 1, 9), "now")
@@ -73,6 +94,7 @@ def test_what_is_compared_is_of_one_version() -> None:
     assert found.tested(*found.of("C4")[0]).verdict
 
 
+@pytest.mark.usefixtures("unexplained")
 def test_what_is_known_of_a_claim() -> None:
     found = filled(range(1, 4))
     known = page.standing(found, "C1")
@@ -97,6 +119,7 @@ def test_with_some_of_the_seeds() -> None:
     [replace(STUDY, options={**STUDY.options, "seconds": 20}), replace(STUDY, topology="mesh"),
      replace(STUDY, variants={"full": {"rts": "full"}, "none": {"rts": "none"}})],
 )  # fmt: skip
+@pytest.mark.usefixtures("unexplained")
 def test_other_options_count_no_more(other: Study) -> None:
     """But other checks do not make runs stale."""
     changed = claims(other, filled(range(1, 4)).record)

@@ -114,13 +114,18 @@ class Bench:
 
     def all(self) -> None:
         """All claims, the most undecided first and of these the cheapest, as long as there is time."""
-        left = [(self.schedule.weight(unit), unit) for unit in self.schedule.units(experiments.numbered())]
+        left = {
+            (study.name, claim.name): (study, claim) for study, claim in self.schedule.units(experiments.numbered())
+        }
+        weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
         try:
             while left:
-                left.sort(key=lambda each: each[0])
-                _, unit = left.pop(0)
-                if (seeds := self.schedule.next(unit)) and self.run([(unit, seeds)]):
-                    left.append((self.schedule.weight(unit), unit))
+                name = min(left, key=lambda name: weights[name])
+                if not (seeds := self.schedule.next(left[name])) or not self.run([(left[name], seeds)]):
+                    del left[name]
+                    continue
+                # The study's other claims share its runs.
+                weights |= {other: self.schedule.weight(left[other]) for other in left if other[0] == name[0]}
         except TimeUp:
             say("the time is up; the same command goes on")
 

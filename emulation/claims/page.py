@@ -116,8 +116,8 @@ def _page(record: Record) -> Iterator[str]:
     yield f"Of {len(record.claims)} claims: " + ", ".join(
         f"{counts[state.value]} {state.value}" for state in State if counts[state.value]
     ) + "."  # fmt: skip
-    if made := sorted((one.kernel, one.sources) for one in versions(record).values()):
-        yield "Found with " + ", ".join(f"Linux {kernel}, sources `{sources}`" for kernel, sources in made) + "."
+    if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
+        yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
     numbered = experiments.numbered()
     for seed, title in SEEDS.items():
         yield from ("", f"## Seed {seed}", "", f"{title}.", "", "| | the seed | here | |", "|---|---|---|---|")

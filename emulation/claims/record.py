@@ -3,8 +3,8 @@
 
 Kept is what each check compares, for each seed: a quantity of a variant in a case of a study. So states follow from the
 numbers and from the claims' checks, and can be worked out anew whenever these change. Numbers are of the options that
-they were found with (`of`) and of a version of all that makes them (`made`): where the options are others now the
-numbers do not count, and results of other seeds add up only if they are of the same version; else the new ones stand.
+they were found with (`of`) and of a version of what makes them (`made`): where the options are others now the numbers
+do not count, and results of other seeds add up only if they are of the same version; else the new ones stand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,15 +28,11 @@ from analysis.table import value
 from emulation.claims.looks import CONFIDENCE, State, state
 from emulation.lanes import CHECKOUT
 from emulation.play.lab import digest
-from emulation.play.store import readers
 from experiments import Study
 
 FILE = CHECKOUT / "docs/claims.json"
-FOLDERS = (
-    *("emulation/kernel", "emulation/dcf80211", "emulation/manet", "emulation/tcp_tap", "tc_modules"),
-    *("emulation/lane", "traffic", "emulation/plan", "emulation/specification", "topologies"),
-)
-SUFFIXES = {".py", ".c", ".h", ".patch", ".config", ".list"}
+GOLDEN = CHECKOUT / "tests/lane/golden.json"  # what runs of all kinds do, to the byte, but not these:
+NOT_GOLDEN = (CHECKOUT / "emulation/manet", CHECKOUT / "tc_modules")
 DIGITS = 7
 NOT_YET, CHANGED = "not run yet", "its study has changed since it was run"
 
@@ -46,11 +42,11 @@ class Model(BaseModel):
 
 
 class Made(Model):
-    """A version of all that makes results: the kernel's release, and a hash of the sources, which are the same on all
-    machines."""
+    """A version of what makes results: the kernel's release, and a hash of the golden traces, which hold what all of it
+    does, and of the sources of what they leave out. It is the same on all machines."""
 
     kernel: str
-    sources: str
+    behaviour: str
 
 
 class Cell(Model):
@@ -215,21 +211,14 @@ def definition(study: Study, case: str, variant: str) -> str:
 
 def made_now(kernel: str) -> tuple[str, Made]:
     """The version of what makes results now, and its name."""
-    made = Made(kernel=kernel, sources=sources())
+    made = Made(kernel=kernel, behaviour=behaviour())
     return short(made.model_dump_json()), made
 
 
 @cache
-def sources() -> str:
-    """A hash of what results are made by, as far as it is in the checkout."""
-    return short(digest(_sources()) + readers())
-
-
-def _sources() -> Iterator[Path]:
-    for folder in FOLDERS:
-        for file in sorted((CHECKOUT / folder).rglob("*")):
-            if file.suffix in SUFFIXES or file.name in ("Kbuild", "Makefile"):
-                yield file
+def behaviour() -> str:
+    files = [file for folder in NOT_GOLDEN for file in sorted(folder.rglob("*")) if file.suffix in (".c", ".h")]
+    return short(digest([*([GOLDEN] if GOLDEN.is_file() else []), *files]))
 
 
 def short(text: str) -> str:

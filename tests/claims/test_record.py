@@ -143,8 +143,8 @@ def test_an_explanation_stands_before_what_it_explains(monkeypatch: pytest.Monke
 def test_the_file_says_all(tmp_path: Path) -> None:
     """What is written is read again, and written the same."""
     found = filled(range(1, 4))
-    found.record.made["now"] = record.Made(kernel="6.12.1", sources="abc")
-    found.record.made["then"] = record.Made(kernel="6.12.0", sources="abc")
+    found.record.made["now"] = record.Made(kernel="6.12.1", behaviour="abc")
+    found.record.made["then"] = record.Made(kernel="6.12.0", behaviour="abc")
     found.record.claims = {"C1": page.standing(found, "C1")}
     (tmp_path / "claims.json").write_text(record.text(found.record))
     again = record.read(tmp_path / "claims.json")

@@ -47,9 +47,7 @@ class Schedule:
 
     def seeds(self, unit: Unit) -> set[int]:
         """Those that all of a claim's runs have, of the version that there is now."""
-        study, claim = unit
-        cells = {(case, variant) for case, variant, _ in claim.cells}
-        return set.intersection(*(self.claims.seeds(study, *cell, self.made) for cell in cells))
+        return set.intersection(*(self.claims.seeds(unit[0], *cell, self.made) for cell in cells(unit)))
 
     def next(self, unit: Unit) -> list[int] | None:
         """The seeds for the next look at a claim; None if it is decided, or more are not worth it."""
@@ -63,14 +61,13 @@ class Schedule:
 
     def tasks(self, unit: Unit, seeds: Sequence[int]) -> list[Task]:
         """The runs that are missing for a claim with these seeds."""
-        study, claim = unit
         found: list[Task] = []
         missing: dict[tuple[int, ...], list[tuple[str, str]]] = {}
-        for case, variant in dict.fromkeys((case, variant) for case, variant, _ in claim.cells):
-            there = self.claims.seeds(study, case, variant, self.made)
-            missing.setdefault(tuple(seed for seed in seeds if seed not in there), []).append((case, variant))
-        for lacking, cells in missing.items():
-            found += self.tasks_for(study, cells, lacking) if lacking else []
+        for cell in cells(unit):
+            there = self.claims.seeds(unit[0], *cell, self.made)
+            missing.setdefault(tuple(seed for seed in seeds if seed not in there), []).append(cell)
+        for lacking, some in missing.items():
+            found += self.tasks_for(unit[0], some, lacking) if lacking else []
         return found
 
     def take(self, study: Study, sweep: Sweep) -> None:
@@ -81,12 +78,29 @@ class Schedule:
     def weight(self, unit: Unit) -> tuple[bool, float, float]:
         """The lower, the sooner: those that were never run, then those of which most is open; and of these what costs
         least, by seconds of air and stations."""
-        study, claim = unit
         verdict = self.tested(unit).verdict if self.seeds(unit) else None
         findings = verdict.findings if verdict else []
         open_ = sum(finding.decided is Sure.OPEN for finding in findings) / max(len(findings), 1)
-        cells = {(case, variant) for case, variant, _ in claim.cells}
-        options = [{**study.options, **study.cases[case], **study.variants[variant]} for case, variant in cells]
-        guess = sum(float(str(each.get("seconds", 120))) * float(str(each.get("stations", CROWD))) for each in options)
-        cost = len(cells) * study.core_s or guess / OF_CPU
-        return bool(findings), -open_, cost * (len(LOOKS) if findings else 1)
+        return bool(findings), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if findings else 1)
+
+    def cost_s(self, units: Iterable[Unit]) -> float:
+        """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""
+        runs = {
+            (unit[0].name, cell, seed): unit[0]
+            for unit in units if (seeds := self.next(unit))
+            for cell in cells(unit) for seed in set(seeds) - self.claims.seeds(unit[0], *cell, self.made)
+        }  # fmt: skip
+        return sum(guess_s(study, [cell]) for (_, cell, _), study in runs.items())
+
+
+def cells(unit: Unit) -> list[tuple[str, str]]:
+    """The cases and variants that a claim's checks name."""
+    return list(dict.fromkeys((case, variant) for case, variant, _ in unit[1].cells))
+
+
+def guess_s(study: Study, some: Sequence[tuple[str, str]]) -> float:
+    """What runs of these cases and variants may take of one CPU, each once."""
+    if study.core_s:
+        return study.core_s * len(some)
+    options = [{**study.options, **study.cases[case], **study.variants[variant]} for case, variant in some]
+    return sum(float(str(of.get("seconds", 120))) * float(str(of.get("stations", CROWD))) for of in options) / OF_CPU

@@ -26,6 +26,7 @@ from emulation.cli.command import Command, Seeds, as_json
 from emulation.cli.study import tasks_for
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.play.errors import Failure, Misuse
+from emulation.play.progress import duration
 from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.play.store import Store
@@ -118,6 +119,8 @@ class Bench:
             (study.name, claim.name): (study, claim) for study, claim in self.schedule.units(experiments.numbered())
         }
         weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
+        seconds = self.schedule.cost_s(left.values()) / max(self.place.jobs, 1)
+        say(f"to look once more at all that is not decided takes about {duration(seconds)}, a guess")
         try:
             while left:
                 name = min(left, key=lambda name: weights[name])

@@ -13,7 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import LayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import Bbox
 
 DPI = 150
 PAD, BETWEEN = 0.05, 0.12  # inches: around all, and from panel to panel
@@ -50,28 +52,40 @@ class Column(LayoutEngine):
         """Measure what is around the panels, and place them and the names of their axes."""
         dpi, (width, height) = fig.dpi, fig.get_size_inches()
         was = [axes.bbox.frozen() for axes in fig.axes]
-        boxes = [axes.get_tightbbox(bbox_extra_artists=around(axes), for_layout_only=True) for axes in fig.axes]
+        boxes = [written(axes, axes is fig.axes[-1]) for axes in fig.axes]
         around_in = [
             ((inner.x0 - box.x0) / dpi, (inner.y0 - box.y0) / dpi, (box.x1 - inner.x1) / dpi, (box.y1 - inner.y1) / dpi)
-            for inner, box in zip(was, boxes, strict=True) if box
+            for inner, box in zip(was, boxes, strict=True)
         ]  # fmt: skip
         left, below, right, above = zip(*around_in, strict=True)
+        names = [(place(axes.yaxis.label)[0], place(axes.xaxis.label)[1]) for axes in fig.axes]
         for axes in fig.axes:
             axes.yaxis.set_major_locator(FixedLocator(list(axes.yaxis.get_majorticklocs())))  # those that were measured
         x, wide = PAD + max(left), width - 2 * PAD - max(left) - max(right)
         high = height - self.note - 2 * PAD - sum(below) - sum(above) - BETWEEN * (len(was) - 1)
         top = height - PAD
-        for axes, inner, share, under, over in zip(fig.axes, was, self.heights, below, above, strict=True):
+        placed = zip(fig.axes, was, names, self.heights, below, above, strict=True)
+        for axes, inner, (beside_px, below_px), share, under, over in placed:
             tall = max(high * share / sum(self.heights), PAD)
             top -= over + tall
             axes.set_position((x / width, top / height, max(wide, PAD) / width, tall / height))
             top -= under + BETWEEN
-            (_, y_px), (x_px, _) = axes.xaxis.label.get_position(), axes.yaxis.label.get_position()
-            axes.xaxis.set_label_coords(0.5, (y_px - inner.y0) / dpi / tall)
-            axes.yaxis.set_label_coords((x_px - inner.x0) / dpi / max(wide, PAD), 0.5)
+            axes.xaxis.set_label_coords(0.5, (below_px - inner.y0) / dpi / tall)
+            axes.yaxis.set_label_coords((beside_px - inner.x0) / dpi / max(wide, PAD), 0.5)
 
 
-def around(axes: Axes) -> list[Any]:
-    """What may stand outside a panel, besides its axes and its title."""
-    legend = axes.get_legend()
-    return [*([legend] if legend else []), *axes.texts, *(line for line in axes.lines if not line.get_clip_on())]
+def place(text: Text) -> Any:
+    """Where it is, in pixels across and up."""
+    return text.get_transform().transform(text.get_position())
+
+
+def written(axes: Axes, last: bool) -> Bbox:
+    """A panel with what is written around it. A legend to its right may go on beside the next one."""
+    more = [*axes.texts, *(line for line in axes.lines if not line.get_clip_on())]  # besides its axes and its title
+    box, inner = axes.get_tightbbox(bbox_extra_artists=more, for_layout_only=True), axes.bbox
+    assert box
+    if legend := axes.get_legend():
+        extent = legend.get_window_extent()
+        beside = extent.x0 >= inner.x1 and not last
+        box = Bbox.union([box, Bbox.from_extents(inner.x0, inner.y0, extent.x1, inner.y1) if beside else extent])
+    return box

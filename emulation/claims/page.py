@@ -39,37 +39,37 @@ def standing(claims: Claims, name: str) -> Standing:
     tested = [claims.tested(study, claim) for study, claim in claims.of(name)]
     studies = list(dict.fromkeys(one.study.name for one in tested))
     findings = claims.findings(tested)
+    missing = Counter((one.study.name, one.why) for one in tested if one.why)
     if not findings:
-        why = said.untested or "; ".join(dict.fromkeys(one.why for one in tested))
+        why = said.untested or "; ".join(dict.fromkeys(why for _, why in missing))
         return Standing(state=State.UNTESTED.value, studies=studies, why=why)
     found = claims.state(tested)
     explained = bool(said.explained) and found in (State.NOT, State.IN_PART)
-    decided = [finding.decided for finding in findings]
-    open_ = decided.count(Sure.OPEN)
+    ours = [(f"{one.study.name}, " if len(studies) > 1 else "") + summary(one) for one in tested if one.verdict]
     return Standing(
         state=(State.EXPLAINED if explained else found).value, found=found.value if explained else "",
-        seeds=min(finding.seeds for finding in findings),
-        checks=f"{decided.count(Sure.CONFIRMED)} of {len(decided)} hold" + (f", {open_} undecided" if open_ else ""),
-        studies=studies, ours=[summary(claims, one) for one in tested],
-        why="; ".join(dict.fromkeys(f"{one.study.name}: {one.why}" for one in tested if one.why)),
+        seeds=min(finding.seeds for finding in findings), checks=how_many(findings), studies=studies,
+        ours=ours,
+        why="; ".join(f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()),
     )  # fmt: skip
 
 
-def summary(claims: Claims, one: Tested) -> str:
-    """A study's claim in short: its numbers beside the published ones if there are any, or else its check, or in how
-    many they hold and between which ratios."""
-    before = f"{one.claim.name}: "
-    if one.verdict is None:
-        return before + one.why
-    findings = one.verdict.findings
+def how_many(findings: Sequence[Finding]) -> str:
+    decided = [finding.decided for finding in findings]
+    open_ = decided.count(Sure.OPEN)
+    return f"{decided.count(Sure.CONFIRMED)} of {len(decided)} hold" + (f", {open_} undecided" if open_ else "")
+
+
+def summary(one: Tested) -> str:
+    """What was found of a study's claim in short: its check, or how many of them hold, with our numbers beside the
+    published ones if there are any, or else between which ratios they are."""
+    findings = one.verdict.findings if one.verdict else ()
     if len(findings) == 1:
         said = line_of(findings[0], one.study.names, one.study.rows, one.study.quantities)
     else:
-        confirmed = sum(finding.decided is Sure.CONFIRMED for finding in findings)
-        open_ = sum(finding.decided is Sure.OPEN for finding in findings)
-        said = f"{confirmed} of {len(findings)} checks hold" + (f", {open_} undecided" if open_ else "")
-    numbers = beside(one.study, findings)
-    return f"{before}{said}" + (f"; {numbers}" if numbers else ratios(findings) if len(findings) > 1 else "")
+        said = how_many(findings)
+    numbers = beside(one.study, findings) or (ratios(findings) if len(findings) > 1 else "")
+    return f"{one.claim.name}: {said}" + (f"; {numbers}" if numbers else "")
 
 
 def beside(study: Study, findings: Sequence[Finding]) -> str:
@@ -90,7 +90,7 @@ def beside(study: Study, findings: Sequence[Finding]) -> str:
 def ratios(findings: Sequence[Finding]) -> str:
     """Between which ratios all of them are, if each has one."""
     found = [finding.ratio.mean for finding in findings if finding.ratio and len(finding.check.sides) == 2]
-    return f"; ratios {min(found):.3g} to {max(found):.3g}" if found and len(found) == len(findings) else ""
+    return f"ratios {min(found):.3f} to {max(found):.3f}" if found and len(found) == len(findings) else ""
 
 
 def file(claims: Claims) -> None:

@@ -107,6 +107,22 @@ def test_what_is_known_of_a_claim() -> None:
     assert page.standing(found, "C2").state == "not tested"
 
 
+def test_what_is_missing_is_said() -> None:
+    """Of a claim of which one study was run, and another was not."""
+    found = filled(range(1, 4))
+    found.studies = [
+        STUDY,
+        replace(STUDY, name="other", claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]),
+    ]
+    known = page.standing(found, "C1")
+    assert (known.state, known.studies, known.why) == (
+        "undecided",
+        ["rts-cts", "other"],
+        "other: not run yet (2 claims)",
+    )
+    assert [one.partition(":")[0] for one in known.ours] == ["rts-cts, C1"]
+
+
 def test_with_some_of_the_seeds() -> None:
     found = filled(range(1, 6))
     [unit] = found.of("C1")

@@ -328,14 +328,15 @@ def wait_for(log: Path, word: str) -> str:
 
 
 @pytest.mark.lane
-def test_a_worker_is_killed(tmp_path: Path) -> None:
-    """Of two, in the middle of a sweep: all results are there, and they are what this machine finds."""
+def test_workers_are_killed(tmp_path: Path) -> None:
+    """One of three at once and one that may end in order, in the middle of a sweep: all results are there, and they are
+    what this machine finds."""
     store = tmp_path / "store"
     written(tmp_path, GRID.replace("1..2", "1..10").replace("stations = [2, 3]", "queue = [9]"))
     with contextlib.ExitStack() as stack:
         stack.enter_context(program(tmp_path / "scheduler.log", "scheduler", "--port", "0"))
         address = wait_for(tmp_path / "scheduler.log", "the scheduler is at ")
-        logs = [tmp_path / f"{name}.log" for name in "ab"]
+        logs = [tmp_path / f"{name}.log" for name in "abc"]
         workers = [stack.enter_context(program(log, "worker", address, "--jobs", "1")) for log in logs]
         for log in logs:
             wait_for(log, " plays ")
@@ -346,6 +347,8 @@ def test_a_worker_is_killed(tmp_path: Path) -> None:
         while len(list(store.glob("*/*.json.gz"))) < 3 and sweep.poll() is None:
             time.sleep(0.01)
         workers[0].kill()
+        workers[1].terminate()
+        assert workers[1].wait() == 130
         _, said = sweep.communicate()
         assert sweep.returncode == 0, said.decode()
     there = json.loads((tmp_path / "out/result.json").read_text())["runs"]

@@ -17,6 +17,7 @@ import logging
 import os
 import queue
 import signal
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -35,6 +36,7 @@ from emulation.setup.errors import say
 CONNECT_S = 5
 NO_PAGE = "127.0.0.1:0"  # of Dask's own, in which this has no part: nobody else sees it, and it is in nobody's way
 players: queue.SimpleQueue[Child[None]] = queue.SimpleQueue()  # of this worker, that are idle
+leaving = threading.Event()  # this worker's players are about to be ended
 
 
 class There:
@@ -109,8 +111,10 @@ def play_there(task: Task, wanted: dict[str, str]) -> Found:
                 found: Found = said
                 players.put(player)
                 return found
-    except Killed:
-        os.kill(os.getpid(), signal.SIGTERM)  # a worker without its player is none: others have its runs
+    except Killed:  # a worker without its player is none: it goes, and others have its runs
+        if not leaving.is_set():
+            os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait()  # what is raised here would be the run's failure
         raise
 
 
@@ -133,23 +137,21 @@ def worker(address: str, jobs: int, host: str | None) -> None:
     lab, store = provide(), Store()
     lab.sha256  # noqa: B018  # once, and not in every player
     with contextlib.ExitStack() as stack:
-        mine = [stack.enter_context(Child(partial(play_for_threads, lab, store), daemon=False)) for _ in range(jobs)]
-        for player in mine:
-            players.put(player)
-        asyncio.run(_worker(address, host, mine))
+        for _ in range(jobs):
+            players.put(stack.enter_context(Child(partial(play_for_threads, lab, store), daemon=False)))
+        asyncio.run(_worker(address, jobs, host))
 
 
-async def _worker(address: str, host: str | None, mine: Sequence[Child[None]]) -> None:
+async def _worker(address: str, jobs: int, host: str | None) -> None:
     from distributed import Worker
 
     quiet()
-    options: dict[str, Any] = {"nthreads": len(mine), "host": host, "memory_limit": 0, "dashboard_address": NO_PAGE}
+    options: dict[str, Any] = {"nthreads": jobs, "host": host, "memory_limit": 0, "dashboard_address": NO_PAGE}
     try:
         async with Worker(address, **options) as working:
-            say(f"{working.address} plays {len(mine)} runs side by side for {address}")
+            say(f"{working.address} plays {jobs} runs side by side for {address}")
             if told := await finished(working):
-                for player in mine:  # whose threads wait for them
-                    player.process.terminate()
+                leaving.set()
                 await working.close(executor_wait=False)
     except (OSError, ValueError) as error:
         raise Failure(f"no scheduler at {address}: {error or 'it does not answer'}") from None

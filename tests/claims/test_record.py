@@ -18,7 +18,9 @@ from emulation.claims import page, record
 from emulation.claims.looks import LOOKS
 from emulation.claims.record import Claims, Record
 from emulation.claims.schedule import Schedule
+from emulation.cli.claims import Bench
 from emulation.play.run import Task
+from emulation.play.sweep import Here
 from experiments import Study
 
 GOODPUT, DROPS = "goodput_segments", "queue_drops"
@@ -208,6 +210,29 @@ def test_what_was_never_run_comes_first() -> None:
     schedule = Schedule(found, "now", lambda study, cells, seeds: [])
     units = sorted(schedule.units(["C1"]), key=schedule.weight)
     assert [study.name for study, _ in units] == ["cheap", "dear", "rts-cts"]
+
+
+def test_a_second_look_comes_after_every_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a claim that another one's runs have given its first look."""
+    same = replace(STUDY.claims[0], name="C4")
+    found = claims(replace(STUDY, claims=[STUDY.claims[0], same]))
+    found.studies.append(replace(STUDY, name="dear", options={**STUDY.options, "seconds": 500}, claims=[same]))
+    bench = Bench.__new__(Bench)
+    bench.schedule, bench.place = Schedule(found, "now", lambda study, cells, seeds: [], most=6), Here(1)
+    order: list[tuple[str, int]] = []
+
+    def play(wanted: list[tuple[tuple[Study, Claim], list[int]]]) -> bool:
+        """Goodput is alike, whatever the variant."""
+        [((study, _), seeds)] = wanted
+        order.append((study.name, len(seeds)))
+        for seed in seeds:
+            for variant in ("full", "none"):
+                found.add(study, run(variant, seed, 1000 + 7 * seed % 10 * (1 if variant == "none" else -1)), "now")
+        return True
+
+    monkeypatch.setattr(bench, "run", play)
+    bench.all()
+    assert order == [("rts-cts", 3), ("dear", 3), ("rts-cts", 6), ("dear", 6)]
 
 
 def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:

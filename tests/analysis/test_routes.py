@@ -149,7 +149,7 @@ def test_timeouts_without_a_route() -> None:
     edges = np.array([1000, 3000, 8000, 9000, 10_000]) * MS
     phase = np.array([Phase.SLOW_START, Phase.RTO, Phase.SLOW_START, Phase.RTO])
     none = np.zeros(0, np.int64)
-    tcp = TcpFlow(edges, none, none, none, none, phase, none, none, (0, 0))
+    tcp = TcpFlow(edges, none, none, none, none, phase, none, none, (0, 0), None)
     assert way.summary(None, tcp).rto_without_s == 2.5
 
 

@@ -1,40 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that a browser plays: a page, its style and its program, and the film as one block of data. It asks nobody
-for anything: it forbids itself to.
+"""The file that a browser plays (`analysis.packed`). Times are differences, as they compress best."""
 
-The data is an object of JSON, whose `columns` say where in what follows it each column of numbers is; compressed, as
-text. Times are differences, as they compress best. `unpack` reads it again.
-"""
-
-import base64
-import gzip
-import html
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from analysis import packed
 from analysis.film import BIN_S, HOLD_S, NOBODY, Film
 from analysis.remarks import NAMES
 from analysis.routes import Event
 from analysis.trace import Array, Kind
 
 HERE = Path(__file__).parent
-DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
-LENGTH = 4  # bytes before the JSON that say how long it is
 
 
 def page(film: Film) -> str:
     """The whole file."""
-    text = (HERE / "page.html").read_text()
-    parts = {
-        "title": html.escape(film.title), "style": (HERE / "style.css").read_text(),
-        "player": (HERE / "scene.js").read_text() + (HERE / "player.js").read_text(),
-        "data": base64.b64encode(pack(film)).decode(),
-    }  # fmt: skip
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], text)
+    return packed.page(HERE, film.title, ("scene.js", "player.js"), pack(film))
 
 
 def pack(film: Film) -> bytes:
@@ -55,36 +37,15 @@ def pack(film: Film) -> bytes:
         "arrived": np.array([flow.arrived for flow in film.flows], "<u2").ravel(),
         "toggle": np.array(film.toggles, "<f8").reshape(-1, 3).T.ravel(),
     }  # fmt: skip
-    places, at = {}, 0
-    for name, column in columns.items():
-        places[name] = [column.dtype.str[1:], at, int(column.size)]
-        at += -(-column.nbytes // 8) * 8
     head = {
         "title": film.title, "seconds": film.seconds, "stations": list(film.stations), "reach": film.reach_m,
         "presence": film.presence,
         "stops": [len(way) for way in film.ways], "bin": BIN_S, "hold": HOLD_S, "nobody": NOBODY,
         "flows": [{"name": flow.name, "source": flow.source, "destination": flow.destination, "runs": len(flow.runs)}
                   for flow in film.flows],
-        "kinds": NAMES[: len(Kind)], "events": [event.name for event in Event], "columns": places,
+        "kinds": NAMES[: len(Kind)], "events": [event.name for event in Event],
     }  # fmt: skip
-    text = json.dumps(head).encode()
-    text += b" " * (-(LENGTH + len(text)) % 8)
-    body = b"".join(column.tobytes().ljust(-(-column.nbytes // 8) * 8, b"\0") for column in columns.values())
-    return gzip.compress(len(text).to_bytes(LENGTH, "little") + text + body, 9, mtime=0)
-
-
-def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The data of a page again: what its JSON says, and its columns."""
-    found = DATA.search(page_)
-    assert found
-    data = gzip.decompress(base64.b64decode(found[1]))
-    begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
-    head = json.loads(data[LENGTH:begin])
-    columns = {
-        name: np.frombuffer(data, np.dtype(kind), size, begin + at)
-        for name, (kind, at, size) in head["columns"].items()
-    }
-    return head, columns
+    return packed.pack(head, columns)
 
 
 def _differences(times: Array) -> Array:

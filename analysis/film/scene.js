@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a film says of a moment: the data of the page, read, and questions asked of it. Nothing here draws.
-"use strict";
 
 async function readFilm(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(plain).arrayBuffer();
-  const begin = 4 + new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, begin - 4)));
-  const kinds = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array };
-  const column = {};
-  for (const [name, [kind, at, size]] of Object.entries(head.columns))
-    column[name] = new kinds[kind](buffer, begin + at, size);
-  return new Scene(head, column);
-}
-
-// The number of elements of a sorted list that are not above x.
-function upTo(list, x) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] <= x) low = middle + 1; else high = middle;
-  }
-  return low;
+  return new Scene(...await unpack(text));
 }
 
 // Times (s) from differences in microseconds.

@@ -14,8 +14,9 @@ from sample import Sample
 
 from analysis import aired, film, routes
 from analysis.film import Film
-from analysis.film.page import HERE, page, unpack
+from analysis.film.page import HERE, page
 from analysis.film.still import still
+from analysis.packed import unpack
 from analysis.routes import Event
 from analysis.trace import Kind
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.capture import read_file
+from analysis.capture import Capture, read_file
 from analysis.columns import around
 from analysis.dissect import Frames, Tcp, classify
 from analysis.medium import airtime_ns
@@ -46,7 +46,11 @@ class Aired:
 
 def read(path: Path, plan: Mapping[str, Any]) -> Aired:
     """The transmissions in the file at `path`, of a run of this plan. Raises CaptureError, OSError."""
-    capture = read_file(path)
+    return of_capture(read_file(path), plan)
+
+
+def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
+    """The same of one that was read."""
     row = np.flatnonzero(capture.interface == 0)
     frames = Frames(capture.data, capture.frame[row], capture.caplen[row] - 4 * capture.has_fcs[row])
     kind, tcp = classify(frames)

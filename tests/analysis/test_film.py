@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Films: their data is what the run says, they ask nobody for anything, and a browser shows the same."""
 
-import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser import CHROMIUM, look
 from sample import Sample
 
 from analysis import aired, film, routes
@@ -20,7 +18,6 @@ from analysis.packed import unpack
 from analysis.routes import Event
 from analysis.trace import Kind
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AT_S = (0.0, 0.7, 1.0, 2.5, 3.999, 6.0)
 
 
@@ -170,11 +167,7 @@ def test_a_still(form: str, magic: bytes, made: Film, tmp_path: Path) -> None:
 
 
 SHOWS = """
-const said = {};
-async function look() {
-  while (!scene) await new Promise((done) => setTimeout(done, 10));
-  const press = (key, shiftKey = false) =>
-    document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+  await when(() => scene);
   said.at = AT_S.map((t) =>
     ({ positions: scene.positions(t), links: scene.links(t), path: scene.path(0, t)?.over ?? [] }));
   said.frames = scene.frame.start.length;
@@ -190,27 +183,13 @@ async function look() {
   said.clock = element("clock").textContent;
   said.told = element("told").innerText;
   said.drawn = [...stage.getContext("2d").getImageData(0, 0, stage.width, stage.height).data].some((v) => v);
-  const result = document.createElement("pre");
-  result.id = "result";
-  result.textContent = JSON.stringify(said);
-  document.body.append(result);
-}
-look();
 """
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_the_same(made: Film, tmp_path: Path) -> None:
     """Without network: positions, links and paths; keys and the scrub bar move through time."""
-    file = tmp_path / "film.html"
-    file.write_text(page(made).replace("</body>", f"<script>{SHOWS.replace('AT_S', str(list(AT_S)))}</script></body>"))
-    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND",
-               f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=20000", "--dump-dom",
-               f"{file.as_uri()}#theme=light"]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found, done.stderr[-2000:]
-    said = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    said = look(page(made), SHOWS.replace("AT_S", str(list(AT_S))), tmp_path, "#theme=light")
     for at_s, seen in zip(AT_S, said["at"], strict=True):
         assert seen["positions"] == [pytest.approx(list(each)) for each in made.positions(at_s)]
         assert [tuple(pair) for pair in seen["links"]] == made.links(at_s)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who heard each transmission, as masks: rows of bits, one a station. Most transmissions share theirs with others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from analysis.aired import Aired
+from analysis.capture import Capture
+from analysis.links import attowatts
+from analysis.medium import Medium, Own
+from analysis.trace import Array
+
+PAIRS = 1 << 19  # of transmissions and stations, looked at together
+MOST_PAIRS = 40_000_000  # of more nobody waits for an answer
+
+
+def receivers(shown: Capture, views: Capture, stations: int) -> Array:
+    """Who received each transmission well, as stations.pcapng has it."""
+    well = np.flatnonzero((views.interface > 0) & ~views.bad)
+    row = np.searchsorted(shown.packet_id, views.packet_id[well]).clip(max=max(shown.packet_id.size - 1, 0))
+    masks = np.zeros((shown.packet_id.size, -(-stations // 8)), np.uint8)
+    station = views.interface[well] - 1
+    known = shown.packet_id[row] == views.packet_id[well] if row.size else np.zeros(0, bool)
+    for one in range(stations):
+        masks[row[known & (station == one)], one // 8] |= np.uint8(1 << one % 8)
+    return masks
+
+
+def hearing(
+    air: Aired, plan: Mapping[str, Any], lane: Mapping[str, Any], medium: Medium, shown: Capture,
+    threshold: str = "cs_threshold_mdbm",
+) -> Array | None:  # fmt: skip
+    """At whom each transmission arrived with this power at least. None: there are too many to be asked."""
+    stations, size = medium.links.stations, air.station.size
+    if size * stations > MOST_PAIRS:
+        return None
+    changes = lane.get("changes", ())
+    needed = Own.of_run(plan, threshold, changes)
+    needed = Own(needed.station, needed.since_ns, attowatts(needed.value))
+    masks, everybody = np.zeros((size, -(-stations // 8)), np.uint8), np.arange(stations)
+    for begin in range(0, size, max(PAIRS // stations, 1)):
+        part = slice(begin, begin + max(PAIRS // stations, 1))
+        sender, when, number = (column[part, None] for column in (air.station, air.start_ns, shown.packet_id))
+        power, _ = medium.links.arriving(sender.clip(min=0), everybody, when, number)
+        at = (power >= needed.at(everybody, when)) & (sender != everybody) & (sender >= 0) & (power > 0)
+        masks[part] = np.packbits(at, axis=1, bitorder="little")
+    return masks
+
+
+def mark(masks: Array, station: Array, which: Array) -> None:
+    """Some transmissions reached these stations, too."""
+    row = np.flatnonzero(which)
+    masks[row, station[row] // 8] |= (1 << station[row] % 8).astype(np.uint8)
+
+
+def distinct(*masks: Array) -> tuple[Array, list[Array]]:
+    """The masks that there are, and of each of several columns of them their numbers."""
+    rows = np.concatenate(masks)
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, first, number = np.unique(whole, return_index=True, return_inverse=True)
+    return rows[first], np.split(number, len(masks))

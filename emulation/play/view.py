@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one looks at of runs, from their folders: the air on a timeline (`analysis.timeline`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from analysis import timeline
+from analysis.capture import CaptureError
+from analysis.timeline import Timeline, perfetto
+from analysis.timeline.page import page
+from analysis.trace import TraceError
+from emulation.play.errors import Failure, Misuse
+from emulation.play.traces import TRACE, tcp_flows
+
+TIMELINE = "timeline.html"
+PERFETTO = (".json", ".json.gz")
+
+
+def timeline_of(where: Path) -> Timeline:
+    """That of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
+    try:
+        plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
+        if not (where / TRACE).is_file():
+            raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
+        title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
+        return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
+    except (CaptureError, TraceError, ValueError, KeyError) as error:
+        raise Failure(f"{where}: {error}") from None
+
+
+def write_timeline(made: Timeline, out: Path) -> None:
+    """The file that a browser shows. Raises OSError."""
+    out.write_text(page(made))
+
+
+def write_perfetto(made: Timeline, out: Path) -> None:
+    """The same for ui.perfetto.dev. Raises Misuse, OSError."""
+    if not out.name.endswith(PERFETTO):
+        raise Misuse(f"perfetto: {out} is none of {', '.join('*' + suffix for suffix in PERFETTO)}")
+    perfetto.write(made, out)

@@ -303,10 +303,46 @@ def test_a_sweep_by_its_command(tmp_path: Path) -> None:
         said.append(done.stderr)
         results.append(json.loads((tmp_path / where / "result.json").read_text())["runs"])
         assert "rts none" in done.stdout
-    assert "8 are to be run, 8 s of air" in said[0]
-    assert "8 of 8 runs are in the store: nothing is to be run" in said[1]
+    assert "8 to run, 8 s of air" in said[0]
+    assert "8 of 8 runs are in the store: nothing to run" in said[1]
     assert results[0] == results[1]
     assert [run["changes"] for run in results[0]][:2] == [{}, {"rts": "none"}]
+
+
+MOODY = """
+from emulation import lanes
+from emulation.lanes import LaneError, Reason
+
+class Moody:
+    name = "moody"
+
+    def run(self, kernel, modules, run_folder, *arguments, **more):
+        if run_folder.name == "stations-3-rts-none-2":
+            raise LaneError(Reason.CRASHED, "it rained")
+        return lanes.find("virtual").run(kernel, modules, run_folder, *arguments, **more)
+
+LANE = Moody()
+"""
+
+
+@pytest.mark.lane
+def test_what_failed_is_filed_and_the_rest_is_shown(tmp_path: Path) -> None:
+    """The tables are of the seeds that all have, result.json of all that was found; where it does not rain, the same
+    command has the rest."""
+    written(tmp_path, GRID)
+    (tmp_path / "moody.py").write_text(MOODY)
+    command = [sys.executable, "-P", "-m", "emulation", "sweep", "my.toml", "--store", "store", "--out"]
+    bad = subprocess.run([*command, "bad", "--lane", "./moody.py"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True,
+                         text=True)  # fmt: skip
+    assert bad.returncode == 1
+    assert "1 of 8 runs failed: stations-3-rts-none-2: the lane's kernel crashed: it rained" in bad.stderr
+    assert "seed 1; 1 s" in bad.stdout
+    assert json.loads((tmp_path / "bad/failures.json").read_text()).keys() == {"stations-3-rts-none-2"}
+    assert len(json.loads((tmp_path / "bad/result.json").read_text())["runs"]) == 7
+    good = subprocess.run([*command, "good"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert good.returncode == 0, good.stderr
+    assert "7 of 8 runs are in the store; 1 to run" in good.stderr
+    assert not (tmp_path / "good/failures.json").exists()
 
 
 @contextlib.contextmanager

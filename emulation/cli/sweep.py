@@ -19,6 +19,7 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
+from analysis.result import Run
 from analysis.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
@@ -154,14 +155,14 @@ def sweep(
     going = Sweep(lab, tasks, Store(store), found.core_s)
     with place_for(dask, jobs) as place:
         play(going, place)
-    runs = going.runs
-    if runs:
+    if runs := going.runs:
         result = finish(found.name, tasks[0].specification, [task for task, _ in runs], [run for _, run in runs], lab,
                         folder)  # fmt: skip
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
-        else:
-            study.print_study(found, result, conditions(result.runs, study.shown(found.options, given)))
+        elif alike := comparable(result.runs):
+            shown = conditions(alike, study.shown(found.options, given))
+            study.print_study(found, result.model_copy(update={"runs": alike}), shown)
     going.store.prune()
     if failed := going.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")
@@ -171,6 +172,15 @@ def sweep(
                       "the same command tries them again")  # fmt: skip
     if not as_json:
         click.echo(f"{folder}/")
+
+
+def comparable(runs: Sequence[Run]) -> list[Run]:
+    """Those of the seeds that all cases and variants have, of which anything was found."""
+    cells: dict[tuple[str, str], set[int]] = {}
+    for run in runs:
+        cells.setdefault((run.case, run.variant), set()).add(run.seed)
+    common = set.intersection(*cells.values())
+    return [run for run in runs if run.seed in common]
 
 
 def checked(

@@ -52,7 +52,7 @@ def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -
     of_all, missing = len(set(sweep.keys)), len(sweep.missing)
     found = f"{of_all - missing} of {of_all} runs are in the store" if missing < of_all else f"{of_all} runs"
     if not missing:
-        say(f"{found}: nothing is to be run")
+        say(f"{found}: nothing to run")
         return
     try:
         _play(sweep, place, check, found)
@@ -65,7 +65,7 @@ def _play(sweep: Sweep, place: Place, check: Callable[[], None], found: str) -> 
     missing = len(sweep.missing)
     air_s = sum(task.specification.measurement.seconds for task in sweep.missing)
     _, guessed = sweep.estimate(place.jobs)
-    said = f"{found}; {missing} are to be run, {air_s:,.0f} s of air, {place.jobs} side by side"
+    said = f"{found}; {missing} to run, {air_s:,.0f} s of air, {place.jobs} side by side"
     if guessed and missing > 2 * place.jobs:
         say(f"{said}. Nothing like {'them' if guessed == missing else f'{guessed} of them'} was run here before: "
             "the first tell what they take")  # fmt: skip

@@ -57,12 +57,12 @@ def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
     """It says beforehand what is to be run, and runs what its checks name; another claim on the same finds it there."""
     done = claims(tmp_path, "c1", "--json")
     assert done.returncode == 0, done.stderr
-    assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 are to be run, 1,080 s of air" in done.stderr
+    assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 to run, 1,080 s of air" in done.stderr
     [one] = json.loads(done.stdout)
     assert one["seeds"] in LOOKS and one["state"] == "holds"
     assert [(check["outcome"], check["held"]) for check in one["results"]] == [("confirmed", one["seeds"])] * 2
     again = claims(tmp_path, "C4", "--seeds", "1..2")
-    assert "6 of 6 runs are in the store: nothing is to be run" in again.stderr
+    assert "6 of 6 runs are in the store: nothing to run" in again.stderr
     assert "One look, at the seeds that were given: intervals of 95 %." in again.stdout
     assert "C4b  does not hold in any of 2 seeds" in again.stdout
 

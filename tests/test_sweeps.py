@@ -11,11 +11,14 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from made_up import ENVIRONMENT, GRID, written
 
 from emulation.cli.main import cli, refusal
 from emulation.cli.sweep import read
 from emulation.play.errors import Misuse
+
+sys.path.insert(0, str(Path(__file__).with_name("sweeps")))  # whose helpers these are, too
+
+from made_up import ENVIRONMENT, GRID, written
 
 
 def test_a_file_is_a_study(tmp_path: Path) -> None:

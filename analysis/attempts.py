@@ -12,7 +12,7 @@ import numpy as np
 from analysis.arrivals import Received
 from analysis.capture import Capture
 from analysis.columns import around, begins, ends
-from analysis.medium import Medium, plcp_ns
+from analysis.medium import NS2_DELAY_NS, Medium, plcp_ns
 from analysis.medium import at as own
 from analysis.trace import Array, Kind, Outcome, is_response
 from analysis.transmissions import Sent
@@ -45,7 +45,7 @@ def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -
     tx = tx[np.argsort(sent.station[tx], kind="stable")]
     station, frames = sent.station[tx], sent.frames.pick(tx)
     rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack()
-    answered = np.where(acked, _answered(tx, capture.stop_ns, sent, received), sent.end[tx] <= capture.stop_ns)
+    answered = np.where(acked, _answered(tx, capture.stop_ns, medium, sent, received), sent.end[tx] <= capture.stop_ns)
     failed = acked & ~answered
     for row in np.flatnonzero(failed & ends(station)).tolist():
         failed[row] = _settled(int(tx[row]), capture.stop_ns, medium, sent, received)
@@ -53,9 +53,10 @@ def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -
     return Attempts(tx, station, rts, acked, answered, failed, frames.field(1) & RETRY != 0, counts)
 
 
-def _answered(tx: Array, stop_ns: int, sent: Sent, received: Received) -> Array:
+def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Received) -> Array:
     """Which attempts, sorted by station and then time, were followed by the answer that they ask for: the first good
-    response to their sender after their end is of the right kind, and comes before its next attempt."""
+    response to their sender after their end is of the right kind, and comes before its next attempt, or its timeout if
+    that is fixed."""
     station, time = sent.station[tx], sent.time[tx]
     until = np.where(ends(station), stop_ns + 1, np.append(time[1:], 0)[: tx.size])
     kind = sent.kind[received.tx]
@@ -63,6 +64,9 @@ def _answered(tx: Array, stop_ns: int, sent: Sent, received: Received) -> Array:
     _, response = around(good, received.station, received.time, station, sent.end[tx])
     when, what = np.append(received.time, stop_ns + 1)[response], np.append(kind, Kind.OTHER)[response]  # -1: never
     answered: Array = (when < until) & (what == np.where(sent.kind[tx] == Kind.RTS, Kind.CTS, Kind.ACK))
+    if medium.fixed_timeouts:
+        took = np.append(sent.airtime[received.tx], 0)[response]
+        answered &= when - took <= sent.end[tx] + medium.sifs_ns + 2 * NS2_DELAY_NS
     return answered
 
 
@@ -71,6 +75,8 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
     before the timeout is heard to its end first."""
     at, end = int(sent.station[tx]), int(sent.time[tx] + sent.airtime[tx])
     deadline = end + medium.timeout_ns(int(sent.rate[tx]), bool(sent.short_preamble[tx]))
+    if medium.fixed_timeouts:
+        return deadline <= stop
     if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
         return True  # something else came in its place
     late = np.flatnonzero((sent.station >= 0) & (sent.end + medium.links.longest_ns > stop))

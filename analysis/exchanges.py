@@ -82,6 +82,7 @@ def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | N
             first.append(row)
             reason.append(OPEN)
             over, shown, short, long = False, False, 0, 0
+        cleared = cleared and is_own  # ns-2 sends nothing after a CTS into a busy medium, and asks again
         after_cts.append(cleared)
         shown = shown or is_own
         if fate == CLEARED:

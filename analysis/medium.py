@@ -37,6 +37,10 @@ def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extensi
     return airtime
 
 
+ANSWER_LEN = 14  # bytes of a CTS or an ACK, with FCS
+NS2_DELAY_NS = 2000  # what ns-2 allows for the way there, and back
+
+
 @dataclass(frozen=True)
 class Own:
     """What each station has of its own, and may change: whose, since when (ns), and what, in order of time."""
@@ -75,7 +79,8 @@ class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
     A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
-    frames may fail without anybody else's. Limits of None: the kernel's rate stages. What not all have is an Own.
+    frames may fail without anybody else's. `fixed_timeouts`: ns-2's (docs/medium.md, Like ns-2). Limits of None: the
+    kernel's rate stages. What not all have is an Own.
     """
 
     links: Links
@@ -86,6 +91,7 @@ class Medium:
     slot_ns: int = 20_000
     signal_extension_ns: int = 0
     noise: bool = False
+    fixed_timeouts: bool = False
     short_limit: "int | Own | None" = 7
     long_limit: "int | Own | None" = 4
 
@@ -113,6 +119,7 @@ class Medium:
             slot_ns=air["slot_ns"],
             signal_extension_ns=air["signal_extension_ns"],
             noise=air["reception"] == "sinr",
+            fixed_timeouts="fixed_timeouts" in air.get("rules", ()),
             short_limit=own("short_retry") if limited else None,
             long_limit=own("long_retry") if limited else None,
         )
@@ -124,10 +131,14 @@ class Medium:
 
     def timeout_ns(self, rate: int, short_preamble: bool) -> int:
         """CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.7, 10.3.2.9),
-        which goes at the highest basic rate of the frame's modulation that is not above its own (10.7.6.5.2)."""
+        which goes at the highest basic rate of the frame's modulation that is not above its own (10.7.6.5.2). A fixed
+        one is for the whole answer, on its way for NS2_DELAY_NS."""
         basic = [b for b in self.basic_rates if b in DSSS_RATES and b <= rate] if rate in DSSS_RATES else []
-        answer = np.array(max(basic, default=rate))
-        return self.sifs_ns + self.slot_ns + int(plcp_ns(answer, np.array(short_preamble)))
+        answer, preamble = np.array(max(basic, default=rate)), np.array(short_preamble)
+        if self.fixed_timeouts:
+            whole = airtime_ns(answer, np.array(ANSWER_LEN), preamble, self.signal_extension_ns)
+            return self.sifs_ns + int(whole) + 2 * NS2_DELAY_NS
+        return self.sifs_ns + self.slot_ns + int(plcp_ns(answer, preamble))
 
 
 def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:

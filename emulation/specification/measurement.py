@@ -27,7 +27,9 @@ class Measurement(Section):
     views: Literal["auto", "yes", "no"] = Field(
         "auto", description=f"keep what each station received; auto: if it has at most {MOST_VIEWS >> 20} MB"
     )
-    recorders: Words = Field((), description="recorders of your own, from --plugins")
+    recorders: Words = Field(
+        (), description="recorders of your own, from --plugins, and adaptive_retries, which sets limits"
+    )
 
     @property
     def most_views(self) -> float:

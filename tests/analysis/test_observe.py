@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dcf import KINDS, OUTCOMES, REASONS, US, Core, address, dsss
+from dcf import KINDS, OUTCOMES, REASONS, RULES, US, Core, address, dsss
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import Sample, make_sample
@@ -125,9 +125,9 @@ def test_agrees_with_the_core(
     tmp_path: Path, seed: int, sinr: bool, stages: bool, faded: bool, start_ms: int, stop_ms: int
 ) -> None:  # fmt: skip
     """On random networks with random traffic the taps and the air's core count the same, both reception models, limits
-    and rate stages, fading or not, with thresholds and limits of each station's own, whenever it is started and
-    stopped. (What the stages gave up no tap can see, so that is not compared; nor can one tell noise from what was on
-    the air before the start.)"""
+    and rate stages, ns-2's rules, fading or not, with thresholds and limits of each station's own, whenever it is
+    started and stopped. (What the stages gave up no tap can see, so that is not compared; nor can one tell noise from
+    what was on the air before the start.)"""
     r = random.Random(seed)
     n = r.randrange(2, 8)
     power = [[0] * n for _ in range(n)]
@@ -135,8 +135,9 @@ def test_agrees_with_the_core(
     for i in range(n):
         for j in range(i):
             power[i][j] = power[j][i] = r.choice([0, 20, 50, 200, 1000, 20_000])
-            delay[i][j] = delay[j][i] = r.randrange(3000)
-    core = Core(power, delay, seed=seed, reception=int(sinr), eifs=r.randrange(3), stages=stages,
+            delay[i][j] = delay[j][i] = r.randrange(2000)  # ns-2's fixed timeouts are for 600 m at most
+    rules = [] if sinr else [rule for rule in RULES if r.random() < 0.3]  # ns-2's
+    core = Core(power, delay, seed=seed, reception=int(sinr), eifs=r.randrange(3), stages=stages, rules=rules,
                 phy=dsss(basic_rates=0b10001, signal_extension_ns=6000))  # fmt: skip
     alike = bool(start_ms)  # and unfaded: who sent an ACK that nobody received, of DATA before the start, no tap knows
     fading = plan_fading(FADING) if faded and not alike else None
@@ -169,6 +170,7 @@ def test_agrees_with_the_core(
     medium = Medium(
         Links(np.array(power), np.array(delay), Fading.of_plan({"fading": fading, "seed": seed})),
         1 if sinr else sense, receive, (10, 60), signal_extension_ns=6000, noise=sinr,
+        fixed_timeouts="fixed_timeouts" in rules,
         short_limit=None if stages else short, long_limit=None if stages else long,
     )  # fmt: skip
     found, wanted = observed(core, medium, tmp_path).counters(), own_counters(core)

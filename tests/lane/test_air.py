@@ -165,13 +165,15 @@ def test_a_full_queue_breaks_no_link(bench) -> None:  # type: ignore[no-untyped-
         {"rts": "full", "link": "mesh"}, {"rts": "none", "link": "mesh", "rate": 54, "reception": "sinr"},
         {"rts": "none", "rate": 54, "reception": "sinr", "seconds": 5},
         {"rts": "full", "propagation": "disc,radius_m=250,tx_power_dbm=40"},
+        {"rts": "full", "like": "ns2", "stations": 9, "seconds": 60},
+        {"rts": "full", "stations": 9, "recorders": ["adaptive_retries"]},
     ],
     ids=str,
 )  # fmt: skip
 def test_table_and_taps_agree_to_the_last_unit(bench, options: dict[str, object]) -> None:  # type: ignore[no-untyped-def]
     path = play(bench, **{"seconds": 20, **options})
     plan, lane = json.loads((bench.folder / "plan.json").read_text()), bench.result()
-    seen = observe.observe(capture.read(path), medium.Medium.of_plan(plan))
+    seen = observe.observe(capture.read(path), medium.Medium.of_plan(plan, lane["started_ns"], lane["changes"]))
     module = [station["counters"] for station in lane["air"]["stations"]]
     assert taps.differences(seen.counters(), module) == []
     assert sum(c["tx"].get("tcp_data", 0) for c in module) > 50

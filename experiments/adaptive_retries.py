@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Retry limits that follow contention: what seed 002 leaves to others.
+
+NewReno with 7 and 4 attempts, with twice as many, and with limits that each station doubles, up to four times, as long
+as it gives frames up although it is answered, and has back when it is not (`emulation/lane/recorders/`): on strings of
+4 and 8 hops over static routes, where no neighbour ever goes, and over ns-2's own DSR, to which a frame that is given
+up is a lost link.
+"""
+
+from analysis.claims import Claim, order
+from experiments import Options, Study
+
+GOODPUT, FAILED = "goodput_kbps", "fail.total"
+CASES: dict[str, Options] = {
+    f"{name}, {hops} hops": {"routing": routing, "stations": hops + 1}
+    for name, routing in (("static", "manet_static"), ("DSR", "dsr,preset=cmu")) for hops in (4, 8)
+}  # fmt: skip
+
+STUDY = Study(
+    name="adaptive-retries",
+    title="Retry limits that follow contention (beyond seed 002)",
+    topology="string",
+    options={"like": "ns2", "rts": "full", "window_limit": 64, "seconds": 200, "trace": False},
+    cases=CASES,
+    rows="routing",
+    seeds="1..5",
+    variants={
+        "usual": {},
+        "doubled": {"short_retry": 14, "long_retry": 8},
+        "adaptive": {"recorders": ["adaptive_retries"]},
+    },
+    names={"usual": "7 and 4", "doubled": "14 and 8", "adaptive": "adaptive"},
+    quantities={
+        GOODPUT: "goodput, kb/s", FAILED: "FAIL_TOTAL", "retries.short": "MAC retries, short",
+        "retries.long": "MAC retries, long", "flows.0.tcp.rtos": "timeouts",
+    },
+    claims=[
+        Claim("DSR", "limits that follow contention have more goodput than the usual ones over DSR",
+              order(GOODPUT, "adaptive", "usual", cases=[case for case in CASES if "DSR" in case])),
+        Claim("fewer lost", "and fewer frames are given up, everywhere",
+              order(FAILED, "usual", "adaptive", cases=CASES)),
+        Claim("not by trying longer", "it is not the same as limits twice as high: adaptive ones retry less often",
+              order("retries.short", "doubled", "adaptive", cases=CASES)),
+    ],
+)  # fmt: skip

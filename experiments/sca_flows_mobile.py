@@ -14,6 +14,7 @@ from experiments import Options, Study, sca
 
 GOODPUT = "goodput_kbps"
 PAUSES, SPEEDS = (0, 40), (1, 2, 5, 10)
+VARIANTS: dict[str, Options] = {"newreno": {"tcp": "newreno"}, "sca25": sca(25)}
 
 
 def moving(flows: int, pause: int, mean: int) -> Options:
@@ -32,8 +33,10 @@ def within(flows: int, pause: int, low: float, high: float, speeds: tuple[int, .
 
 
 def more(flows: int) -> list[Check]:
-    some, what = tuple(name for (count, *_), name in CASES.items() if count == flows), "all speeds"
-    return [Check(Of("sca25", GOODPUT, some, what), ">", Of("newreno", GOODPUT, some, what))]
+    """In the mean of all speeds, with each pause."""
+    some = {pause: tuple(CASES[flows, pause, mean] for mean in SPEEDS) for pause in PAUSES}
+    sides = [[Of(tcp, GOODPUT, some[pause], f"pause {pause} s, all speeds") for tcp in VARIANTS] for pause in PAUSES]
+    return [Check(sca25, ">", newreno) for newreno, sca25 in sides]
 
 
 STUDY = Study(
@@ -47,7 +50,7 @@ STUDY = Study(
     cases={name: moving(*of) for of, name in CASES.items()},
     rows="flows, pause, m/s",
     seeds="1..10",
-    variants={"newreno": {"tcp": "newreno"}, "sca25": sca(25)},
+    variants=VARIANTS,
     names={"newreno": "NewReno", "sca25": "SCA(25)"} | {
         name: f"{flows} flows, pause {pause} s, {mean} m/s" for (flows, pause, mean), name in CASES.items()
     },

@@ -49,10 +49,13 @@ def everywhere(flows: int, pauses: Sequence[int] = PAUSES) -> list[str]:
     return [case(flows, pause, vmax) for pause in pauses for vmax in SPEEDS]
 
 
-def together(more: str, than: str, flows: int, pauses: Sequence[int] = PAUSES) -> list[Check]:
-    """That it has more in the mean of all speeds."""
-    some, what = tuple(everywhere(flows, pauses)), "all speeds"
-    return [Check(Of(more, GOODPUT, some, what), ">", Of(than, GOODPUT, some, what))]
+def at_all_speeds(variant: str, flows: int, pause: int) -> Of:
+    return Of(variant, GOODPUT, tuple(everywhere(flows, [pause])), f"pause {pause} s, all speeds")
+
+
+def together(more: str, than: str, flows: int) -> list[Check]:
+    """That it has more in the mean of all speeds, with each pause."""
+    return [Check(at_all_speeds(more, flows, pause), ">", at_all_speeds(than, flows, pause)) for pause in PAUSES]
 
 
 def about(percent: Mapping[int, float], pause: int) -> Gains:

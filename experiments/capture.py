@@ -39,6 +39,7 @@ STUDY = Study(
     quantities={
         FIRST: "the first, kb/s", SECOND: "the second, 10 s later, kb/s", "flows.0.share": "share of the first",
     },
+    core_s=0.4,
     claims=[
         Claim("C82, shorter", "one hop starves two, although these began earlier: less than a tenth",
               [Check(Of(rts, FIRST, "shorter"), "<", Of(rts, SECOND, "shorter"), 0.1) for rts in ("full", "none")]),

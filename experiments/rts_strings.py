@@ -107,6 +107,7 @@ STUDY = Study(
         }
         for stations, rows in T5.items()
     },
+    core_s=0.9,
     claims=[
         Claim("C5, longer", "one flow: the longer, the less goodput",
               [Check(Of(rts, GOODPUT, a), ">", Of(rts, GOODPUT, b)) for policy in ("plain", "delayed")

@@ -61,11 +61,15 @@ class Numbered:
     otherwise, and `finding` the document that shows it; `untested`: why no study tests it. Else they are empty."""
 
     seed: str
-    section: str
     text: str
+    section: str = ""
     explained: str = ""
     finding: str = ""
     untested: str = ""
+
+    @property
+    def where(self) -> str:
+        return f"seed {self.seed}" + (f", {self.section}" if self.section else "")
 
 
 def numbered() -> dict[str, Numbered]:

@@ -126,7 +126,12 @@ def _page(record: Record) -> Iterator[str]:
                 found = record.claims[name]
                 ours = "<br>".join([*found.ours, *([f"({found.why})"] if found.why else [])])
                 studies = ", ".join(f"`{study}`" for study in found.studies)
-                cells = (name, f"{said.text} ({said.section})", _state(found, said), f"{ours}<br>{studies}")
+                cells = (
+                    name,
+                    said.text + (f" ({said.section})" if said.section else ""),
+                    _state(found, said),
+                    f"{ours}<br>{studies}",
+                )
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

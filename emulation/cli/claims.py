@@ -210,8 +210,7 @@ def show(claims: Claims, numbers: Sequence[str], seeds: list[int] | None) -> Non
         click.echo(f"Intervals of {100 * CONFIDENCE:.0f} %: of up to {len(LOOKS)} looks (docs/studies.md).")
     for number in numbers:
         said, known = experiments.numbered()[number], standing(claims, number)
-        click.echo(f"\n{number}  {status(known.state, known.found, known.seeds, known.checks)} (seed {said.seed}, "
-                   f"{said.section}): {said.text}")  # fmt: skip
+        click.echo(f"\n{number}  {status(known.state, known.found, known.seeds, known.checks)} ({said.where}): {said.text}")  # fmt: skip
         if said.untested:
             click.echo(f"  not tested: {said.untested}")
         of_studies = itertools.groupby(claims.of(number), key=lambda unit: unit[0].name)
@@ -255,7 +254,7 @@ def listing(claims: Claims) -> None:
         said = there[number]
         head = f"{number}  {status(one.state, one.found, one.seeds, one.checks)}"
         console.print(head, style="bold", highlight=False, markup=False)
-        where = f"seed {said.seed}, {said.section}; {', '.join(one.studies) or 'no study'}"
+        where = f"{said.where}; {', '.join(one.studies) or 'no study'}"
         for line in (f"{said.text} ({where})", *one.ours, one.why):
             console.print(f"    {line}" if line else "", highlight=False, markup=False, end="\n" if line else "")
     counts = [f"{sum(one.state == state.value for one in known.values())} {state.value}" for state in State]

@@ -210,7 +210,8 @@ def show(claims: Claims, numbers: Sequence[str], seeds: list[int] | None) -> Non
         click.echo(f"Intervals of {100 * CONFIDENCE:.0f} %: of up to {len(LOOKS)} looks (docs/studies.md).")
     for number in numbers:
         said, known = experiments.numbered()[number], standing(claims, number)
-        click.echo(f"\n{number}  {status(known.state, known.found, known.seeds, known.checks)} ({said.where}): {said.text}")  # fmt: skip
+        state = status(known.state, known.found, known.seeds, known.checks)
+        click.echo(f"\n{number}  {state} ({said.where}): {said.text}")
         if said.untested:
             click.echo(f"  not tested: {said.untested}")
         of_studies = itertools.groupby(claims.of(number), key=lambda unit: unit[0].name)

@@ -2,9 +2,10 @@
 """Retry limits that follow what the MAC has just seen, at each station by itself: seed 002's future work.
 
 A frame that is given up says that the next station is gone, or that it is there and others are in the way. A station
-that was answered meanwhile takes the latter for true, and tries longer; one that was not has its own limits back. So
-this one does not only write down: it sets, through the same door as a script does, and what it set is in `changes` of
-lane.json, which whoever reads the trace follows. To look takes no virtual time.
+that is answered takes the latter for true, and tries several times as long as its own limits say; one that has given
+up and was not answered meanwhile keeps to these. So this one does not only write down: it sets, through the same door
+as a script does, and what it set is in `changes` of lane.json, which whoever reads the trace follows. To look takes no
+virtual time.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 EVERY_NS = 100_000_000
-MOST = 4  # times a station's own limits
-CALM = 10  # looks without a frame given up, after which limits are halved again
+PATIENT = 4  # times a station's own limits
 LIMITS = ("short_retry", "long_retry")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT")
 LARGEST = 255
@@ -37,18 +37,13 @@ class Station:
     """How many times its own limits a station has now, and what it had seen at the last look."""
 
     def __init__(self) -> None:
-        self.times, self.calm, self.acked, self.given_up = 1, 0, 0, 0
+        self.times, self.acked, self.given_up = 1, 0, 0
 
     def look(self, acked: int, given_up: int) -> int:
         """How many times it shall have from now on."""
         answered, lost = acked > self.acked, given_up > self.given_up
         self.acked, self.given_up = acked, given_up
-        self.calm = 0 if lost else self.calm + 1
-        if lost:
-            return min(2 * self.times, MOST) if answered else 1
-        if self.calm % CALM == 0:
-            return max(self.times // 2, 1)
-        return self.times
+        return PATIENT if answered else 1 if lost else self.times
 
 
 class Recorder(recorders.Recorder):

@@ -20,6 +20,7 @@ from rich.console import Console
 import experiments
 from analysis.claims import judge
 from analysis.load import load
+from analysis.packed import unpack
 from analysis.result import (
     Collisions,
     Counts,
@@ -35,7 +36,8 @@ from analysis.summaries import RouteSummary
 from analysis.table import study_tables
 from emulation.cli.options import asked_for, specification_of
 from emulation.cli.playing import say_speed
-from emulation.cli.study import Names, cost, published_for, tasks_of
+from emulation.cli.reporting import published_for
+from emulation.cli.study import Names, cost, tasks_of
 from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task, name_of
 
@@ -302,8 +304,12 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     assert "TCP retransmissions" in done.stdout
     drawn = {file.name for file in (tmp_path / "run").iterdir() if file.is_file()}
     assert drawn == {f"{name}.{form}" for name in ("flows", "in-flight", "tcp") for form in ("svg", "png")} | {
-        "result.json"
+        "result.json",
+        "report.html",
     }
+    head, _ = unpack((tmp_path / "run/report.html").read_text())
+    assert head["said"] == said and head["command"].endswith("--figure-format svg --figure-format png")
+    assert head["tables"][0]["rows"][0][1] in done.stdout
     for name, words in (("tcp", "seed 1; 2 s; --stations 3 --flows 2"), ("in-flight", "seeds 1..2, mean")):
         assert words in (tmp_path / f"run/{name}.svg").read_text()
 

@@ -6,15 +6,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from analysis.packed import unpack
 from emulation.cli import view as command
 from emulation.cli.main import cli
 from emulation.play import view
 from emulation.play.errors import Failure, Misuse
+
+sys.path.insert(0, str(Path(__file__).parent / "analysis"))
+
+from browser import CHROMIUM, look
 
 
 def run_in(folder: Path, *names: str) -> Path:
@@ -40,7 +48,11 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [((), "has 2 runs; name one: "), (("full-1", "--perfetto", "a.txt"), "is none of \\*.json, \\*.json.gz")],
+    [
+        ((), "has 2 runs; name one: "),
+        (("full-1", "--perfetto", "a.txt"), "is none of \\*.json, \\*.json.gz"),
+        (("full-1", "--report"), "a report is of a whole run folder, with a result.json$"),
+    ],
 )
 def test_what_cannot_be(words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_in(tmp_path, "full-1", "none-1")
@@ -74,3 +86,46 @@ def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.
     assert invoke(where).stdout == f"{where / 'timeline.html'}: 0.0 MB\n" and opened[0].startswith("file:///")
     invoke(where, "--no-open")
     assert len(opened) == 1
+
+
+ROOT = Path(__file__).parents[1]
+COUNTS = """
+  await when(() => state.ready_ms);
+  said.attempts = said.whole = 0;
+  const { run } = state, slot = run.mac.slot;
+  for (let row = 0; row < run.size; row++) {
+    if (run.waited[row] < 0) continue;
+    const last = backoffOf(run, run.from[row], row).pop(), rest = last ? (last.to - last.from) % slot : 0;
+    said.attempts++;
+    if (!last || last.what === "ifs" || (last.what === "count" && Math.min(rest, slot - rest) < 2000)) said.whole++;
+  }
+"""
+
+
+@pytest.mark.lane
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
+    """A station sends when a whole number of slots is over: so ends what the page derives, of nearly all attempts."""
+    options = "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--no-figures", "--out", "run"
+    subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
+                   env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
+    view.write_timeline(view.timeline_of(tmp_path / "run/full-1"), tmp_path / "timeline.html")
+    said = look((tmp_path / "timeline.html").read_text(), COUNTS, tmp_path)
+    assert said["attempts"] > 500 and said["whole"] > 0.95 * said["attempts"]
+
+
+@pytest.mark.lane
+def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
+    """Of what is left in the folder, with the same numbers."""
+    command = [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--seconds", "1", "--no-figures"]
+    subprocess.run([*command, "--out", "run"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+    file = tmp_path / "run/report.html"
+    before, curves = unpack(file.read_text())
+    file.unlink()
+    invoke(tmp_path / "run", "--json")
+    after, again = unpack(file.read_text())
+    alike = "tables", "claims", "charts", "settings", "runs", "title"
+    assert {name: before[name] for name in alike} == {name: after[name] for name in alike}
+    assert before["command"] == "./dcflab run rts-cts --seconds 1 --no-figures" and "replay" in after["command"]
+    assert all((curves[name] == again[name]).all() or np.isnan(curves[name]).any() for name in curves)

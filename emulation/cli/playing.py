@@ -53,13 +53,18 @@ def to_continue(folder: Path) -> Iterator[None]:
 
 def again(folder: Path) -> str:
     """The command line of this program that continues in a run folder."""
+    return f"{command_line()} {shlex.join(['--resume', str(folder)])}"
+
+
+def command_line() -> str:
+    """That of this program, without the run folder that it names."""
     words = sys.argv[1:]
     for option in ("--out", "--resume"):
         words = [word for word in words if not word.startswith(f"{option}=")]
         if option in words:
             at = words.index(option)
             del words[at : at + 2]
-    return shlex.join(["./dcflab", *words, "--resume", str(folder)])
+    return shlex.join(["./dcflab", *words])
 
 
 def check_film(film: bool, tasks: Sequence[Task]) -> None:

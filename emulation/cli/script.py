@@ -75,7 +75,7 @@ def play_in(
     with artist() if formats else nullcontext() as draw:
         found = play_script(lab, script, folder, listener, name)
         if found.result:
-            show(name, found.outcomes, folder, draw, formats, as_json, {})
+            show(name, found.result, found.outcomes, folder, draw, formats, as_json, {})
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shlex
-import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -15,16 +13,27 @@ from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import experiments
 from analysis.result import Result, Run
-from analysis.table import Published, conditions, scaled
+from analysis.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
+from emulation.cli.reporting import (
+    REPORT,
+    OverTime,
+    called,
+    findings_of,
+    first_seed,
+    left,
+    over_time,
+    published_for,
+    report_of,
+)  # fmt: skip
 from emulation.lanes import Lane
 from emulation.play import traces
 from emulation.play.drawing import Artist, artist
@@ -34,9 +43,6 @@ from emulation.play.store import Store
 from emulation.specification import Specification
 from experiments import Study
 from topologies import Network
-
-if TYPE_CHECKING:
-    from analysis.flight import Series as Counts
 
 Say = Callable[[Sequence[Run]], str]  # under what they were made
 BULK = "bulk"
@@ -135,13 +141,16 @@ def run(
             remember(outcomes)
         result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
         say = partial(conditions, options=shown(study.options, given))
+        seen = over_time(outcomes, folder, study.names)
         if draw:
-            draw_study(draw, study, result, outcomes, folder, formats, say)
+            draw_study(draw, study, result, outcomes, folder, formats, say, seen)
             draw.begin()
+        findings = findings_of(study, result, say(result.runs))
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
         else:
-            print_study(study, result, say(result.runs))
+            findings.show()
+        report_of(study, findings, result, folder, seen).write(folder / REPORT)
     if film:
         make_films(folder, outcomes, not as_json)
     if resume and not as_json:  # only now are the figures there
@@ -190,50 +199,9 @@ def shown(*options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in given.items() if name not in UNSAID}
 
 
-def published_for(study: Study, runs: Sequence[Run]) -> tuple[Published, float]:
-    """The published numbers, which are of the study's own duration, with their counts scaled to that of these runs, and
-    by how much."""
-    factor = runs[0].air_s / float(str(study.options.get("seconds", runs[0].air_s)))
-    return (study.published, 1.0) if abs(factor - 1) < 1e-3 else (scaled(study.published, factor), factor)
-
-
-def print_study(study: Study, result: Result, said: str) -> None:
-    from rich.console import Console
-
-    from analysis.claims import NotTested, judge
-    from analysis.flow_tables import flow_tables, troubles
-    from analysis.table import OF_RUNS, case_name, of_runs, study_tables
-
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    title = study.title
-    if len(study.cases) > len({run.case for run in result.runs}) == 1:
-        title += f": {case_name(result.runs[0].case, study.names, study.rows)}"
-    published, factor = published_for(study, result.runs)
-    if published and factor != 1:
-        said += f"; published counts are scaled by {factor:.3g} to this time"
-    console.print(title, style="bold", highlight=False)
-    console.print(said, style="dim", highlight=False, markup=False)
-    quantities = of_runs(result.runs) if study.quantities == OF_RUNS else study.quantities
-    tables = study_tables(
-        "", result.runs, published=published, names=study.names, rows=study.rows, quantities=quantities
-    )
-    console.print(*tables, sep="\n")
-    if not study.claims and len({run.case for run in result.runs}) == 1:
-        for table in flow_tables(result.runs):
-            console.print(table)
-    for line in troubles(result.runs):
-        console.print(line, style="bold", highlight=False, markup=False)
-    for claim in study.claims:
-        try:
-            lines = judge(claim, result.runs).lines(study.names, study.rows, study.quantities)
-        except NotTested as error:
-            lines = [f"{claim.name}  not tested: {claim.text}", f"    {error}"]
-        console.print("\n".join(lines), highlight=False, markup=False)
-
-
 def draw_study(
     draw: Artist, study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path,
-    formats: Sequence[str], say: Say,
+    formats: Sequence[str], say: Say, seen: OverTime,
 ) -> None:  # fmt: skip
     """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
     of any runs."""
@@ -249,7 +217,7 @@ def draw_study(
                 draw(figures.over_cases, folder / f"{path}.{form}", values(runs, path), label, study.rows, names,
                      of_quantity(published, path), said)  # fmt: skip
         return
-    draw_runs(draw, outcomes, folder, formats, say, names)
+    draw_runs(draw, outcomes, folder, formats, say, names, seen)
     case, segments = runs[0].case, "goodput_segments"
     theirs = of_quantity(published, segments).get(case)
     lost = {kind: values(runs, f"col.{kind}")[case] for kind in (*figures.KINDS, "total")}
@@ -260,26 +228,21 @@ def draw_study(
 
 def draw_runs(
     draw: Artist, outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
-    names: Mapping[str, str], also_bulk: bool = False,
+    names: Mapping[str, str], seen: OverTime, also_bulk: bool = False,
 ) -> None:  # fmt: skip
     """Segments in flight, of all seeds, and, of the first, TCP's windows, flows of several kinds over time, and the
     routes that were found."""
     from analysis import figures
 
-    flights: dict[str, list[Counts]] = {}
-    for outcome in outcomes:
-        if outcome.flight:
-            flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
-    seed = outcomes[0].run.seed
-    first = [outcome.run for outcome in outcomes if outcome.run.seed == seed]
-    flows, series = flows_of(first, folder, names), series_of(first, folder, names, also_bulk)
+    first = first_seed(outcomes)
+    series = series_of(first, folder, names, also_bulk)
     ways, control_s = routes_of(first, folder, names)
     said = say([outcome.run for outcome in outcomes])
     for form in formats:
-        if flights:
-            draw(figures.in_flight, folder / f"in-flight.{form}", flights, dict(names), said)
-        if flows:
-            draw(figures.tcp_flows, folder / f"tcp.{form}", *some(flows, say(first)))
+        if seen.flights:
+            draw(figures.in_flight, folder / f"in-flight.{form}", seen.flights, dict(names), said)
+        if seen.flows:
+            draw(figures.tcp_flows, folder / f"tcp.{form}", *some(seen.flows, say(first)))
         if series:
             draw(figures.flows, folder / f"flows.{form}", *some(series, say(first)))
         if ways:
@@ -291,16 +254,6 @@ def some(flows: Mapping[str, Any], said: str) -> tuple[dict[str, Any], str]:
     """As many flows as one figure has room for, and what to say below it."""
     only = f"; {MOST_FLOWS} of {len(flows)} flows" if len(flows) > MOST_FLOWS else ""
     return dict(list(flows.items())[:MOST_FLOWS]), said + only
-
-
-def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
-    found = {}
-    for run in runs:
-        if any(flow.tcp for flow in run.flows):
-            for name, flow in traces.tcp_flows(*left(run, folder)).items():
-                found[called(run, runs, names, name)] = flow
-    return found
 
 
 def series_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str], also_bulk: bool) -> dict[str, Any]:
@@ -332,17 +285,3 @@ def routes_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> tu
             else:
                 control.update(routing.control_s)
     return found, control
-
-
-def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
-    """What a run left: where, its plan, and its lane.json."""
-    where = folder / name_of(run)
-    plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
-    return where, plan, lane
-
-
-def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
-    """What to call a flow in a figure of these runs."""
-    variant = names.get(run.variant, run.variant)
-    words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
-    return ", ".join(words) or flow

@@ -24,6 +24,7 @@ from analysis.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
 from emulation.cli.options import options_of
+from emulation.cli.reporting import REPORT, OverTime, findings_of, report_of
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.lanes import Lane
 from emulation.play.errors import Failure, Misuse
@@ -160,9 +161,12 @@ def sweep(
                         folder)  # fmt: skip
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
-        elif alike := comparable(result.runs):
-            shown = conditions(alike, study.shown(found.options, given))
-            study.print_study(found, result.model_copy(update={"runs": alike}), shown)
+        if alike := comparable(result.runs):
+            of_alike = result.model_copy(update={"runs": alike})
+            findings = findings_of(found, of_alike, conditions(alike, study.shown(found.options, given)))
+            if not as_json:
+                findings.show()
+            report_of(found, findings, of_alike, folder, OverTime({}, {})).write(folder / REPORT)
     going.store.prune()
     if failed := going.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")

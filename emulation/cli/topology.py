@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -15,11 +14,13 @@ from typing import Any
 import click
 
 import topologies
+from analysis.result import Result
 from emulation.cli import study
 from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
+from emulation.cli.playing import check_film, command_line, folder_for, make_films, of_runs, say_speed, to_continue
+from emulation.cli.reporting import REPORT, findings_of_runs, over_time
 from emulation.lanes import Lane
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
@@ -65,8 +66,8 @@ def run(
         with to_continue(folder) if len(tasks) > 1 else nullcontext():
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
-        finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        show(title, outcomes, folder, draw, formats, as_json, study.shown(given))
+        result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
+        show(title, result, outcomes, folder, draw, formats, as_json, study.shown(given))
     if film:
         make_films(folder, outcomes, not as_json)
     if resume and not as_json:
@@ -76,27 +77,21 @@ def run(
 
 
 def show(
-    title: str, outcomes: Sequence[Outcome], folder: Path, draw: Artist | None, formats: Sequence[str],
-    as_json: bool, options: Mapping[str, object],
+    title: str, result: Result, outcomes: Sequence[Outcome], folder: Path, draw: Artist | None,
+    formats: Sequence[str], as_json: bool, options: Mapping[str, object],
 ) -> None:  # fmt: skip
-    """Draw the figures of runs that are no study's, and print their tables, or result.json."""
-    from analysis.flow_tables import flow_tables, troubles
-    from analysis.table import conditions, of_runs, study_tables
+    """Draw the figures of runs that are no study's, print their tables, or result.json, and leave their report."""
+    from analysis.report import Report
+    from analysis.table import conditions
 
-    runs = [outcome.run for outcome in outcomes]
+    runs = result.runs
+    seen = over_time(outcomes, folder, {})
     if draw:
-        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {}, True)
+        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {}, seen, True)
         draw.begin()
+    findings = findings_of_runs(title, runs, conditions(runs, options))
     if as_json:
         click.echo((folder / "result.json").read_text(), nl=False)
-        return
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(title, style="bold", highlight=False)
-    console.print(conditions(runs, options), style="dim", highlight=False, markup=False)
-    console.print(*study_tables("", runs, quantities=of_runs(runs)), sep="\n")
-    for table in flow_tables(runs):
-        console.print(table)
-    for line in troubles(runs):
-        console.print(line, style="bold", highlight=False, markup=False)
+    else:
+        findings.show()
+    Report(findings, result, command_line(), str(folder), flights=seen.flights, flows=seen.flows).write(folder / REPORT)

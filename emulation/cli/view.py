@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`view RUN`: a run in the browser: the air on its timeline."""
+"""`view RUN`: runs in the browser: their report, and the air of one on its timeline."""
 
 from __future__ import annotations
 
@@ -15,28 +15,65 @@ from emulation.cli.command import Command, as_json
 from emulation.play.errors import Misuse
 
 
-def callback(run_folder: Path, out: Path | None, opens: bool, as_json: bool, perfetto: Path | None) -> None:
-    """Look at a run: the air on a timeline, with all frames, collisions and who caused them, queues, backoff, and what
-    TCP did meanwhile; one file, which any browser shows. It is made if it is not there."""
-    from emulation.play import film, view
-
-    found = film.runs_of(run_folder)
-    if len(found) > 1:
-        raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
-    [where] = found
+def callback(
+    run_folder: Path, what: str | None, out: Path | None, opens: bool, as_json: bool, perfetto: Path | None
+) -> None:
+    """Look at runs: the report of a run folder; or of one run, RUNS/NAME, the air on a timeline, with all frames,
+    collisions and who caused them, queues, backoff, and what TCP did meanwhile. Each is one file, which any browser
+    shows; it is made if it is not there."""
     if perfetto:
-        view.write_perfetto(view.timeline_of(where), perfetto)
+        from emulation.play import view
+
+        view.write_perfetto(view.timeline_of(the_run(run_folder)), perfetto)
         made = perfetto
+    elif what == "report" or (what is None and (run_folder / "result.json").is_file()):
+        made = report(run_folder, out)
     else:
-        made = out or where / view.TIMELINE
-        if out or not made.exists() or made.stat().st_mtime < (where / "lane.json").stat().st_mtime:
-            view.write_timeline(view.timeline_of(where), made)
+        made = timeline(the_run(run_folder), out)
     shown = opens and not perfetto and not as_json and show(made)
     if as_json:
         click.echo(json.dumps({"file": str(made), "bytes": made.stat().st_size}))
     else:
         how = "" if shown else "; open it at ui.perfetto.dev" if perfetto else "; open it in a browser" * opens
         click.echo(f"{made}: {made.stat().st_size / 1e6:.1f} MB{how}")
+
+
+def the_run(folder: Path) -> Path:
+    """The run that a folder is, or has. Raises Misuse if there are several."""
+    from emulation.play import film
+
+    found = film.runs_of(folder)
+    if len(found) > 1:
+        raise Misuse(f"{folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
+    return found[0]
+
+
+def report(folder: Path, out: Path | None) -> Path:
+    """Where the report of these runs is. Raises Misuse, Failure, OSError."""
+    from emulation.cli.reporting import REPORT, RESULT, report_again
+
+    if not (folder / RESULT).is_file():
+        above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+        raise Misuse(f"{folder}: a report is of a whole run folder, with a {RESULT}{above}")
+    made = out or folder / REPORT
+    if out or older(made, folder / RESULT):
+        report_again(folder).write(made)
+    return made
+
+
+def timeline(where: Path, out: Path | None) -> Path:
+    """Where the timeline of this run is. Raises Misuse, Failure, OSError."""
+    from emulation.play import view
+
+    made = out or where / view.TIMELINE
+    if out or older(made, where / "lane.json"):
+        view.write_timeline(view.timeline_of(where), made)
+    return made
+
+
+def older(made: Path, of: Path) -> bool:
+    """Whether a file is to be made anew."""
+    return not made.exists() or made.stat().st_mtime < of.stat().st_mtime
 
 
 def show(file: Path) -> bool:
@@ -50,14 +87,17 @@ def show(file: Path) -> bool:
 
 
 EXAMPLES = [
+    "view runs/rts-cts-…",
     "view runs/rts-cts-…/full-1",
     "view runs/string-… --no-open",
     "view runs/rts-cts-…/full-1 --perfetto full.json.gz",
 ]
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.Option(["--report", "what"], flag_value="report", help="the report  [default: of a run folder]"),
+    click.Option(["--timeline", "what"], flag_value="timeline", help="the timeline  [default: of one run]"),
     click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                 help="FILE.html  [default: in the run's folder]"),
+                 help="FILE.html  [default: in the folder]"),
     click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),
     click.Option(["--perfetto"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
                  help="FILE.json or FILE.json.gz instead, for ui.perfetto.dev"),

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of runs: one file that a browser shows, with what they found, figures that can be zoomed, what differed
+from the kernel's defaults, and how to repeat it. It is made of what is at hand when the runs are over: the tables and
+verdicts that were printed (`analysis.findings`), their Result, and what figures are drawn of.
+
+Curves are drawn by uPlot, which is in the file, as its license wants it with that (`uplot/`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis import packed, statistics
+from analysis.figures import as_shown
+from analysis.findings import Findings
+from analysis.flight import Series
+from analysis.result import Result, Run
+from analysis.table import by_case, value
+from analysis.tcp_flows import NO_SSTHRESH
+from analysis.tcp_flows import Flow as TcpFlow
+from analysis.trace import Array
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HERE = Path(__file__).parent
+PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "report.js")
+POINTS = 961  # of an average over time
+MOST_FLOWS = 12  # in one figure
+MOST_SETTINGS = 400  # rows; there are more only if each station has its own
+KINDS = (("col.rtscts", "RTS/CTS"), ("col.data", "TCP DATA"), ("col.ack", "TCP ACK"))
+SIDES = {"cwnd": "cwnd, segments", "ssthresh": "ssthresh, segments", "in_flight": "in flight, segments",
+         "srtt": "SRTT, ms"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report is made of. `command`: the line that made the runs. `names` of variants and cases; `rows`: what the
+    cases are; `published`: by case, variant and path. `flights` of each variant, a seed each, and `flows`, are what
+    there is to be drawn over time."""
+
+    findings: Findings
+    result: Result
+    command: str
+    folder: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    rows: str = ""
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    flights: Mapping[str, Sequence[Series]] = field(default_factory=dict)
+    flows: Mapping[str, TcpFlow] = field(default_factory=dict)
+
+    def write(self, path: Path) -> None:
+        """Leave the file there. Raises OSError."""
+        path.write_text(page(self))
+
+
+def page(report: Report) -> str:
+    """The whole file."""
+    head, columns = content(report)
+    return packed.page(
+        HERE, report.findings.title, PROGRAMS, packed.pack(head, columns, 6),
+        uplot=(HERE / "uplot/uPlot.min.css").read_text(), license=(HERE / "uplot/LICENSE").read_text(),
+    )  # fmt: skip
+
+
+def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What the file says, and the columns that its figures are drawn of."""
+    found, result = report.findings, report.result
+    columns: dict[str, Array] = {}
+    charts = [*_bars(report), *_cases(report), *_in_flight(report, columns), *_tcp(report, columns)]
+    return {
+        "title": found.title, "said": found.said, "command": report.command, "folder": report.folder,
+        "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
+        "claims": [claim._asdict() for claim in found.claims], "charts": charts,
+        "settings": settings(result.runs), "runs": [_row(run, report.names) for run in result.runs],
+        "options": _plain(result.specification), "host": result.host.model_dump(), "experiment": result.experiment,
+        "made_of": {name: sha for run in result.runs[:1] for name, sha in run.made_of.items()},
+    }, columns  # fmt: skip
+
+
+def table(printed: "Table") -> dict[str, Any]:
+    """A table as it is printed: its name, columns, rows, and after which rows there is a rule."""
+    columns = [[str(cell) for cell in column.cells] for column in printed.columns]
+    return {
+        "title": str(printed.title or ""), "caption": str(printed.caption or ""),
+        "columns": [{"name": str(column.header), "right": column.justify == "right", "dim": column.style == "dim"}
+                    for column in printed.columns],
+        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "rules": [at for at, row in enumerate(printed.rows) if row.end_section],
+    }  # fmt: skip
+
+
+def settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What differed from the kernel's defaults: what, its value and the default, where, and in which runs (of several;
+    all of them: none are named)."""
+    rows: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    everywhere: dict[str, set[str]] = {}
+    for run in runs:
+        for each in run.settings:
+            key = each.what, _word(each.value), _word(each.default)
+            rows.setdefault(key, {}).setdefault(run.folder, []).append(each.where)
+            everywhere.setdefault(run.folder, set()).add(each.where)
+    found = []
+    for (what, now, default), of in list(rows.items())[:MOST_SETTINGS]:
+        places = list(dict.fromkeys(where for names in of.values() for where in names))
+        alike = all(set(names) == everywhere[run] for run, names in of.items())
+        in_all = len(of) == len({run.folder for run in runs})
+        found.append({"what": what, "value": now, "default": default, "where": "all" if alike else ", ".join(places),
+                      "runs": "" if in_all else ", ".join(of)})  # fmt: skip
+    return found
+
+
+def _word(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _plain(specification: Mapping[str, Any]) -> list[list[str]]:
+    """A specification, flat, without what is not there."""
+
+    def flat(of: Any, path: str) -> Iterator[list[str]]:
+        if isinstance(of, Mapping) and of:
+            for name, each in of.items():
+                yield from flat(each, f"{path}.{name}" if path else name)
+        elif of not in (None, {}, [], (), "") and path.count(".") < 3 and not path.startswith("network.nodes"):
+            yield [path, _word(of)]
+
+    return list(flat(specification, ""))
+
+
+def _row(run: Run, names: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
+        "seed": run.seed, "air_s": run.air_s, "wall_s": run.wall_s, "goodput_kbps": run.goodput_kbps,
+        "trace": run.trace is not None, "views": run.views is not None, "repeatable": run.repeatable,
+    }  # fmt: skip
+
+
+def _estimate(found: Sequence[float]) -> list[float | None]:
+    """Mean and half of the interval, None where there is none."""
+    of = statistics.mean(found)
+    return [None if np.isnan(number) else number for number in (of.mean, of.half_width)]
+
+
+def _bars(report: Report) -> Iterator[dict[str, Any]]:
+    """Goodput and collisions, of one case."""
+    groups = by_case(report.result.runs)
+    if len(groups) != 1:
+        return
+    [(case, variants)] = groups.items()
+
+    def stack(variant: str, runs: Sequence[Run], total: str, parts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        return {
+            "name": report.names.get(variant, variant), "total": _estimate([value(run, total) for run in runs]),
+            "parts": [[said, _estimate([value(run, path) for run in runs])[0]] for path, said in parts],
+            "published": report.published.get(case, {}).get(variant, {}).get(total),
+        }  # fmt: skip
+
+    goodput = "goodput_segments"
+    yield {"kind": "bars", "title": "Goodput", "unit": "segments",
+           "stacks": [stack(*each, goodput, [(goodput, "goodput")]) for each in variants.items()]}  # fmt: skip
+    if all(run.counted for run in report.result.runs):
+        yield {"kind": "bars", "title": "Frames lost to collisions at their addressed receiver", "unit": "frames",
+               "stacks": [stack(*each, "col.total", KINDS) for each in variants.items()]}  # fmt: skip
+
+
+def _cases(report: Report) -> Iterator[dict[str, Any]]:
+    """Each quantity over the cases, of several."""
+    groups = by_case(report.result.runs)
+    if len(groups) < 2:
+        return
+    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    for path, label in report.quantities.items():
+        lines = []
+        for variant in variants:
+            each = [[value(run, path) for run in group.get(variant, [])] for group in groups.values()]
+            found = [_estimate(of) if of else [None, None] for of in each]
+            theirs = [report.published.get(case, {}).get(variant, {}).get(path) for case in groups]
+            lines.append({"name": report.names.get(variant, variant), "values": found, "published": theirs})
+        cases = [report.names.get(case, case) for case in groups]
+        yield {"kind": "cases", "title": label, "x": report.rows, "cases": cases, "lines": lines}
+
+
+def _in_flight(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
+    """Segments in flight: the average over a sixtieth of the time, of one seed above the counts themselves."""
+    lines = []
+    for number, (variant, flights) in enumerate(report.flights.items()):
+        air_s = min(flight.air_s for flight in flights)
+        at_s = np.linspace(0, air_s, POINTS)
+        averages = np.array([flight.average(at_s, air_s / 60) for flight in flights])
+        name = report.names.get(variant, variant)
+        if len(flights) == 1:
+            [raw] = flights
+            lines.append({"name": f"{name}, each", "x": f"raw{number}_t", "y": f"raw{number}", "steps": True,
+                          "of": number, "faint": True})  # fmt: skip
+            columns[f"raw{number}_t"], columns[f"raw{number}"] = _floats(*as_shown(raw.time_s, raw.count))
+        columns[f"flight{number}_t"], columns[f"flight{number}"] = _floats(at_s, averages.mean(axis=0))
+        lines.append({"name": name, "x": f"flight{number}_t", "y": f"flight{number}", "steps": False, "of": number})
+    if lines:
+        yield {"kind": "time", "title": "Segments in flight, DATA and ACK", "unit": "segments", "lines": lines}
+
+
+def _tcp(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
+    """What the senders of the first seed's runs did."""
+    flows = list(report.flows.items())[:MOST_FLOWS]
+    for side, said in SIDES.items():
+        lines = []
+        for number, (name, flow) in enumerate(flows):
+            values = {
+                "cwnd": flow.cwnd, "in_flight": flow.in_flight,
+                "srtt": np.where(flow.srtt_us > 0, flow.srtt_us / 1000, np.nan),
+                "ssthresh": np.where(flow.ssthresh == NO_SSTHRESH, np.nan, flow.ssthresh),
+            }[side]  # fmt: skip
+            edges = np.append(np.asarray(values, float), np.asarray(values, float)[-1:])
+            time_s, shown = as_shown(flow.time_ns / 1e9, edges[: flow.time_ns.size])
+            key = f"{side}{number}"
+            columns[f"{key}_t"], columns[key] = _floats(time_s, shown)
+            lines.append({"name": name, "x": f"{key}_t", "y": key, "steps": True, "of": number})
+        if lines:
+            title, _, unit = said.partition(", ")
+            yield {"kind": "time", "title": f"TCP: {title}", "unit": unit, "lines": lines}
+
+
+def _floats(*columns: Array) -> list[Array]:
+    return [column.astype("<f4") for column in columns]

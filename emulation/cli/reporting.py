@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What runs found, for the terminal and the report that each run folder has (`analysis.report`)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import experiments
+from analysis.capture import CaptureError
+from analysis.findings import NOT_TESTED, Findings, Judged
+from analysis.result import Result, Run, read
+from analysis.table import Published, conditions, scaled
+from analysis.trace import TraceError
+from emulation.cli.playing import command_line
+from emulation.play import traces
+from emulation.play.errors import Failure
+from emulation.play.run import Outcome, name_of
+from experiments import Study
+
+if TYPE_CHECKING:
+    from analysis.flight import Series as Counts
+    from analysis.report import Report
+    from analysis.tcp_flows import Flow as TcpFlow
+
+REPORT, RESULT = "report.html", "result.json"
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """What there is to be drawn over time: segments in flight of all seeds, by variant, and what TCP's senders did, of
+    the first seed, by what to call them; of several cases nothing."""
+
+    flights: Mapping[str, Sequence[Counts]]
+    flows: Mapping[str, TcpFlow]
+
+
+def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str]) -> OverTime:
+    """Of runs that are over, in this folder."""
+    flights: dict[str, list[Counts]] = {}
+    if len({outcome.run.case for outcome in outcomes}) > 1:
+        return OverTime({}, {})
+    for outcome in outcomes:
+        if outcome.flight:
+            flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
+    return OverTime(flights, flows_of(first_seed(outcomes), folder, names))
+
+
+def first_seed(outcomes: Sequence[Outcome]) -> list[Run]:
+    """The runs of the first."""
+    return [outcome.run for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
+
+
+def published_for(study: Study, runs: Sequence[Run]) -> tuple[Published, float]:
+    """The published numbers, which are of the study's own duration, with their counts scaled to that of these runs, and
+    by how much."""
+    factor = runs[0].air_s / float(str(study.options.get("seconds", runs[0].air_s)))
+    return (study.published, 1.0) if abs(factor - 1) < 1e-3 else (scaled(study.published, factor), factor)
+
+
+def findings_of(study: Study, result: Result, said: str) -> Findings:
+    """Tables and verdicts of a study's runs, made under what is `said`."""
+    from analysis.claims import NotTested, judge
+    from analysis.flow_tables import flow_tables, troubles
+    from analysis.table import case_name, study_tables
+
+    title, runs = study.title, result.runs
+    if len(study.cases) > len({run.case for run in runs}) == 1:
+        title += f": {case_name(runs[0].case, study.names, study.rows)}"
+    published, factor = published_for(study, runs)
+    if published and factor != 1:
+        said += f"; published counts are scaled by {factor:.3g} to this time"
+    tables = study_tables(
+        "", runs, published=published, names=study.names, rows=study.rows, quantities=quantities_of(study, runs)
+    )
+    claims = []
+    for claim in study.claims:
+        try:
+            claims.append(Judged.of(judge(claim, runs).lines(study.names, study.rows, study.quantities)))
+        except NotTested as error:
+            claims.append(Judged(claim.name, NOT_TESTED, claim.text, [str(error)]))
+    beside = flow_tables(runs) if not study.claims and len({run.case for run in runs}) == 1 else []
+    return Findings(title, said, tables, beside, troubles(runs), claims)
+
+
+def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
+    """What its tables have rows of."""
+    from analysis.table import OF_RUNS, of_runs
+
+    return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
+
+
+def findings_of_runs(title: str, runs: Sequence[Run], said: str) -> Findings:
+    """The same of runs that are no study's."""
+    from analysis.flow_tables import flow_tables, troubles
+    from analysis.table import of_runs, study_tables
+
+    return Findings(title, said, study_tables("", runs, quantities=of_runs(runs)), flow_tables(runs), troubles(runs))
+
+
+def report_of(study: Study, findings: Findings, result: Result, folder: Path, seen: OverTime) -> Report:
+    """The report of a study's runs in this folder, which this program's command line made."""
+    from analysis.report import Report
+
+    published, _ = published_for(study, result.runs)
+    quantities = quantities_of(study, result.runs)
+    return Report(findings, result, command_line(), str(folder), study.names, study.rows, quantities, published,
+                  seen.flights, seen.flows)  # fmt: skip
+
+
+def report_again(folder: Path) -> Report:
+    """The report of a run folder that has none, of what is left there. Raises Misuse, Failure."""
+    from analysis.report import Report
+
+    try:
+        result = read(folder / RESULT)
+        outcomes = [
+            Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
+            for run in result.runs
+        ]
+        said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
+        if result.experiment in experiments.names():
+            study = experiments.find(result.experiment)
+            seen = over_time(outcomes, folder, study.names)
+            made = report_of(study, findings_of(study, result, said), result, folder, seen)
+            return replace(made, command=again)
+        seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
+        return Report(findings, result, again, str(folder), flights=seen.flights, flows=seen.flows)
+    except (CaptureError, TraceError, ValueError, KeyError) as error:
+        raise Failure(f"{folder}: {error}") from None
+
+
+def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
+    """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
+    found = {}
+    for run in runs:
+        if any(flow.tcp for flow in run.flows) and there(run, folder):
+            for name, flow in traces.tcp_flows(*left(run, folder)).items():
+                found[called(run, runs, names, name)] = flow
+    return found
+
+
+def there(run: Run, folder: Path) -> bool:
+    """Whether the folder has what the run left; a sweep's has not."""
+    return (folder / name_of(run) / "plan.json").is_file()
+
+
+def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
+    """What a run left: where, its plan, and its lane.json."""
+    where = folder / name_of(run)
+    plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
+    return where, plan, lane
+
+
+def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
+    """What to call a flow in a figure of these runs."""
+    variant = names.get(run.variant, run.variant)
+    words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
+    return ", ".join(words) or flow

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of runs: its numbers are those of the tables that are printed, and a browser shows them all."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sample_runs
+from browser import CHROMIUM, look
+
+from analysis import report
+from analysis.claims import Claim, judge, order
+from analysis.findings import NOT_TESTED, Findings, Judged
+from analysis.flight import Series
+from analysis.packed import unpack
+from analysis.report import HERE, PROGRAMS, Report, page
+from analysis.result import Host, Result, Run, Setting
+from analysis.table import QUANTITIES, number, study_tables, value
+from analysis.tcp_flows import NO_SSTHRESH, Flow
+
+NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "Plain", "slow": "Slow"}
+PUBLISHED = {"": {"full": {"goodput_segments": 4476.0, "col.total": 15193.0}, "none": {"goodput_segments": 5365.0}}}
+CLAIM = Claim("C1", "goodput: <No> > Partial", order("goodput_segments", "none", "partial"))
+FAILED = Claim("C2", "the other way", order("goodput_segments", "full", "none"))
+
+
+def flow() -> Flow:
+    cwnd, phase = np.array([2, 8, 4, 1]), np.array([0, 1, 2, 3])
+    return Flow(np.array([0, 1, 2, 4, 120]) * 10**9, cwnd, np.array([NO_SSTHRESH, 8, 4, 2]), np.full(4, 90_000),
+                cwnd - 1, phase, np.array([5 * 10**9]), np.array([2 * 10**9]), (0, 0), None)  # fmt: skip
+
+
+def made_of(runs: list[Run], **more: Any) -> Report:
+    tables = study_tables("", runs, published=PUBLISHED, names=NAMES, rows="hops")
+    claims = (
+        [Judged.of(judge(each, runs).lines(NAMES)) for each in (CLAIM, FAILED)] if "full" in runs[0].variant else []
+    )
+    claims += [Judged("C9", NOT_TESTED, "of more hops", ["there is no run of it"])]
+    findings = Findings("a <study>", "seeds 1..3; 120 s", tables, troubles=["flow1 died"], claims=claims)
+    result = Result(
+        experiment="study", specification={"radio": {"rate": 2.0, "rts": None}}, runs=runs, host=Host(lane="virtual")
+    )
+    return Report(findings, result, "./dcflab run study", "runs/a study", NAMES, "hops", QUANTITIES, PUBLISHED, **more)
+
+
+@pytest.fixture(scope="module")
+def made() -> Report:
+    flights = {
+        name: [Series(np.arange(1200) / 10, np.arange(1200) % n, 120.0)] for name, n in (("full", 7), ("none", 9))
+    }
+    return made_of(sample_runs.study(), flights=flights, flows={"Full": flow(), "No": flow()})
+
+
+def test_the_file(made: Report) -> None:
+    """One, the same again, that asks nobody for anything; with the license of what is in it."""
+    text = page(made)
+    assert text == page(made) and "<title>a &lt;study&gt;</title>" in text and "default-src 'none'" in text
+    assert not re.search(r"\bsrc=|@import|fetch\(|XMLHttpRequest|{{", text)
+    assert "Leon Sorokin" in text and "WITHOUT WARRANTY OF ANY KIND" in text
+    assert {*PROGRAMS} >= {file.name for file in HERE.glob("*.js")}
+
+
+def test_its_tables_are_those_that_are_printed(made: Report) -> None:
+    head, _ = unpack(page(made))
+    [table] = head["tables"]
+    [printed] = made.findings.tables
+    assert [column["name"] for column in table["columns"]] == [str(column.header) for column in printed.columns]
+    assert list(zip(*table["rows"], strict=True)) == [tuple(column.cells) for column in printed.columns]
+    row = next(row for row in table["rows"] if row[0] == "goodput, segments")
+    means = [
+        np.mean([run.goodput_segments for run in made.result.runs if run.variant == name]) for name in ("full", "none")
+    ]
+    assert (
+        row[1].startswith(number(means[0]))
+        and "±" in row[1]
+        and row[2] == "4,476"
+        and row[4].startswith(number(means[1]))
+    )
+    assert table["columns"][2]["dim"] and table["rules"]
+
+
+def test_its_bars_and_claims(made: Report) -> None:
+    head, _ = unpack(page(made))
+    goodput, lost = (chart for chart in head["charts"] if chart["kind"] == "bars")
+    runs = [run for run in made.result.runs if run.variant == "full"]
+    assert goodput["stacks"][0]["total"][0] == pytest.approx(np.mean([value(run, "goodput_segments") for run in runs]))
+    assert goodput["stacks"][0]["published"] == 4476 and goodput["stacks"][1]["published"] is None
+    for stack in lost["stacks"]:
+        assert sum(part for _, part in stack["parts"]) == pytest.approx(stack["total"][0])
+    assert [claim["verdict"] for claim in head["claims"]] == [claim.verdict for claim in made.findings.claims]
+    assert head["claims"][0]["verdict"].startswith("holds") and head["claims"][1]["verdict"].startswith("does not hold")
+    printed = [line for claim in made.findings.claims for line in claim.lines]
+    assert printed[0].startswith("C1  ") and printed[1].startswith("    ")
+
+
+def test_one_seed_has_no_interval() -> None:
+    head, _ = unpack(page(made_of(sample_runs.study(1))))
+    assert all(stack["total"][1] is None for chart in head["charts"] for stack in chart["stacks"])
+
+
+def test_several_cases_are_curves() -> None:
+    head, _ = unpack(page(made_of(sample_runs.strings(2))))
+    charts = {chart["title"]: chart for chart in head["charts"]}
+    assert set(charts) == set(QUANTITIES.values())
+    slow = charts["goodput, segments"]["lines"][1]
+    runs = [run for run in sample_runs.strings(2) if (run.case, run.variant) == ("4", "slow")]
+    assert slow["values"][1][0] == pytest.approx(np.mean([run.goodput_segments for run in runs]))
+    assert charts["goodput, segments"]["cases"] == ["3", "4"]
+
+
+def test_settings_are_said_once() -> None:
+    """Where all stations have it: so; where not all runs do: which."""
+
+    def each(*of: tuple[str, str, int]) -> list[Setting]:
+        return [Setting(where=where, what=what, value=value, default=0) for where, what, value in of]
+
+    a = sample_runs.run("full").model_copy(
+        update={"settings": each(("sta1", "x", 1), ("sta2", "x", 1), ("sta1", "y", 2))}
+    )
+    b = sample_runs.run("none").model_copy(
+        update={"settings": each(("sta1", "x", 1), ("sta2", "x", 1), ("sta2", "z", 3))}
+    )
+    rows = {row["what"]: (row["value"], row["default"], row["where"], row["runs"]) for row in report.settings([a, b])}
+    assert rows == {"x": ("1", "0", "all", ""), "y": ("2", "0", "sta1", a.folder), "z": ("3", "0", "sta2", b.folder)}
+
+
+SHOWS = """
+  await when(() => run && run.ready_ms);
+  said.text = document.body.innerText;
+  said.cells = [...document.querySelectorAll("#results td")].map((each) => each.textContent);
+  said.curves = curves.length;
+  said.bars = document.querySelectorAll(".bars").length;
+  said.wide = [document.documentElement.scrollWidth, innerWidth];
+  curves[0].setScale("x", { min: 10, max: 20 });
+  await turn();
+  said.zoomed = curves.map((each) => [each.scales.x.min, each.scales.x.max]);
+  press("0");
+  await turn();
+  said.all = curves.map((each) => each.scales.x.max - each.scales.x.min > 50);
+  said.drawn = [...document.querySelectorAll("canvas")].every((c) =>
+    c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v));
+  const theme = document.documentElement.dataset.theme;
+  press("d");
+  said.themes = [theme, document.documentElement.dataset.theme];
+  said.again = curves.length;
+  said.links = [...document.querySelectorAll("#runs a")].map((each) => each.getAttribute("href"));
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+@pytest.mark.parametrize("size", ["1200,900", "500,900"])
+def test_a_browser_shows_it(made: Report, size: str, tmp_path: Path) -> None:
+    """All numbers; curves that zoom together; also on a narrow screen without moving sideways."""
+    said = look(page(made), SHOWS, tmp_path, "#theme=light", size)
+    [table] = made.findings.tables
+    assert said["cells"] == [
+        cell for row in zip(*(column.cells for column in table.columns), strict=True) for cell in row[1:]
+    ]
+    assert "a <study>" in said["text"] and "flow1 died" in said["text"] and "goodput: <No> > Partial" in said["text"]
+    assert "./dcflab run study" in said["text"] and "net.ipv4.tcp_sack" in said["text"]
+    assert said["curves"] == said["again"] == 5 and said["bars"] == 2 and said["drawn"]
+    assert said["zoomed"] == [[10, 20]] * 5 and all(said["all"])
+    assert said["themes"] == ["light", "dark"] and said["wide"][0] <= said["wide"][1]
+    assert said["links"][0] == "full-1/timeline.html"
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+def test_a_browser_shows_cases(tmp_path: Path) -> None:
+    done = "await when(() => run && run.ready_ms); said.plots = plots.map((each) => each.data.length);"
+    said = look(page(made_of(sample_runs.strings(2))), done, tmp_path)
+    assert said["plots"] == [3] * len(QUANTITIES)

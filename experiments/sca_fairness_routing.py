@@ -27,6 +27,7 @@ STUDY = replace(
     sca_fairness.STUDY,
     name="sca-fairness-routing",
     title="Fairness beside NewReno over DSR and AODV: two flows, 4 hops (seed 003, section 4.4.3)",
+    core_s=0.8,
     options={**sca_fairness.STUDY.options, "like": "ns2"},
     cases={case: {"routing": routing(case)} for case in ROUTINGS},
     rows="routing",

@@ -59,7 +59,7 @@ STUDY = Study(
         "flows.0.tcp.rtos": "timeouts of the first flow",
         "flows.0.route.without_s": "the source without a route, s",
     },
-    core_s=6,
+    core_s=9,
     repetition=(900, 50),
     claims=[
         Claim("C64, more", "two flows: SCA(25) has more than NewReno", more(2)),

@@ -23,6 +23,7 @@ STUDY = replace(
     sca_phases.STUDY,
     name="sca-phases-routing",
     title="Time in each phase of TCP over DSR and AODV: 4 hops (seed 003, table 4.3)",
+    core_s=2.2,
     options={**sca_phases.STUDY.options, "like": "ns2"},
     cases={case: {"routing": routing(case)} for case in ROUTINGS},
     rows="routing",

@@ -32,8 +32,10 @@ MOST_BYTES = 1 << 30
 SHOWING = (
     "claims",
     "figures",
+    "findings",
     "flow_tables",
     "load",
+    "packed",
     "panels",
     "png",
     "sniff",

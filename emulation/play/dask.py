@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 
 from emulation import lanes
+from emulation.lanes.virtual.scratch import scratch
 from emulation.play import traces
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
@@ -139,14 +140,15 @@ def worker(address: str, jobs: int, host: str | None) -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(jobs):
             players.put(stack.enter_context(Child(partial(play_for_threads, lab, store), daemon=False)))
-        asyncio.run(_worker(address, jobs, host))
+        asyncio.run(_worker(address, jobs, host, stack.enter_context(scratch("dask"))))
 
 
-async def _worker(address: str, jobs: int, host: str | None) -> None:
+async def _worker(address: str, jobs: int, host: str | None, folder: str) -> None:
     from distributed import Worker
 
     quiet()
-    options: dict[str, Any] = {"nthreads": jobs, "host": host, "memory_limit": 0, "dashboard_address": NO_PAGE}
+    options: dict[str, Any] = {"nthreads": jobs, "memory_limit": 0, "local_directory": folder}
+    options |= {"host": host, "dashboard_address": NO_PAGE}
     try:
         async with Worker(address, **options) as working:
             say(f"{working.address} plays {jobs} runs side by side for {address}")

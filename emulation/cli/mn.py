@@ -14,6 +14,7 @@ from emulation.cli.script import play_in
 from emulation.cli.terminal import at_terminal
 from emulation.lanes import Lane
 from emulation.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
+from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
 from emulation.play.session import new_folder, provide
 
@@ -39,8 +40,37 @@ WORDS = [
            default="info", help="from which level on something is said"),
 ]  # fmt: skip
 NOTHING = [
-    Option([flag], is_flag=True, expose_value=False, hidden=True) for flag in ("--position", "--clean", "-c")
-]  # positions are the topology's; a lane leaves nothing to clean
+    Option([flag], is_flag=True, expose_value=False, hidden=True)
+    for flag in ("--position", "--innamespace", "--nolistenport", "--wait")
+]  # positions are the topology's, all nodes are in namespaces, nobody listens, and everybody is waited for
+OTHERWISE = {
+    "--switch": "switches are bridges", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
+    "--station": "stations are namespaces", "--nat": "a lane has no network outside",
+    "--pre": "write a script (docs/mininet-wifi.md)", "--post": "write a script (docs/mininet-wifi.md)",
+    "--listenport": "switches listen to nobody", "--cluster": "a lane is one machine",
+    "--placement": "a lane is one machine",
+}  # fmt: skip
+
+
+def _clean(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo("dcflab: there is nothing to clean: what a network had is gone when it ends, however it ends")
+        context.exit()
+
+
+def _otherwise(_: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        flag = parameter.opts[-1]
+        raise Misuse(f"{flag}: {OTHERWISE.get(flag, 'a lane has no windows')} here; leave it out")
+
+
+ANSWERED = [
+    Option(["-c", "--clean"], is_flag=True, expose_value=False, is_eager=True, callback=_clean,
+           help="nothing is ever left to clean: say so"),
+    *(Option([flag], is_flag=flag == "--nat", expose_value=False, hidden=True, callback=_otherwise)
+      for flag in OTHERWISE),
+    Option(["-x", "--xterms"], is_flag=True, expose_value=False, hidden=True, callback=_otherwise),
+]  # fmt: skip
 
 
 def callback(
@@ -56,5 +86,5 @@ def callback(
 
 
 EXAMPLES = ["mn --wifi --topo single,3 --test pingall", "mn --topo linear,4 --link tc,bw=10,delay=2ms --test iperf"]
-PARAMS: list[click.Parameter] = [*WORDS, *NOTHING, seeds(), out(), *lane()]
+PARAMS: list[click.Parameter] = [*WORDS, *NOTHING, *ANSWERED, seeds(), out(), *lane()]
 COMMAND = Command("mn", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from analysis import taps
 from analysis.result import Script
+from emulation.cli.main import cli
 from emulation.lane import errors
 from emulation.lanes import CHECKOUT, LaneError, Listener, Reason, virtual
+from emulation.play.errors import Misuse
 from emulation.play.film import of_run
 from emulation.play.lab import Lab
 from emulation.play.script import PICTURE, play_script
@@ -154,6 +157,21 @@ def test_mn_in_a_line(tmp_path):
     assert re.search(r"Results: \['9\.\d+ Mbits/sec'", done.stdout)
     wrong = subprocess.run([*line, "--wifi", "--topo", "tree,2"], cwd=CHECKOUT, capture_output=True, text=True)
     assert wrong.returncode == 2 and "there is no topo 'tree'; there are: minimal, single, linear" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("--switch ovsk", "--switch: switches are bridges"), ("--wifi --ap user", "access points are hostapd's"),
+     ("--nat", "no network outside"), ("-x", "--xterms: a lane has no windows"), ("--post cli", "write a script")],
+)  # fmt: skip
+def test_what_the_line_has_not_is_refused_by_name(words: str, said: str) -> None:
+    done = CliRunner().invoke(cli, ["mn", *words.split()], standalone_mode=False)
+    assert isinstance(done.exception, Misuse) and said in str(done.exception)
+
+
+def test_there_is_nothing_to_clean() -> None:
+    done = CliRunner().invoke(cli, ["mn", "-c"])
+    assert done.exit_code == 0 and "nothing to clean" in done.output
 
 
 def test_hidden_terminals(stage):

@@ -14,7 +14,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from analysis.aired import of_capture
+from analysis.capture import read_file
+from analysis.medium import Medium
 from analysis.packed import unpack
+from analysis.timeline.heard import hearing
 from emulation.cli import view as command
 from emulation.cli.main import cli
 from emulation.play import view
@@ -129,3 +133,19 @@ def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
     assert {name: before[name] for name in alike} == {name: after[name] for name in alike}
     assert before["command"] == "./dcflab run rts-cts --seconds 1 --no-figures" and "replay" in after["command"]
     assert all((curves[name] == again[name]).all() or np.isnan(curves[name]).any() for name in curves)
+
+
+@pytest.mark.lane
+def test_stations_that_move(tmp_path: Path) -> None:
+    """Who sensed a frame is known at its time: at least all who received it; delays are left out."""
+    options = "mobile", "--stations", "12", "--vmax", "20", "--seconds", "3", "--no-figures", "--out", "run"
+    subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
+                   env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
+    [where] = [path.parent for path in tmp_path.glob("run/*/lane.json")]
+    made = view.timeline_of(where)
+    plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
+    shown = read_file(where / "air.pcapng")
+    medium = Medium.of_plan(plan, lane["started_ns"])
+    sensed, received = hearing(of_capture(shown, plan), plan, lane, medium, shown), made.masks[made.frames.received]
+    assert made.delay_ns is None and made.views and sensed is not None
+    assert received.any() and (received & ~sensed == 0).all() and (received != sensed).any()

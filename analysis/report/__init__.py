@@ -18,7 +18,7 @@ from analysis.figures import as_shown
 from analysis.findings import Findings
 from analysis.flight import Series
 from analysis.result import Result, Run
-from analysis.table import by_case, value
+from analysis.table import by_case, number, value
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
@@ -153,17 +153,19 @@ def _bars(report: Report) -> Iterator[dict[str, Any]]:
     [(case, variants)] = groups.items()
 
     def stack(variant: str, runs: Sequence[Run], total: str, parts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        measured = [value(run, total) for run in runs]
+        theirs = report.published.get(case, {}).get(variant, {}).get(total)
         return {
-            "name": report.names.get(variant, variant), "total": _estimate([value(run, total) for run in runs]),
+            "name": report.names.get(variant, variant), "total": _estimate(measured),
+            "said": number(statistics.mean(measured)), "published": theirs, "theirs": number(theirs),
             "parts": [[said, _estimate([value(run, path) for run in runs])[0]] for path, said in parts],
-            "published": report.published.get(case, {}).get(variant, {}).get(total),
         }  # fmt: skip
 
     goodput = "goodput_segments"
     yield {"kind": "bars", "title": "Goodput", "unit": "segments",
            "stacks": [stack(*each, goodput, [(goodput, "goodput")]) for each in variants.items()]}  # fmt: skip
     if all(run.counted for run in report.result.runs):
-        yield {"kind": "bars", "title": "Frames lost to collisions at their addressed receiver", "unit": "frames",
+        yield {"kind": "bars", "title": "Lost to collisions at their addressed receiver", "unit": "frames",
                "stacks": [stack(*each, "col.total", KINDS) for each in variants.items()]}  # fmt: skip
 
 
@@ -187,18 +189,18 @@ def _cases(report: Report) -> Iterator[dict[str, Any]]:
 def _in_flight(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
     """Segments in flight: the average over a sixtieth of the time, of one seed above the counts themselves."""
     lines = []
-    for number, (variant, flights) in enumerate(report.flights.items()):
+    for at, (variant, flights) in enumerate(report.flights.items()):
         air_s = min(flight.air_s for flight in flights)
         at_s = np.linspace(0, air_s, POINTS)
         averages = np.array([flight.average(at_s, air_s / 60) for flight in flights])
         name = report.names.get(variant, variant)
         if len(flights) == 1:
             [raw] = flights
-            lines.append({"name": f"{name}, each", "x": f"raw{number}_t", "y": f"raw{number}", "steps": True,
-                          "of": number, "faint": True})  # fmt: skip
-            columns[f"raw{number}_t"], columns[f"raw{number}"] = _floats(*as_shown(raw.time_s, raw.count))
-        columns[f"flight{number}_t"], columns[f"flight{number}"] = _floats(at_s, averages.mean(axis=0))
-        lines.append({"name": name, "x": f"flight{number}_t", "y": f"flight{number}", "steps": False, "of": number})
+            lines.append({"name": f"{name}, each", "x": f"raw{at}_t", "y": f"raw{at}", "steps": True,
+                          "of": at, "faint": True})  # fmt: skip
+            columns[f"raw{at}_t"], columns[f"raw{at}"] = _floats(*as_shown(raw.time_s, raw.count))
+        columns[f"flight{at}_t"], columns[f"flight{at}"] = _floats(at_s, averages.mean(axis=0))
+        lines.append({"name": name, "x": f"flight{at}_t", "y": f"flight{at}", "steps": False, "of": at})
     if lines:
         yield {"kind": "time", "title": "Segments in flight, DATA and ACK", "unit": "segments", "lines": lines}
 
@@ -208,7 +210,7 @@ def _tcp(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
     flows = list(report.flows.items())[:MOST_FLOWS]
     for side, said in SIDES.items():
         lines = []
-        for number, (name, flow) in enumerate(flows):
+        for at, (name, flow) in enumerate(flows):
             values = {
                 "cwnd": flow.cwnd, "in_flight": flow.in_flight,
                 "srtt": np.where(flow.srtt_us > 0, flow.srtt_us / 1000, np.nan),
@@ -216,9 +218,9 @@ def _tcp(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
             }[side]  # fmt: skip
             edges = np.append(np.asarray(values, float), np.asarray(values, float)[-1:])
             time_s, shown = as_shown(flow.time_ns / 1e9, edges[: flow.time_ns.size])
-            key = f"{side}{number}"
+            key = f"{side}{at}"
             columns[f"{key}_t"], columns[key] = _floats(time_s, shown)
-            lines.append({"name": name, "x": f"{key}_t", "y": key, "steps": True, "of": number})
+            lines.append({"name": name, "x": f"{key}_t", "y": key, "steps": True, "of": at})
         if lines:
             title, _, unit = said.partition(", ")
             yield {"kind": "time", "title": f"TCP: {title}", "unit": unit, "lines": lines}

@@ -19,15 +19,14 @@ const whole = (n) => n.toLocaleString("en", { maximumFractionDigits: Math.abs(n)
 function bars(chart) {
   const most = Math.max(...chart.stacks.flatMap((each) => [each.total[0] + (each.total[1] ?? 0), each.published ?? 0]), 1e-9);
   const grid = tag("div", { class: "bars", role: "list" }), share = (n) => `${62 * n / most}%`;
-  for (const [at, { name, parts, total, published }] of chart.stacks.entries()) {
-    const said = whole(total[0]) + (total[1] === null ? "" : ` ± ${whole(total[1])}`);
+  for (const [at, { name, parts, total, said, published, theirs }] of chart.stacks.entries()) {
     const bar = tag("div", { class: "bar", title: parts.map(([of, n]) => `${of}: ${whole(n)}`).join("\n") });
     parts.forEach(([, n], part) => bar.append(tag("i", { style: `width:${share(n)};background:${shade[parts.length > 1 ? part : at % shade.length]}` })));
     if (total[1] !== null) bar.append(tag("u", { style: `left:${share(Math.max(0, total[0] - total[1]))};width:${share(2 * total[1])}` }));
-    bar.append(tag("b", {}, said));
+    bar.append(tag("b", { style: total[1] === null ? null : `padding-left:calc(${share(total[1])} + 8px)` }, said));
     const both = tag("div", { role: "listitem", "aria-label": `${name}: ${said} ${chart.unit}` }, bar);
     if (published !== null && published !== undefined)
-      both.append(tag("div", { class: "bar theirs" }, tag("i", { style: `width:${share(published)}` }), tag("b", {}, `published ${whole(published)}`)));
+      both.append(tag("div", { class: "bar theirs" }, tag("i", { style: `width:${share(published)}` }), tag("b", {}, `published ${theirs}`)));
     grid.append(tag("div", {}, name), both);
   }
   const keys = chart.stacks[0].parts.length > 1 ? chart.stacks[0].parts.map(([name], part) =>

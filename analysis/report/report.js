@@ -35,7 +35,8 @@ function claims() {
   const held = run.claims.filter(({ verdict }) => tone(verdict) === "good").length;
   part("claims").append(tag("p", { class: "quiet" }, `${held} of ${run.claims.length} hold${/seeds/.test(run.claims[0].verdict) ? " in all seeds" : ""}. Each opens to its checks, with their numbers.`),
     tag("ul", {}, ...run.claims.map(({ name, verdict, text, checks }) => tag("li", {}, tag("details", {},
-      tag("summary", {}, tag("b", {}, name), tag("span", { class: `verdict ${tone(verdict)}` }, verdict), tag("span", {}, text)),
+      tag("summary", {}, tag("b", {}, name), tag("span", { class: `verdict ${tone(verdict)}` }, verdict.split("; ")[0]),
+        tag("span", {}, text, ...(verdict.includes("; ") ? [tag("small", {}, ` · ${verdict.split("; ").slice(1).join("; ")}`)] : []))),
       tag("pre", {}, checks.join("\n")))))));
 }
 

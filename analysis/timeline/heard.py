@@ -42,10 +42,12 @@ def hearing(
     masks, everybody = np.zeros((size, -(-stations // 8)), np.uint8), np.arange(stations)
     for begin in range(0, size, max(PAIRS // stations, 1)):
         part = slice(begin, begin + max(PAIRS // stations, 1))
-        sender, when, number = (column[part, None] for column in (air.station, air.start_ns, shown.packet_id))
-        power, _ = medium.links.arriving(sender.clip(min=0), everybody, when, number)
-        at = (power >= needed.at(everybody, when)) & (sender != everybody) & (sender >= 0) & (power > 0)
-        masks[part] = np.packbits(at, axis=1, bitorder="little")
+        columns = (column[part].repeat(stations) for column in (air.station, air.start_ns, shown.packet_id))
+        sender, when, number = columns
+        receiver = np.tile(everybody, sender.size // stations)
+        power, _ = medium.links.arriving(sender.clip(min=0), receiver, when, number)
+        at = (power >= needed.at(receiver, when)) & (sender != receiver) & (sender >= 0) & (power > 0)
+        masks[part] = np.packbits(at.reshape(-1, stations), axis=1, bitorder="little")
     return masks
 
 

@@ -86,13 +86,19 @@ def test_its_bars_and_claims(made: Report) -> None:
     goodput, lost = (chart for chart in head["charts"] if chart["kind"] == "bars")
     runs = [run for run in made.result.runs if run.variant == "full"]
     assert goodput["stacks"][0]["total"][0] == pytest.approx(np.mean([value(run, "goodput_segments") for run in runs]))
+    [printed] = made.findings.tables
+    assert goodput["stacks"][0]["said"] == next(
+        cells[1]
+        for cells in zip(*(column.cells for column in printed.columns), strict=True)
+        if cells[0] == "goodput, segments"
+    )
     assert goodput["stacks"][0]["published"] == 4476 and goodput["stacks"][1]["published"] is None
     for stack in lost["stacks"]:
         assert sum(part for _, part in stack["parts"]) == pytest.approx(stack["total"][0])
     assert [claim["verdict"] for claim in head["claims"]] == [claim.verdict for claim in made.findings.claims]
     assert head["claims"][0]["verdict"].startswith("holds") and head["claims"][1]["verdict"].startswith("does not hold")
-    printed = [line for claim in made.findings.claims for line in claim.lines]
-    assert printed[0].startswith("C1  ") and printed[1].startswith("    ")
+    lines = [line for claim in made.findings.claims for line in claim.lines]
+    assert lines[0].startswith("C1  ") and lines[1].startswith("    ")
 
 
 def test_one_seed_has_no_interval() -> None:

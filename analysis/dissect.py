@@ -109,6 +109,17 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     return kind, Tcp(rows[sound], version[sound], network[sound], transport[sound], (segment - header)[sound])
 
 
+def datagrams(frames: Frames) -> tuple[Array, Array, Array]:
+    """The UDP datagrams in IPv4 among some frames: which frame, and where the network's and UDP's headers are."""
+    rows, network, ethertype = _ether_types(frames, frames.field(0))
+    network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
+    rows, network = (column[ethertype == 0x0800] for column in (rows, network))
+    rows, _, network, protocol, transport, segment = _packets(frames, rows, network, np.zeros(rows.size, bool))
+    protocol, transport, _ = _past_dsr(frames.pick(rows), protocol, transport, segment)
+    udp = (protocol == 17) & (transport + 8 <= frames.pick(rows).caplen)
+    return rows[udp], network[udp], transport[udp]
+
+
 def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
     """Of the data frames with LLC/SNAP in clear: row, offset of the payload, ethertype."""
     fc1 = frames.field(1)

@@ -19,6 +19,7 @@ from analysis.capture import read_file
 from analysis.medium import Medium
 from analysis.packed import unpack
 from analysis.timeline.heard import hearing
+from analysis.trace import Kind
 from emulation.cli import view as command
 from emulation.cli.main import cli
 from emulation.play import view
@@ -92,6 +93,7 @@ def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.
     assert len(opened) == 1
 
 
+VOICE = 160  # bytes of a datagram
 ROOT = Path(__file__).parents[1]
 COUNTS = """
   await when(() => state.ready_ms);
@@ -137,8 +139,22 @@ def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
 
 @pytest.mark.lane
 def test_stations_that_move(tmp_path: Path) -> None:
-    """Who sensed a frame is known at its time: at least all who received it; delays are left out."""
-    options = "mobile", "--stations", "12", "--vmax", "20", "--seconds", "3", "--no-figures", "--out", "run"
+    """Who sensed a frame is known at its time: at least all who received it; delays are left out. Datagrams are a
+    flow's, too."""
+    options = (
+        "mobile",
+        "--stations",
+        "12",
+        "--vmax",
+        "20",
+        "--traffic",
+        "voice",
+        "--seconds",
+        "3",
+        "--no-figures",
+        "--out",
+        "run",
+    )
     subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
                    env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
     [where] = [path.parent for path in tmp_path.glob("run/*/lane.json")]
@@ -147,5 +163,7 @@ def test_stations_that_move(tmp_path: Path) -> None:
     shown = read_file(where / "air.pcapng")
     medium = Medium.of_plan(plan, lane["started_ns"])
     sensed, received = hearing(of_capture(shown, plan), plan, lane, medium, shown), made.masks[made.frames.received]
+    mine = made.frames.flow == 0
+    assert mine.any() and {*made.frames.payload[mine & (made.frames.kind == Kind.OTHER)].tolist()} == {VOICE}
     assert made.delay_ns is None and made.views and sensed is not None
     assert received.any() and (received & ~sensed == 0).all() and (received != sensed).any()

@@ -11,28 +11,39 @@ const LOST_COLOUR = { [COLLISION]: "lost", [OWN_TX]: "lost", [NOISE]: "noise", [
 
 class Lanes {
   constructor(canvas, scroll, spacer, run, view) {
-    Object.assign(this, { canvas, scroll, spacer, run, view });
+    Object.assign(this, { canvas, scroll, spacer, run, view, open: new Set() });
   }
 
   layout() {
     const room = this.scroll.clientHeight, count = Math.max(this.run.stations.length, 1);
-    this.height = Math.min(MOST_LANE, Math.max(LEAST_LANE, Math.floor(room / count)));
-    this.strips = this.height < 46 ? [] : this.detail && this.height >= ROOM_FOR_STRIPS ? STRIPS : ["queue"];
-    this.bars = this.height - 8 - this.strips.length * STRIP;
-    this.spacer.style.height = `${this.height * count}px`;
+    const usual = Math.min(MOST_LANE, Math.max(LEAST_LANE, Math.floor(room / count)));
+    this.tall = this.run.stations.map((_, s) => this.open.has(s) ? Math.max(usual, ROOM_FOR_STRIPS + 24) : usual);
+    this.tops = new Float64Array(this.tall.length + 1);
+    this.tall.forEach((tall, s) => { this.tops[s + 1] = this.tops[s] + tall; });
+    this.spacer.style.height = `${this.tops[this.tall.length]}px`;
   }
 
-  top(station) { return station * this.height - this.scroll.scrollTop; }
+  strips(station) {
+    const tall = this.tall[station];
+    return tall < 46 ? [] : this.detail && tall >= ROOM_FOR_STRIPS ? STRIPS : ["queue"];
+  }
+  bars(station) { return this.tall[station] - 8 - this.strips(station).length * STRIP; }
+  top(station) { return this.tops[station] - this.scroll.scrollTop; }
   barTop(station) { return this.top(station) + 4; }
-  stripTop(station, name) { return this.barTop(station) + this.bars + this.strips.indexOf(name) * STRIP; }
+  stripTop(station, name) { return this.barTop(station) + this.bars(station) + this.strips(station).indexOf(name) * STRIP; }
   stationAt(y) {
-    const station = Math.floor((y + this.scroll.scrollTop) / this.height);
-    return station >= 0 && station < this.run.stations.length ? station : -1;
+    const station = upTo(this.tops, y + this.scroll.scrollTop) - 1;
+    return station >= 0 && station < this.tall.length ? station : -1;
   }
   stripAt(y) {
     const station = this.stationAt(y);
-    const n = station < 0 ? -1 : Math.floor((y - this.barTop(station) - this.bars) / STRIP);
-    return n >= 0 && n < this.strips.length ? this.strips[n] : "";
+    const n = station < 0 ? -1 : Math.floor((y - this.barTop(station) - this.bars(station)) / STRIP);
+    return n >= 0 ? this.strips(station)[n] ?? "" : "";
+  }
+
+  // A lane that is too low for what is derived is made higher, and low again.
+  toggle(station) {
+    if (!this.open.delete(station)) this.open.add(station);
   }
 
   draw(hits, chosen) {
@@ -46,14 +57,14 @@ class Lanes {
     const shown = [first, last < 0 ? run.stations.length - 1 : last];
     for (let s = shown[0]; s <= shown[1]; s++) {
       ink.fillStyle = s % 2 ? colours.paper : colours.lane;
-      ink.fillRect(0, this.top(s), width, this.height);
+      ink.fillRect(0, this.top(s), width, this.tall[s]);
     }
     inPlot(ink, width, 0, height, () => {
       this.grid(ink, width, height);
       for (let s = shown[0]; s <= shown[1]; s++) {
-        if (this.strips.includes("queue")) this.queue(ink, s, width);
+        if (this.strips(s).includes("queue")) this.queue(ink, s, width);
         if (!this.single) this.shares(ink, s, width);
-        else if (this.strips.length === STRIPS.length) this.derived(ink, s, width);
+        else if (this.strips(s).length === STRIPS.length) this.derived(ink, s, width);
       }
       if (this.single) this.bySingle(ink, width, low, high, shown, hits);
       else if (hits) this.ticksOf(ink, width, hits, shown);
@@ -76,17 +87,19 @@ class Lanes {
     for (let s = shown[0]; s <= shown[1]; s++) {
       ink.fillStyle = colours.ink;
       ink.font = "600 12px system-ui, sans-serif";
-      ink.fillText(this.run.stations[s], 8, this.barTop(s) + Math.min(this.bars / 2, 12));
+      const bars = this.bars(s), middle = this.barTop(s) + Math.min(bars / 2, 12);
+      ink.fillText(this.run.stations[s], 8, middle, GUTTER - 14);
       ink.font = "10px system-ui, sans-serif";
       ink.fillStyle = colours.quiet;
       ink.textAlign = "right";
-      for (const name of this.strips) ink.fillText(name === "queue" ? `queue ≤ ${this.run.queue[s].most}` : name, GUTTER - 5,
+      for (const name of this.strips(s)) ink.fillText(name === "queue" ? `queue ≤ ${this.run.queue[s].most}` : name, GUTTER - 5,
         this.stripTop(s, name) + STRIP / 2);
-      if (!this.single) ink.fillText(`0–${Math.round(this.most * 100)} %`, GUTTER - 5, this.barTop(s) + 27);
+      if (!this.single && bars > 34) ink.fillText(`0–${Math.round(this.most * 100)} %`, GUTTER - 5, this.barTop(s) + 27);
+      else if (!this.single && s === shown[0]) ink.fillText(`≤ ${Math.round(this.most * 100)} %`, GUTTER - 5, middle);
       ink.textAlign = "left";
       ink.font = FONT;
       ink.fillStyle = colours.faint;
-      ink.fillRect(0, this.top(s) + this.height - 1, this.canvas.clientWidth, 1);
+      ink.fillRect(0, this.top(s) + this.tall[s] - 1, this.canvas.clientWidth, 1);
     }
   }
 
@@ -105,7 +118,7 @@ class Lanes {
       }
       this.most = Math.min(1, Math.max(this.most, 0.01));
     }
-    const room = this.bars, floor = this.barTop(station) + room, heights = new Float32Array(wide);
+    const room = this.bars(station), floor = this.barTop(station) + room, heights = new Float32Array(wide);
     [LOST, 0, 1, 2, 3, 4].forEach((of) => {
       ink.fillStyle = colours[CLASS_COLOURS[of]];
       const share = this.all[station][of];
@@ -139,42 +152,42 @@ class Lanes {
       if (wide < 1.5 && !lost && !hits && x - lasts[place] < 0.7) continue;
       lasts[place] = x;
       ink.globalAlpha = faded ? 0.16 : 1;
-      this.bar(ink, i, x, wide, this.barTop(s), lost);
+      this.bar(ink, i, x, wide, this.barTop(s), this.bars(s), lost);
     }
     ink.globalAlpha = 1;
   }
 
-  bar(ink, row, x, wide, top, lost) {
+  bar(ink, row, x, wide, top, tall, lost) {
     const { run } = this, kind = run.kinds[run.kind[row]], left = Math.max(x, GUTTER - 2);
     const shown = Math.min(x + wide, this.canvas.clientWidth + 2) - left;
     ink.fillStyle = colours[kind] ?? colours.OTHER;
-    ink.fillRect(left, top, shown, this.bars);
+    ink.fillRect(left, top, shown, tall);
     if (lost) {
       ink.fillStyle = colours[LOST_COLOUR[run.outcome[row]]];
-      ink.fillRect(left, top + this.bars - 5, shown, 5);
+      ink.fillRect(left, top + tall - 5, shown, 5);
       ink.fillRect(left, top, shown, 2);
       if (wide > 8) {
         ink.strokeStyle = ink.fillStyle;
         ink.lineWidth = 1;
-        ink.strokeRect(left + 0.5, top + 0.5, shown - 1, this.bars - 1);
+        ink.strokeRect(left + 0.5, top + 0.5, shown - 1, tall - 1);
       }
     }
     if (run.retried(row) && wide > 2) {
       ink.fillStyle = colours.ink;
-      ink.fillRect(left, top, Math.min(2, shown), this.bars);
+      ink.fillRect(left, top, Math.min(2, shown), tall);
     }
     if (run.given_up[row]) {
       ink.fillStyle = colours.ink;
-      ink.fillRect(Math.min(x + wide, this.canvas.clientWidth) - 2, top - 3, 3, this.bars + 6);
+      ink.fillRect(Math.min(x + wide, this.canvas.clientWidth) - 2, top - 3, 3, tall + 6);
     }
     if (shown > 22) {
       ink.fillStyle = colours === COLOURS.light || ["DATA", "TCP ACK", "RTS", "ROUTING"].includes(kind) ? "#101214" : "#f2f3f4";
       const to = run.to[row] < run.stations.length ? ` → ${run.stations[run.to[row]]}` : "";
       const again = run.attempt[row] > 1 ? ` · attempt ${run.attempt[row]}` : "", what = lost ? "× " : "";
-      const y = top + Math.min(this.bars / 2, 14);
+      const y = top + Math.min(tall / 2, 14);
       fitted(ink, what + kind + to + again, left + 5, y, shown - 8) || fitted(ink, what + kind + to, left + 5, y, shown - 8) ||
         fitted(ink, what + kind, left + 4, y, shown - 6) || fitted(ink, what.trim(), left + 3, y, shown - 4);
-      if (this.bars > 34) {
+      if (tall > 34) {
         const more = [];
         if (run.payload[row]) more.push(`seq ${run.seq[row].toLocaleString("en")}`);
         else if (kind === "TCP ACK") more.push(`ack ${run.ack[row].toLocaleString("en")}`);
@@ -187,7 +200,7 @@ class Lanes {
   // Carrier sense, NAV and backoff of one station.
   derived(ink, station, width) {
     const { run, view } = this;
-    let written = {};  // up to where there is text in a strip
+    const texts = [], written = {};  // up to where there is text in a strip
     const box = (from, to, strip, colour, text) => {
       const left = Math.max(view.x(from, width), GUTTER - 1), right = Math.min(view.x(to, width), width + 1);
       if (right <= left) return;
@@ -195,11 +208,7 @@ class Lanes {
       ink.fillStyle = colour;
       ink.fillRect(left, top + 1, Math.max(right - left, 1), STRIP - 2);
       if (right - left > 3) { ink.fillStyle = colours.paper; ink.fillRect(right - 0.5, top + 1, 0.5, STRIP - 2); }
-      ink.fillStyle = colours.ink;
-      ink.font = "9px system-ui, sans-serif";
-      if (text && left >= (written[strip] ?? 0) && fitted(ink, text, left + 3, top + STRIP / 2 + 0.5, right - left - 5))
-        written[strip] = left + 3 + ink.measureText(text).width;
-      ink.font = FONT;
+      if (text) texts.push({ text, left, right, strip, y: top + STRIP / 2 + 0.5 });
     };
     for (const each of sensed(run, station, view.from, view.to)) {
       if (each.own) continue;
@@ -217,6 +226,12 @@ class Lanes {
         box(from, to, "backoff", colours[what], what === "count" ? `${slots} slots` : what === "frozen" ? "frozen" : "IFS");
       this.slots(ink, station, row, width);
     }
+    ink.fillStyle = colours.ink;
+    ink.font = "9px system-ui, sans-serif";
+    for (const { text, left, right, strip, y } of texts)
+      if (left >= (written[strip] ?? 0) && fitted(ink, text, left + 3, y, right - left - 5))
+        written[strip] = left + 3 + ink.measureText(text).width;
+    ink.font = FONT;
   }
 
   // The single slots of a countdown, where there is room for them.
@@ -260,7 +275,7 @@ class Lanes {
     const { run, view } = this, culprit = run.culpritOf(victim), a = run.from[culprit], b = run.from[victim];
     if (a >= run.stations.length || b >= run.stations.length) return;
     const at = Math.max(run.start[culprit], run.start[victim]), x = view.x(at, width);
-    const from = this.barTop(a) + this.bars / 2, to = this.barTop(b) + this.bars / 2;
+    const from = this.barTop(a) + this.bars(a) / 2, to = this.barTop(b) + this.bars(b) / 2;
     ink.strokeStyle = ink.fillStyle = colours.lost;
     ink.lineWidth = thick;
     ink.setLineDash(thick > 1 ? [] : [4, 3]);
@@ -269,7 +284,7 @@ class Lanes {
     ink.lineTo(x, to);
     ink.stroke();
     ink.setLineDash([]);
-    const way = Math.sign(to - from), tip = to - way * (this.bars / 2 - 1);
+    const way = Math.sign(to - from), tip = to - way * (this.bars(b) / 2 - 1);
     ink.beginPath();
     ink.moveTo(x, tip + way * 6);
     ink.lineTo(x - 4, tip);
@@ -282,15 +297,16 @@ class Lanes {
     const s = this.run.from[row];
     if (s >= this.run.stations.length) return;
     const x = this.view.x(this.run.start[row], width), wide = this.run.took[row] / this.view.span * (width - GUTTER);
+    const tall = this.bars(s);
     ink.strokeStyle = colours.ink;
     ink.lineWidth = 2;
-    ink.strokeRect(x - 1, this.barTop(s) - 1, Math.max(wide, 2) + 2, this.bars + 2);
+    ink.strokeRect(x - 1, this.barTop(s) - 1, Math.max(wide, 2) + 2, tall + 2);
     if (wide < 6) {
       ink.fillStyle = colours.ink;
       ink.beginPath();
-      ink.moveTo(x, this.barTop(s) + this.bars + 1);
-      ink.lineTo(x - 5, this.barTop(s) + this.bars + 8);
-      ink.lineTo(x + 5, this.barTop(s) + this.bars + 8);
+      ink.moveTo(x, this.barTop(s) + tall + 1);
+      ink.lineTo(x - 5, this.barTop(s) + tall + 8);
+      ink.lineTo(x + 5, this.barTop(s) + tall + 8);
       ink.fill();
     }
     ink.lineWidth = 1;
@@ -299,7 +315,7 @@ class Lanes {
   // The frame at a place of the canvas, or -1.
   frameAt(x, y) {
     const { run, view } = this, s = this.stationAt(y), width = this.canvas.clientWidth;
-    if (s < 0 || x < GUTTER || y > this.barTop(s) + this.bars + 3) return -1;
+    if (s < 0 || x < GUTTER || y > this.barTop(s) + this.bars(s) + 3) return -1;
     const near = view.span / (width - GUTTER) * 3, at = view.at(x, width), rows = run.rows[s];
     let best = -1, away = near;
     for (let n = upTo(rows, upTo(run.start, at + near) - 1) - 1; n >= 0; n--) {

@@ -78,10 +78,10 @@ function go(row) {
   const { run, view } = state, begin = run.start[row], end = run.stop(row);
   if (run.took[row] < view.span / 400) view.set(begin - 20 * run.took[row], end + 20 * run.took[row]);
   else if (begin < view.from || end > view.to) { const half = view.span / 2; view.set((begin + end) / 2 - half, (begin + end) / 2 + half); }
-  const lane = run.from[row], { scroll, lanes } = state.lanes ? { scroll: element("scroll"), lanes: state.lanes } : {};
-  if (lane < run.stations.length && lanes.height) {
-    const top = lane * lanes.height;
-    if (top < scroll.scrollTop || top + lanes.height > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = top - lanes.height;
+  const lane = run.from[row], scroll = element("scroll"), { lanes } = state;
+  if (lane < run.stations.length && lanes.tall) {
+    const top = lanes.tops[lane], bottom = lanes.tops[lane + 1];
+    if (top < scroll.scrollTop || bottom > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = top - scroll.clientHeight / 3;
   }
   choose(row);
 }
@@ -149,6 +149,7 @@ const KEYS = {
   n: () => hit(1), p: () => hit(-1), ".": () => beside(1, false), ",": () => beside(-1, false),
   ">": () => beside(1, true), "<": () => beside(-1, true), "/": (e) => { e.preventDefault(); element("query").select(); },
   c: () => state.chosen >= 0 && go(state.run.culpritOf(state.chosen)), f: () => state.chosen >= 0 && fit(state.chosen),
+  o: () => state.chosen >= 0 && state.run.from[state.chosen] < state.run.stations.length && state.lanes.toggle(state.run.from[state.chosen]),
   y: copy, d: () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
   "?": () => element("keys").showModal(),
   Escape: () => { element("query").value = ""; find(); choose(-1); },
@@ -223,6 +224,7 @@ function gestures(canvas, clicked) {
 
 function hover(canvas, x, y) {
   const { run, view, lanes, tcp } = state, cursor = element("cursor"), tip = element("tip");
+  canvas.style.cursor = x < GUTTER && canvas.id === "lanes" ? "pointer" : "";
   if (x < GUTTER) { cursor.hidden = tip.hidden = true; return; }
   const at = view.at(x, canvas.clientWidth), width = element("plots").clientWidth;
   cursor.hidden = false;
@@ -272,7 +274,11 @@ function overview(canvas) {
 
 function wire() {
   const { run, lanes } = state;
-  gestures(element("lanes"), (x, y) => choose(lanes.frameAt(x, y)));
+  gestures(element("lanes"), (x, y) => {
+    if (x >= GUTTER) return choose(lanes.frameAt(x, y));
+    if (lanes.stationAt(y) >= 0) lanes.toggle(lanes.stationAt(y));
+    schedule();
+  });
   element("lanes").addEventListener("dblclick", (event) => {
     const row = lanes.frameAt(event.offsetX, event.offsetY);
     if (row >= 0) fit(row); else { state.view.zoom(0.25, state.view.at(event.offsetX, element("lanes").clientWidth)); schedule(); }

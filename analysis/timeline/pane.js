@@ -4,6 +4,7 @@
 
 const OUTCOMES = { OK: "received", COLLISION: "collision", OWN_TX: "its receiver was sending", NOISE: "noise",
   BELOW_THRESHOLD: "too weak, or not heard at all" };
+const MOST_NAMES = 12;
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG"];
 
 function escaped(text) {
@@ -39,7 +40,10 @@ function answerOf(run, row) {
 function frameFields(run, row) {
   const fields = [], add = (name, value) => { if (value !== "" && value !== undefined) fields.push([name, value]); };
   const station = (n) => escaped(run.stations[n] ?? (n === run.nobody ? "all, or not known" : n)), kind = run.kinds[run.kind[row]];
-  const names = (masks) => run.stations.filter((_, s) => s !== run.from[row] && run.heard(masks, row, s)).map(escaped).join(", ") || "nobody";
+  const names = (masks) => {
+    const found = run.stations.filter((_, s) => s !== run.from[row] && run.heard(masks, row, s)).map(escaped);
+    return found.length > MOST_NAMES ? `${found.length} stations: ${found.slice(0, MOST_NAMES).join(", ")} …` : found.join(", ") || "nobody";
+  };
   add("starts", `${moment(run.start[row], 1)} s`);
   add("ends", `${moment(run.stop(row), 1)} s`);
   add("on the air", lasting(run.took[row]));
@@ -79,8 +83,8 @@ function frameFields(run, row) {
     if (run.flags[row]) {
       add("TCP", FLAGS.filter((_, bit) => run.flags[row] >> bit & 1).join(" "));
       add("seq, ack", `${run.seq[row].toLocaleString("en")}, ${run.ack[row].toLocaleString("en")}`);
-      add("payload", `${run.payload[row].toLocaleString("en")} bytes`);
     }
+    if (run.payload[row]) add("payload", `${run.payload[row].toLocaleString("en")} bytes`);
   }
   return fields;
 }

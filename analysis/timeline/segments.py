@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which TCP segment of which flow a transmission carries."""
+"""Which TCP segment or UDP datagram of which flow a transmission carries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.aired import Aired
+from analysis.dissect import Frames, datagrams
 from analysis.medium import radios
 from analysis.trace import Array
 
@@ -17,7 +18,7 @@ FLAG_ACK = 0x10
 
 @dataclass(frozen=True)
 class Segments:
-    """What of TCP each transmission carries: columns of Frames."""
+    """What of a flow each transmission carries: columns of Frames. Of datagrams there is the payload only."""
 
     flow: Array
     back: Array
@@ -32,6 +33,7 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
     size, tcp = air.kind.size, air.tcp
     found = Segments(np.full(size, NO_FLOW), *(np.zeros(size, np.int64) for _ in range(5)))
     ip = dict(zip((radio["name"] for radio in radios(plan)), air.ips, strict=True))
+    udp = _Udp.of(air.frames)
     frames, v4 = air.frames.pick(tcp.row), tcp.version == 4
     ends = [frames.field(tcp.network + offset, 4) for offset in (12, 16)]
     ports = [frames.field(tcp.transport + offset, 2) for offset in (0, 2)]
@@ -47,6 +49,11 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
         mine = np.flatnonzero(there | (of_port & (ends[1] == source) & (ends[0] == destination)))
         row = tcp.row[mine]
         found.flow[row], found.back[row] = names.index(planned["name"]), ~there[mine]
+        for back, ends_of in enumerate(((source, destination), (destination, source))):
+            which = udp.of_port(planned["port"], *ends_of)
+            datagram = udp.row[which]
+            found.flow[datagram], found.back[datagram] = names.index(planned["name"]), back
+            found.payload[datagram] = udp.payload[which]
         other = np.where(ports[0][mine] == planned["port"], ports[1][mine], ports[0][mine])
         for connection in np.unique(other):
             part = mine[other == connection]
@@ -57,6 +64,30 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
                 acks = way[found.flags[tcp.row[way]] & FLAG_ACK != 0]
                 found.ack[tcp.row[acks]] = (ack[acks] - others) % 2**32
     return found
+
+
+@dataclass(frozen=True)
+class _Udp:
+    """UDP datagrams: in which row, from and to which address and port, and bytes of payload."""
+
+    row: Array
+    ends: list[Array]
+    ports: list[Array]
+    payload: Array
+
+    @classmethod
+    def of(cls, frames: Frames) -> "_Udp":
+        row, network, transport = datagrams(frames)
+        mine = frames.pick(row)
+        ends, ports = ([mine.field(at + offset, size) for offset in offsets]
+                       for at, offsets, size in ((network, (12, 16), 4), (transport, (0, 2), 2)))  # fmt: skip
+        return cls(row, ends, ports, (mine.field(transport + 4, 2) - 8).clip(min=0))
+
+    def of_port(self, port: int, source: int, destination: int) -> Array:
+        """Those from one address to the other of which one has this port."""
+        between = (self.ends[0] == source) & (self.ends[1] == destination)
+        which: Array = between & ((self.ports[0] == port) | (self.ports[1] == port))
+        return which
 
 
 def _first(seq: Array, acknowledged: Array) -> int:

@@ -14,6 +14,11 @@ class Tcp {
     const { ink, width, height } = begin(this.canvas, colours.paper);
     this.flow = flow;
     if (!flow) return;
+    if (!flow.sent.time.length && !flow.steps) {
+      ink.fillStyle = colours.quiet;
+      ink.fillText(`no TCP segment of ${flow.name} was on the air`, GUTTER + 10, height / 2);
+      return;
+    }
     const split = flow.steps ? Math.round(height * 0.56) : height;
     this.numbers(ink, width, 4, split - 8, chosen);
     if (flow.steps) this.windows(ink, width, split + 4, height - 10);

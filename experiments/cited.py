@@ -59,6 +59,7 @@ STUDY = Study(
     | {case(flows, hops): f"{flows} flow{'s' if flows > 1 else ''}, {hops} hops" for flows in FLOWS for hops in HOPS}
     | {f"short-{hops}": f"30 segments, {hops} hops" for hops in HOPS},
     quantities={GOODPUT: "goodput, kb/s", "fail.total": "FAIL_TOTAL"},
+    core_s=0.35,
     claims=[
         Claim("C81, delayed", "one flow: delayed ACKs carry 15 to 32 % more", within("delayed", 1.15, 1.32)),
         Claim("C81, stretched", "one flow: ACKs delayed further carry 9 to 22 % more", within("stretched", 1.09, 1.22)),

@@ -62,8 +62,8 @@ def report(**what: object) -> None:
         os.write(reports, json.dumps(what).encode() + b"\n")
 
 
-def mount_all(boot: dict[str, Any]) -> None:
-    """Mount what programs expect, and what boot.json names: all in its fixed place; what is `needed` where it lies."""
+def mount_system() -> None:
+    """Mount what programs expect of any Linux."""
     syscalls.mount("proc", "/proc")
     syscalls.mount("sysfs", "/sys")
     syscalls.mount("debugfs", "/sys/kernel/debug")
@@ -73,6 +73,11 @@ def mount_all(boot: dict[str, Any]) -> None:
         syscalls.mount(kind, folder)
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink("/proc/self/fd" + target, "/dev/" + name)
+
+
+def mount_all(boot: dict[str, Any]) -> None:
+    """That, and what boot.json names: all in its fixed place; what is `needed` where it lies."""
+    mount_system()
     show_where_it_lies(boot["needed"])
     show(boot["kernel"], KERNEL)
     for name, (source, _) in boot["modules"].items():

@@ -47,19 +47,6 @@ def load(name: str) -> None:
                 syscalls.load_module(f"{top}/{each}", RADIOS.get(module, ""))
 
 
-def mount_all() -> None:
-    """Mount what programs expect."""
-    syscalls.mount("proc", "/proc")
-    syscalls.mount("sysfs", "/sys")
-    syscalls.mount("debugfs", "/sys/kernel/debug")
-    syscalls.mount("devtmpfs", "/dev")
-    for folder, kind in (("/dev/pts", "devpts"), ("/dev/shm", "tmpfs")):
-        os.mkdir(folder)
-        syscalls.mount(kind, folder)
-    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
-        os.symlink("/proc/self/fd" + target, "/dev/" + name)
-
-
 def enter_host(folders: dict[str, str]) -> None:
     """Have the host's root for a root, read-only, as for programs of the user's own; and its other folders in their
     places. What the kernel itself calls stays outside."""
@@ -140,7 +127,7 @@ def main() -> None:
     """Be the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
-    mount_all()
+    guest.mount_system()
     settle(boot)
     guest.serve(boot, REPORTS)
     syscalls.power_off()

@@ -22,6 +22,7 @@ SEEDS = {
     "003": "Papanastasiou: TCP in mobile ad hoc networks, a thesis",
     "004": "Gopal, Paul, Raychaudhuri: skipping ACKs in a WLAN",
 }
+FEW = 4  # checks that are told one by one
 MOST_NUMBERS = 6  # of ours beside theirs, in a claim's summary
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # The claims of the seeds
@@ -64,12 +65,12 @@ def summary(one: Tested) -> str:
     """What was found of a study's claim in short: its check, or how many of them hold, with our numbers beside the
     published ones if there are any, or else between which ratios they are."""
     findings = one.verdict.findings if one.verdict else ()
-    if len(findings) == 1:
-        said = line_of(findings[0], one.study.names, one.study.rows, one.study.quantities)
-    else:
-        said = how_many(findings)
+    lines = [line_of(finding, one.study.names, one.study.rows, one.study.quantities) for finding in findings]
     numbers = beside(one.study, findings) or (ratios(findings) if len(findings) > 1 else "")
-    return f"{one.claim.name}: {said}" + (f"; {numbers}" if numbers else "")
+    few = len(lines) == 1 or (len(lines) <= FEW and not numbers)
+    return f"{one.claim.name}: " + "; ".join(
+        [*(lines if few else [how_many(findings)]), *([numbers] if numbers else [])]
+    )
 
 
 def beside(study: Study, findings: Sequence[Finding]) -> str:

@@ -93,7 +93,7 @@ def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.
     assert len(opened) == 1
 
 
-VOICE = 160  # bytes of a datagram
+VOICE = 12 + 160  # bytes of a datagram: RTP, and 20 ms of G.711
 ROOT = Path(__file__).parents[1]
 COUNTS = """
   await when(() => state.ready_ms);

@@ -156,8 +156,8 @@ SHOWS = """
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
-@pytest.mark.parametrize("size", ["1200,900", "500,900"])
-def test_a_browser_shows_it(made: Report, size: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [(1200, 900), (390, 800)], ids=["desk", "phone"])
+def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path) -> None:
     """All numbers; curves that zoom together; also on a narrow screen without moving sideways."""
     said = look(page(made), SHOWS, tmp_path, "#theme=light", size)
     [table] = made.findings.tables

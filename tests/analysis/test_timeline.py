@@ -293,9 +293,12 @@ def many(size: int, stations: int = 25) -> Timeline:
 PANS = """
   await when(() => state.ready_ms);
   said.size = state.run.size;
+  said.ready_ms = state.ready_ms;
+  const began = performance.now();
   said.coarse = state.lanes.single;
   for (let i = 0; i < 20; i++) { press(i % 2 ? "ArrowRight" : "+"); draw(); }
   said.fine = state.lanes.single;
+  said.frame_ms = (performance.now() - began) / 20;
   element("query").value = "collision";
   find();
   said.hits = state.hits.rows.length;
@@ -309,6 +312,7 @@ PANS = """
 def test_a_million_frames(tmp_path: Path) -> None:
     made = many(1_000_000)
     said = look(page(made), PANS, tmp_path)
+    print(f"a million frames: {said['ready_ms']:.0f} ms until they are shown, {said['frame_ms']:.0f} ms a drawing")
     assert said["size"] == 1_000_000 and (said["coarse"], said["fine"]) == (False, True)
     assert said["hits"] == (made.frames.outcome == Outcome.COLLISION).sum() and said["found"] == Outcome.COLLISION
 

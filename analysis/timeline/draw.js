@@ -49,13 +49,21 @@ function fitted(ink, text, x, y, room) {
   return false;
 }
 
-function drawMini(canvas, run, view, hits) {
-  const { ink, width, height } = begin(canvas, colours.paper), whole = new View(run.end);
-  const wide = Math.max(1, Math.floor(width - GUTTER)), sums = new Float32Array(wide), lost = new Float32Array(wide);
+// All stations' shares of the whole time, for so many columns of pixels; worked out once.
+let overviewed = { wide: 0 };
+function overviewOf(run, whole, wide) {
+  if (overviewed.wide === wide) return overviewed;
+  const sums = new Float32Array(wide), lost = new Float32Array(wide);
   run.rows.forEach((_, station) => {
     const shares = run.shares(station, whole.from, whole.to, wide);
     shares.forEach((share, of) => share.forEach((part, x) => { sums[x] += part; if (of === LOST) lost[x] += part; }));
   });
+  return overviewed = { wide, sums, lost };
+}
+
+function drawMini(canvas, run, view, hits) {
+  const { ink, width, height } = begin(canvas, colours.paper), whole = new View(run.end);
+  const wide = Math.max(1, Math.floor(width - GUTTER)), { sums, lost } = overviewOf(run, whole, wide);
   const most = Math.max(1e-9, ...sums), scale = (height - 12) / most;
   for (let x = 0; x < wide; x++) {
     ink.fillStyle = colours.well;

@@ -3,7 +3,7 @@
 // the time each station was on the air with what.
 "use strict";
 
-const SINGLE = 30000;   // of more frames in view, shares of time are drawn
+const SINGLE = 12000;   // of more frames in view, shares of time are drawn
 const DETAIL = 900;     // of so many, NAV and backoff are derived
 const STRIP = 11, STRIPS = ["sensed", "NAV", "backoff", "queue"];
 const LEAST_LANE = 30, ROOM_FOR_STRIPS = 76, MOST_LANE = 190;
@@ -120,13 +120,21 @@ class Lanes {
     }
     const room = this.bars(station), floor = this.barTop(station) + room, heights = new Float32Array(wide);
     [LOST, 0, 1, 2, 3, 4].forEach((of) => {
-      ink.fillStyle = colours[CLASS_COLOURS[of]];
       const share = this.all[station][of];
-      for (let x = 0; x < wide; x++) if (share[x]) {
-        const high = Math.min(share[x] / this.most, 1) * room;
-        ink.fillRect(GUTTER + x, floor - heights[x] - high, 1, high);
-        heights[x] += high;
+      if (!share.some((part) => part)) return;
+      ink.fillStyle = colours[CLASS_COLOURS[of]];
+      ink.beginPath();  // one shape: its upper edge, and back along the one below
+      for (let x = 0; x < wide; x++) {
+        const y = floor - heights[x] - Math.min(share[x] / this.most, 1) * room;
+        ink.lineTo(GUTTER + x, y);
+        ink.lineTo(GUTTER + x + 1, y);
       }
+      for (let x = wide - 1; x >= 0; x--) {
+        ink.lineTo(GUTTER + x + 1, floor - heights[x]);
+        ink.lineTo(GUTTER + x, floor - heights[x]);
+        heights[x] += Math.min(share[x] / this.most, 1) * room;
+      }
+      ink.fill();
     });
   }
 

@@ -80,11 +80,13 @@ class Tcp {
   }
 
   dots(ink, series, y, width, tall, colour, wide = 2) {
-    const [low, high] = this.within(series), seen = new Set();
+    const [low, high] = this.within(series), seen = new Set();  // what is drawn in this column of pixels
+    let column = NaN;
     for (let i = low; i < high; i++) {
       const x = Math.round(this.view.x(series.time[i], width)), at = Math.round(y(series.value[i]));
-      const fill = colour(series.rows[i]), place = x * 4096 + at;
-      if (fill !== colours.lost) { if (seen.has(place)) continue; seen.add(place); }
+      const fill = colour(series.rows[i]);
+      if (x !== column) { seen.clear(); column = x; }
+      if (fill !== colours.lost) { if (seen.has(at)) continue; seen.add(at); }
       ink.fillStyle = fill;
       const more = fill === colours.lost ? 1 : 0;
       ink.fillRect(x - more, at - more, wide + 2 * more, tall + 2 * more);

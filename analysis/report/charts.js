@@ -87,21 +87,28 @@ function cases(chart, place) {
       series.push({ label: `${line.name}, published`, stroke: colour, width: 1, dash: [3, 4], points: { show: true, size: 5 }, value: (_, v) => v === null ? "–" : whole(v) });
     }
   });
-  const axis = styled(), high = Math.max(...data.slice(1).flatMap((of, n) => of.map((v, at) => (v ?? 0) + (ends[n]?.[at] ?? 0))), 1e-9);
+  const most = Math.max(...data.slice(1).flat().map((v) => v ?? 0), 1e-9);  // of few seeds an interval may be many times the mean
+  const axis = styled(), high = Math.min(1.8 * most, Math.max(...data.slice(1).flatMap((of, n) => of.map((v, at) => (v ?? 0) + (ends[n]?.[at] ?? 0))), 1e-9));
   return new uPlot({
     width: place.clientWidth, height: 250, scales: { x: { time: false, range: [-0.3, x.length - 0.7] }, y: { range: [0, high * 1.06] } },
     series: [{ label: chart.x || "case", value: (_, n) => chart.cases[n] ?? "–" }, ...series],
     axes: [{ ...axis, splits: () => x, values: () => chart.cases, label: chart.x, labelSize: 20, size: 34 }, { ...axis, size: 56 }],
     hooks: { draw: [(u) => {
+      const { left, top: upper, width, height } = u.bbox;
+      u.ctx.save();
+      u.ctx.beginPath();
+      u.ctx.rect(left, upper, width, height);
+      u.ctx.clip();
       ends.forEach((of, n) => of?.forEach((half, at) => {
         if (half === null || data[n + 1][at] === null || !u.series[n + 1].show) return;
-        const px = u.valToPos(at, "x", true), low = u.valToPos(data[n + 1][at] - half, "y", true), top = u.valToPos(data[n + 1][at] + half, "y", true);
+        const px = u.valToPos(at, "x", true) + (n - (ends.length - 1) / 2) * 4 * devicePixelRatio, low = u.valToPos(data[n + 1][at] - half, "y", true), top = u.valToPos(data[n + 1][at] + half, "y", true);
         u.ctx.strokeStyle = series[n].stroke instanceof Function ? series[n].stroke() : series[n].stroke;
         u.ctx.beginPath();
         u.ctx.moveTo(px, low);
         u.ctx.lineTo(px, top);
         u.ctx.stroke();
       }));
+      u.ctx.restore();
     }] },
   }, data, place);
 }

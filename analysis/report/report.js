@@ -46,10 +46,14 @@ function figures() {
   part("figures").querySelector(".charts")?.remove();
   const grid = tag("div", { class: "charts" });
   part("figures").append(grid);
+  const places = [];  // all have theirs before the first is drawn, as wide as that then is
   for (const chart of run.charts) {
     if (chart.kind === "bars") { grid.append(bars(chart)); continue; }
-    const place = tag("div"), box = tag("div", { class: `chart ${chart.kind === "time" ? "long" : ""}` }, tag("h3", {}, chart.title), place);
-    grid.append(box);
+    const place = tag("div");
+    grid.append(tag("div", { class: `chart ${chart.kind === "time" ? "long" : ""}` }, tag("h3", {}, chart.title), place));
+    places.push([chart, place]);
+  }
+  for (const [chart, place] of places) {
     const made = chart.kind === "time" ? curve(chart, place, run.column) : cases(chart, place);
     plots.push(made);
     if (chart.kind === "time") curves.push(made);

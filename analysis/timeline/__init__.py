@@ -100,7 +100,7 @@ def make(
     start = air.start_ns - lane["started_ns"]
     said = remarked(shown)
     medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
-    before, first = attempts(air, said.queued)
+    before, first = attempts(air, said.queued, said.category)
     flows = [
         (planned["name"], names.index(planned["source"]), names.index(planned["destination"]))
         for planned in plan.get("applications", ())

@@ -75,17 +75,19 @@ def culprits(air: Aired) -> Array:
     return found
 
 
-def attempts(air: Aired, queued: Array) -> tuple[Array, Array]:
+def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
     """For each transmission the attempt of the same frame before it (of a CTS or ACK the attempt that it answers), and
-    the first of its frame (of answers, of what they answer)."""
+    the first of its frame (of answers, of what they answer). A station serves one frame at a time, with EDCA one of
+    each category."""
     before, first = np.full(air.kind.size, NONE), np.arange(air.kind.size)
     own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
-    own = own[np.argsort(air.station[own], kind="stable")]
-    new = begins(air.station[own]) | (queued[own] != NONE)
-    before[own[~new]] = own[np.flatnonzero(~new) - 1]
-    first[own] = own[np.maximum.accumulate(np.where(new, np.arange(own.size), 0))] if own.size else own
+    server = air.station * (len(CATEGORIES) + 1) + category
+    served = own[np.argsort(server[own], kind="stable")]
+    new = begins(server[served]) | (queued[served] != NONE)
+    before[served[~new]] = served[np.flatnonzero(~new) - 1]
+    first[served] = served[np.maximum.accumulate(np.where(new, np.arange(own.size), 0))] if own.size else own
     answer = np.flatnonzero(is_response(air.kind) & (air.receiver != NONE))
-    asked, _ = around(np.sort(own), air.station, air.start_ns, air.receiver[answer], air.start_ns[answer])
+    asked, _ = around(own, air.station, air.start_ns, air.receiver[answer], air.start_ns[answer])
     before[answer] = asked
     first[answer] = np.where(asked >= 0, first[asked], answer)
     return before, first

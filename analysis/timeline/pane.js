@@ -24,7 +24,7 @@ function attemptsOf(run, row) {
   const rows = run.rows[run.from[row]] ?? [];
   for (let n = upTo(rows, row); n < rows.length; n++) {
     const next = rows[n];
-    if (run.isAnswer(next)) continue;
+    if (run.isAnswer(next) || run.category[next] !== run.category[row]) continue;
     if (run.beforeOf(next) !== found[found.length - 1]) break;
     found.push(next);
   }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.aired import NONE
+from analysis.columns import begins
 from analysis.remarks import LIMITS, NAMES
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.timeline import Frames, Timeline
@@ -84,10 +85,12 @@ def queue(of: Frames, station: int) -> tuple[Array, Array]:
     """When a station's queue changed (ns), and how many frames it had then: from when the kernel handed each over until
     its last attempt was over."""
     own = np.flatnonzero((of.station == station) & ~is_response(of.kind))
-    first = np.flatnonzero(of.queued[own] != NONE)
-    came = (of.start - of.queued)[own[first]]
+    own = own[np.argsort(of.category[own], kind="stable")]  # each serves a frame at a time
+    first = np.flatnonzero(begins(of.category[own]) | (of.queued[own] != NONE))
     last = own[np.append(first[1:] - 1, own.size - 1)[: first.size]]
-    went = (of.start + of.took)[last]
+    known = of.queued[own[first]] != NONE
+    first, last = first[known], last[known]
+    came, went = (of.start - of.queued)[own[first]], (of.start + of.took)[last]
     time = np.concatenate([came, went])
     order = np.argsort(time, kind="stable")
     return time[order], np.cumsum(np.repeat([1, -1], first.size)[order])

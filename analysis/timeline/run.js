@@ -110,18 +110,19 @@ class Run {
   // How many frames each station holds, from when its kernel handed them over until their last attempt was over.
   queues() {
     this.queue = this.rows.map((rows) => {
-      const came = [], went = [];
-      let last = -1;
+      const came = [], went = [], last = [];  // of each category: until when what it serves was sent, if it came here
       for (const row of rows) {
         if (this.isAnswer(row)) continue;
+        const of = this.category[row];
         if (this.queued[row] >= 0) {
-          if (last >= 0 && came.length) went.push(this.stop(last));
+          if (last[of] !== undefined) went.push(last[of]);
           came.push(this.start[row] - this.queued[row]);
-        }
-        last = row;
+          last[of] = this.stop(row);
+        } else if (last[of] !== undefined) last[of] = this.stop(row);
       }
-      if (last >= 0 && came.length) went.push(this.stop(last));
+      for (const stop of last) if (stop !== undefined) went.push(stop);
       came.sort((a, b) => a - b);
+      went.sort((a, b) => a - b);
       const time = new Float64Array(came.length + went.length), count = new Float32Array(time.length);
       for (let n = 0, i = 0, j = 0; n < time.length; n++) {
         if (i < came.length && (j >= went.length || came[i] <= went[j])) time[n] = came[i++]; else time[n] = went[j++];

@@ -99,7 +99,8 @@ def findings_of_runs(title: str, runs: Sequence[Run], said: str) -> Findings:
     from analysis.flow_tables import flow_tables, troubles
     from analysis.table import of_runs, study_tables
 
-    return Findings(title, said, study_tables("", runs, quantities=of_runs(runs)), flow_tables(runs), troubles(runs))
+    beside = flow_tables(runs) if len({run.case for run in runs}) == 1 else []
+    return Findings(title, said, study_tables("", runs, quantities=of_runs(runs)), beside, troubles(runs))
 
 
 def report_of(study: Study, findings: Findings, result: Result, folder: Path, seen: OverTime) -> Report:
@@ -115,6 +116,7 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
 def report_again(folder: Path) -> Report:
     """The report of a run folder that has none, of what is left there. Raises Misuse, Failure."""
     from analysis.report import Report
+    from analysis.table import of_runs
 
     try:
         result = read(folder / RESULT)
@@ -129,7 +131,8 @@ def report_again(folder: Path) -> Report:
             made = report_of(study, findings_of(study, result, said), result, folder, seen)
             return replace(made, command=again)
         seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
-        return Report(findings, result, again, str(folder), flights=seen.flights, flows=seen.flows)
+        quantities = of_runs(result.runs)
+        return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
     except (CaptureError, TraceError, ValueError, KeyError) as error:
         raise Failure(f"{folder}: {error}") from None
 

@@ -174,6 +174,8 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_cases(tmp_path: Path) -> None:
-    done = "await when(() => run && run.ready_ms); said.plots = plots.map((each) => each.data.length);"
+    done = """await when(() => run && run.ready_ms);
+        said.plots = plots.map((each) => each.data.length);
+        said.within = plots.every((each) => each.width <= each.root.parentElement.clientWidth);"""
     said = look(page(made_of(sample_runs.strings(2))), done, tmp_path)
-    assert said["plots"] == [3] * len(QUANTITIES)
+    assert said["plots"] == [3] * len(QUANTITIES) and said["within"]

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from analysis.capture import read_file
 from analysis.packed import unpack
 from analysis.tcp_flows import NO_SSTHRESH, Flow
 from analysis.timeline import Frames, Timeline, perfetto
+from analysis.timeline.exchange import attempts
 from analysis.timeline.page import HERE, PROGRAMS, page
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, is_response
 
@@ -76,6 +78,18 @@ def test_attempts_at_one_frame_hang_together(sample: Sample, made: Timeline) -> 
             last[station, msdu] = row
         elif before[row] >= 0:
             assert tx["receiver"][before[row]] == station and not is_response(tx["kind"][before[row]])
+
+
+def test_with_edca_attempts_of_two_categories_alternate() -> None:
+    """Each category is served by itself."""
+    data, ack = int(Kind.TCP_DATA), int(Kind.ACK)
+    air = SimpleNamespace(
+        kind=np.array([data, data, data, ack, data]), station=np.array([0, 0, 0, 1, 0]),
+        receiver=np.array([1, 1, 1, 0, 1]), start_ns=np.arange(5),
+    )  # fmt: skip
+    queued, category = np.array([7, 9, -1, -1, -1]), np.array([3, 1, 3, 0, 1])
+    before, first = attempts(air, queued, category)  # type: ignore[arg-type]
+    assert before.tolist() == [-1, -1, 0, 2, 1] and first.tolist() == [0, 1, 0, 0, 1]
 
 
 def test_who_spoilt_it(sample: Sample, made: Timeline) -> None:

@@ -164,6 +164,7 @@ static void setup(struct net_device *dev)
 	dev->type = ARPHRD_NONE;
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
 	dev->priv_flags |= IFF_NO_QUEUE;
+	netif_keep_dst(dev); /* an error is told by a packet's route */
 	dev->addr_len = 0;
 	dev->min_mtu = 576;
 	dev->max_mtu = MANET_MTU;
@@ -263,6 +264,7 @@ static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
 		d->value[i] = parameters[i].preset[preset];
 	spin_lock_init(&d->lock);
 	spin_lock_init(&d->answers);
+	__skb_queue_head_init(&d->lost);
 	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	d->timer.function = radio_timer;
 	if (!tb[IFLA_MTU])

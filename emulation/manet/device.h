@@ -3,6 +3,7 @@
  * manet: an interface over a radio that finds its way by itself, over several
  * hops. This header joins the module's files: device.c (the interface and
  * rtnetlink), radio.c (frames to and from the radio, and what became of them),
+ * told.c (to sources, that there is no way),
  * control.c (generic netlink), trace.c (the relay channel).
  *
  * Locking. device->lock guards the core; it is taken with softirqs off, and never
@@ -39,6 +40,7 @@ struct manet_device {
 	bool running;
 	struct manet *core;
 	struct sk_buff *outgoing; /* to be handed to the radio by device_settle() */
+	struct sk_buff_head lost; /* of whose sources it tells */
 
 	spinlock_t answers;
 	const struct sk_buff *frame; /* with the radio */
@@ -60,6 +62,12 @@ enum hrtimer_restart radio_timer(struct hrtimer *timer);
 netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev);
 /* Ends what has begun with spin_lock_bh(&d->lock) and a call of the core. */
 void device_settle(struct manet_device *d) __releases(d->lock);
+
+/* told.c */
+/* Whether the source of a packet that is lost is to be told; an IPv4 header comes first in it. */
+bool told_of(const struct sk_buff *skb, enum manet_reason why);
+/* Tell it. Not under the lock: the answer may leave by this interface. The skb is gone then. */
+void told(struct manet_device *d, struct sk_buff *skb);
 
 /* control.c */
 int control_register(void);

@@ -65,13 +65,18 @@ static void arm(struct manet_device *d)
 void device_settle(struct manet_device *d)
 	__releases(d->lock)
 {
-	struct sk_buff *frame = d->outgoing;
+	struct sk_buff *frame = d->outgoing, *skb;
+	struct sk_buff_head lost;
 
 	d->outgoing = NULL;
+	__skb_queue_head_init(&lost);
+	skb_queue_splice_init(&d->lost, &lost);
 	arm(d);
 	spin_unlock_bh(&d->lock);
 	if (frame)
 		dev_queue_xmit(frame);
+	while ((skb = __skb_dequeue(&lost)))
+		told(d, skb);
 }
 
 static void answer(struct manet_device *d, const struct sk_buff *frame, enum manet_sent how)
@@ -211,7 +216,11 @@ static void drop(void *edge, struct manet_packet *p, enum manet_reason why)
 	}
 	if (p->kind == MANET_DATA)
 		d->dev->stats.tx_dropped++;
-	kfree_skb(skb);
+	follow(skb, p);
+	if (p->kind == MANET_DATA && d->value[P_TELL] && told_of(skb, why))
+		__skb_queue_tail(&d->lost, skb);
+	else
+		kfree_skb(skb);
 }
 
 /* What the kernel's own neighbour table has for the radio, such as a permanent entry. */
@@ -260,6 +269,10 @@ netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	skb_tx_timestamp(skb);
 	if (d->value[P_ORPHAN])
 		skb_orphan(skb);
+	if (d->value[P_TELL])
+		skb_dst_force(skb);
+	else
+		skb_dst_drop(skb);
 	spin_lock_bh(&d->lock);
 	if (!d->running) {
 		dev->stats.tx_dropped++;

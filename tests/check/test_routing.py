@@ -15,7 +15,7 @@ from emulation.setup import Prepared
 from emulation.specification import specify
 
 NETWORK = {"stations": 12, "area": "700x300", "vmax": 20, "flows": 3, "seconds": 15, "seed": 3}
-PROTOCOLS = ("aodv", "dsr", "dsr,feedback=0", "olsr,feedback=1", "dsdv,feedback=1")
+PROTOCOLS = ("aodv", "dsr", "dsr,feedback=0", "olsr,feedback=1,tell=1", "dsdv,feedback=1", "aodv,tell=1")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.tcp_flows import flows
+
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 SENDING = """
@@ -87,6 +89,22 @@ def test_a_neighbour_of_whom_the_radio_knows_no_more_is_a_lost_link(bench):
     """
     )
     assert lines == ["0 1 []"]
+
+
+def test_tcp_that_is_told_goes_on_at_once(bench):
+    """A relay is away from 6 to 40 s. TCP doubles its timeout until then, and goes on when the next is over; told that
+    there is no way, it does not (RFC 6069), and goes on as soon as there is one again, after OLSR's HELLOs."""
+    went_on = []
+    for tell in (0, 1):
+        plan = bench.plan(stations=3, routing=f"olsr,preset=thesis,tell={tell}", seconds=70, rts="full")
+        plan["presence"] = {"sta2": [[0.0, 6.0], [40.0, None]]}
+        (bench.folder / "plan.json").write_text(json.dumps(plan))
+        assert bench.run("plan").status == 0
+        lane = bench.result()
+        (found,) = flows(bench.folder / "tcp.trace", plan, lane).values()
+        went_on.append(found.stall_ns[1] / 1e9)
+    doubled, told = went_on
+    assert told < 50 < 55 < doubled
 
 
 def test_it_is_an_interface_like_others(bench, tmp_path):

@@ -6,7 +6,7 @@
 #include "aodv.h"
 
 const struct manet_parameter aodv_parameters[P_AODV_PARAMETERS] = {
-	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(10, 20, 10), PARAMETER_ORPHAN,
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(10, 20, 10), PARAMETER_ORPHAN, PARAMETER_TELL,
 	[P_ACTIVE_MS] = { "active_route_timeout_ms", 1, 3600000, { 3000, 3000, 10000 },
 		"a route lives so long after its last use; AODV-UU takes 10000 with feedback, table 3.1 has 5000" },
 	[P_MY_MS] = { "my_route_timeout_ms", 1, 3600000, { 6000, 6000, 10000 }, "life of a route that its destination replies" },

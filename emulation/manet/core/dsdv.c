@@ -163,7 +163,7 @@ static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 }
 
 static const struct manet_parameter parameters[] = {
-	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(10, 10, 10), PARAMETER_ORPHAN, /* ns-2's DSDV_BROADCAST_JITTER */
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(10, 10, 10), PARAMETER_ORPHAN, PARAMETER_TELL, /* ns-2's DSDV_BROADCAST_JITTER */
 	{ "update_interval_ms", 100, 600000, { 15000, 15000, 15000 },
 	  "between full updates; ns-2 perup_" },
 	{ "update_jitter_ms", 0, 600000, { 3750, 3750, 3750 }, "less than that by up to; ns-2: a fourth" },

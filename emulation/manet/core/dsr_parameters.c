@@ -10,7 +10,7 @@
 #define ROW(name, least, most, rfc, thesis, cmu, what) { name, least, most, { rfc, thesis, cmu }, what }
 
 const struct manet_parameter dsr_parameters[DSR_PARAMETERS] = {
-	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(0), PARAMETER_JITTER(10, 20, 10), PARAMETER_ORPHAN,
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(0), PARAMETER_JITTER(10, 20, 10), PARAMETER_ORPHAN, PARAMETER_TELL,
 	ROW("feedback", 0, 1, 1, 1, 1, "links fail as the link layer says; 0: as acknowledgments stay away (8.3.1, 8.3.3)"),
 	ROW("cache_paths", 0, 1, 0, 0, 1, "a cache of paths; 0: of links (4.1; DU link-cache.c; N mobicache.cc)"),
 	ROW("cache_links", 2, DSR_LINKS, DSR_LINKS, 100, DSR_LINKS, "one-way links that a link cache holds (DU link-cache.c: 100)"),

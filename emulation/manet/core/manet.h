@@ -148,8 +148,8 @@ struct manet_parameter {
 	const char *what; /* and where it is from */
 };
 
-/* The parameters that every protocol has come first; P_ORPHAN is the edge's. */
-enum manet_shared { P_QUEUE, P_ROUTING_FIRST, P_JITTER_MS, P_ORPHAN, P_OWN };
+/* The parameters that every protocol has come first; P_ORPHAN and P_TELL are the edge's. */
+enum manet_shared { P_QUEUE, P_ROUTING_FIRST, P_JITTER_MS, P_ORPHAN, P_TELL, P_OWN };
 
 enum manet_preset { MANET_RFC, MANET_THESIS, MANET_CMU, MANET_PRESETS };
 

@@ -92,6 +92,8 @@ struct manet_protocol {
 	{ "jitter_ms", 0, 1000, { rfc, thesis, cmu }, "uniform from 0, where the protocol has one" }
 #define PARAMETER_ORPHAN \
 	{ "orphan", 0, 1, { 0, 0, 0 }, "packets leave their socket, so TCP sends its whole window here, as ns-2's does" }
+#define PARAMETER_TELL \
+	{ "tell", 0, 1, { 0, 0, 0 }, "ICMP tells the source of a packet that has no way, so that TCP waits no longer (RFC 6069)" }
 
 static inline u32 param(const struct manet *m, u32 parameter)
 {

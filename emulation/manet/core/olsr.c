@@ -226,7 +226,7 @@ static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 }
 
 static const struct manet_parameter parameters[] = {
-	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(500, 250, 250), PARAMETER_ORPHAN, /* MAXJITTER, RFC 3626 18.2: a fourth of the HELLO interval */
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(1), PARAMETER_JITTER(500, 250, 250), PARAMETER_ORPHAN, PARAMETER_TELL, /* MAXJITTER, RFC 3626 18.2: a fourth of the HELLO interval */
 	{ "hello_interval_ms", 100, 60000, { 2000, 1000, 2000 }, "between HELLOs; RFC 3626 18.2; thesis table 3.3" },
 	{ "tc_interval_ms", 100, 60000, { 5000, 5000, 5000 }, "between TCs; RFC 3626 18.2; thesis table 3.3 (or 3 s)" },
 	{ "neighbour_hold_ms", 100, 600000, { 6000, 6000, 6000 },

@@ -110,7 +110,7 @@ static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 }
 
 static const struct manet_parameter parameters[] = {
-	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(0), PARAMETER_JITTER(0, 0, 0), PARAMETER_ORPHAN
+	PARAMETER_QUEUE, PARAMETER_ROUTING_FIRST(0), PARAMETER_JITTER(0, 0, 0), PARAMETER_ORPHAN, PARAMETER_TELL
 };
 
 const struct manet_protocol static_protocol = {

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A failed route told to TCP: what seeds 003 and 004 leave to others, and Holland and Vaidya call ELFN.
+
+The route break of `route-breaks`, over OLSR, which has nothing to keep a packet in while it has no route, and over AODV
+and DSR, which have. `tell=1` has manet.ko answer a segment that is dropped for want of a way with ICMP, host
+unreachable; Linux's TCP then takes back the last doubling of its timeout (RFC 6069). ELFN goes further: it stops the
+timer, and sends probes.
+"""
+
+from analysis.claims import Check, Claim, Of, order
+from experiments import Study
+from experiments.route_breaks import GOODPUT, RTO, STALL, WITHOUT, olsr
+
+ROUTINGS = {
+    "olsr": ("OLSR, TC 5 s", olsr()["routing"]),
+    "olsr3": ("OLSR, TC 3 s", olsr(tc_interval_ms=3000)["routing"]),
+    "aodv": ("AODV", "aodv,preset=thesis"),
+    "dsr": ("DSR", "dsr,preset=thesis"),
+}
+
+STUDY = Study(
+    name="told-routes",
+    title="A failed route told to TCP (beyond seeds 003 and 004)",
+    topology="route-break",
+    options={"like": "ns2", "window_limit": 64, "seconds": 70, "trace": False},
+    seeds="1..20",
+    variants={
+        each: {"routing": f"{routing}{told}"}
+        for name, (_, routing) in ROUTINGS.items() for each, told in ((name, ""), (f"{name}-told", ",tell=1"))
+    },
+    names={
+        each: f"{said}{told}"
+        for name, (said, _) in ROUTINGS.items() for each, told in ((name, ""), (f"{name}-told", ", told"))
+    },
+    quantities={
+        STALL: "longest stall, s", RTO: "waiting for the timer, s", "flows.0.tcp.rtos": "timeouts",
+        WITHOUT: "the source without a route, s", GOODPUT: "goodput, segments",
+    },
+    claims=[
+        Claim("OLSR", "told, TCP stalls for a shorter time over OLSR",
+              [Check(Of(f"{one}-told", STALL), "<", Of(one, STALL)) for one in ("olsr", "olsr3")]),
+        Claim("OLSR, goodput", "and delivers more",
+              [check for one in ("olsr", "olsr3") for check in order(GOODPUT, f"{one}-told", one)]),
+        Claim("on demand", "over AODV and DSR it makes no difference (2 %)",
+              [Check(Of(f"{one}-told", GOODPUT), "in", Of(one, GOODPUT), 0.98, 1.02) for one in ("aodv", "dsr")]),
+    ],
+)  # fmt: skip

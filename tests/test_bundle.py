@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import marshal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_an_ordinary_run_looks_for_nothing_else() -> None:
 
 def test_what_is_frozen_into_the_interpreter_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is more in newer Pythons."""
-    monkeypatch.setattr("emulation.lanes.virtual.bundle.STANDARD", ("os", "re"))
+    monkeypatch.setattr(sys.modules[bundle.__module__], "STANDARD", ("os", "re"))
     modules = marshal.loads(bundle.__wrapped__())
     assert "re" in modules and "os" not in modules
 

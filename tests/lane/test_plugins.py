@@ -107,7 +107,7 @@ def test_plug_ins_in_a_script(bench: Any) -> None:
     ("what", "said"),
     [("links", "there is no link 'warp'; there are: adhoc, infrastructure, mesh, ocb, one_hop, wired"),
      ("routing", "there is no routing 'warp'; there are: .*, none, .*row, static"),
-     ("recorders", "there is no recorder 'warp'; there are: air_trace, .*tcp_tap, windows"),
+     ("recorders", "there is no recorder 'warp'; there are: adaptive_retries, air_trace, .*tcp_tap, windows"),
      ("applications", "there is no application 'warp'; there are: ask, bulk, iperf3, request, udp, voice, web")],
 )  # fmt: skip
 def test_an_unknown_kind_is_answered_with_those_there_are(what: str, said: str) -> None:
@@ -122,6 +122,8 @@ def test_a_lane_says_which_kinds_there_are(bench: Any) -> None:
     plan = bench.plan(stations=2)
     plan["recorders"] = [{"kind": "warp"}]
     (bench.folder / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(Exception, match=r"there is no recorder 'warp'; there are: air_trace, .*tcp_tap"):
+    with pytest.raises(
+        Exception, match=r"there is no recorder 'warp'; there are: adaptive_retries, air_trace, .*tcp_tap"
+    ):
         bench.run("plan")
-    assert bench.result()["error"].startswith("there is no recorder 'warp'; there are: air_trace, ")
+    assert bench.result()["error"].startswith("there is no recorder 'warp'; there are: adaptive_retries, air_trace, ")

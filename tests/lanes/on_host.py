@@ -18,7 +18,7 @@ if sys.flags.no_site:  # in the lane's own Python, which has its library elsewhe
     os.execv(sys.executable, [sys.executable, __file__, *sys.argv[1:]])
 sys.path.insert(0, sys.argv[1])
 
-from emulation.lanes import find
+from emulation.lanes import Listener, find
 from emulation.lanes.host.loaned import NOTE, RADIOS
 from emulation.setup import AIR, cache, modules, stock
 
@@ -83,6 +83,11 @@ subprocess.run(["rmmod", "mac80211_hwsim"], check=True)
 before = there()
 play("short")
 tell(after_a_run=there(), before=before, result=json.loads((RUN / "short/lane.json").read_text())["applications"][0])
+
+said: list[str] = []
+(RUN / "finds.py").write_text("import shutil; print([shutil.which(name) is not None for name in ('ping', 'sysctl')])")
+ended = find("host").run(KERNEL, {}, RUN / "short", ["script", str(RUN / "finds.py")], listener=Listener(said.append))
+tell(status=ended.status, finds=said)
 
 if (child := os.fork()) == 0:
     play("long")

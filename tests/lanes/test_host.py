@@ -39,10 +39,11 @@ def test_nothing_outlives_it_and_others_are_left_alone(tmp_path: Path) -> None:
     command = ["script", str(INSIDE), CHECKOUT, str(lab.kernel), *modules]
     ended = lab.lane.run(lab.kernel, {}, tmp_path, command, wall_limit_s=WALL_LIMIT_S, listener=Listener(heard.append))
     assert ended.status == 0 and not ended.repeatable, heard
-    taken, ran, killed, again, refused = (json.loads(line) for line in heard if line.startswith("{"))
+    taken, ran, script, killed, again, refused = (json.loads(line) for line in heard if line.startswith("{"))
     assert [Path(path).name for path in taken["taken"]] == ["dcf80211.ko"]  # what the kernel has is not built again
     assert ran["before"] == ran["after_a_run"] == NONE
     assert ran["result"]["delivered_bytes"] > 0
+    assert script == {"status": 0, "finds": ["[True, True]"]}  # also what is in /usr/sbin
     during: dict[str, Any] = killed["during"]
     assert len(during["radios"]) == 2 and during["modules"] == ["dcf80211", "mac80211_hwsim", "tcp_tap"]
     assert not during["names"] and during["processes"]  # names are in its own mount namespace

@@ -79,7 +79,7 @@ class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
     A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
-    frames may fail without anybody else's. `fixed_timeouts`: ns-2's (docs/medium.md, Like ns-2). Limits of None: the
+    frames may fail without anybody else's. `fixed_timeouts`: ns-2's (docs/medium.md). Limits of None: the
     kernel's rate stages. What not all have is an Own.
     """
 

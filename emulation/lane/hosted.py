@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 NEW_PROCESSES = 0x20000000  # CLONE_NEWPID
 PRIVATE = 1 << 18 | syscalls.MS_REC
-# What a kernel of our own hands to the first process.
-ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 def main() -> None:
@@ -46,7 +44,7 @@ def be_first(boot: dict[str, Any], terminal: str, reports: str) -> None:
     syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWNET)
     syscalls.mount("", "/", flags=PRIVATE)
     show(boot)
-    os.environ.update(ENVIRONMENT)
+    os.environ.update(boot["environment"])
     guest.console = terminal
     guest.serve(boot, reports)
 

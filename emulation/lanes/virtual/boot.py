@@ -30,6 +30,8 @@ from emulation.lanes.virtual.confine import Cell, is_root, open_to_all
 NOT_READY = "not ready"  # a report of the child's
 SCRIPTS = ("script", "shell")  # commands that run one
 START_NS = 1_000_000_000  # of the lane's clocks, at boot
+# Of the first process, in lanes of all kinds.
+ENVIRONMENT = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"
 PYTHON = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # of the system
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what ends a run from outside
 
@@ -100,7 +102,7 @@ def command_line(
         *("time-travel=inf-cpu", f"time-travel-start={START_NS}", f"random_seed={seed}"),
         *("console=tty0", "con=null", "con0=null,fd:2", "con1=fd:0,fd:1", f"con2=null,fd:{reports}", "quiet"),
         *("mac80211_hwsim.radios=0", "uml_dir=./", *arguments),
-        *("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHASHSEED=0", "LC_ALL=C.UTF-8"),
+        *ENVIRONMENT,
         *("--", "-s", "-S", "-B", quoted(f"{private}/init.py"), quoted(f"{private}/boot.json"), cell.folder(CHECKOUT)),
     ]
 

@@ -20,7 +20,7 @@ from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
 from emulation.lanes import CHECKOUT, INSIDE, Clock
-from emulation.lanes.virtual.boot import PYTHON, SCRIPTS, needed
+from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, needed
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
 from emulation.lanes.virtual.machine import Wires
@@ -37,11 +37,6 @@ QUICK = (  # of what a kernel does as it starts, and no lane needs
     *("init_on_alloc=0", "audit=0", "random.trust_bootloader=on", "rcupdate.rcu_expedited=1", "nowatchdog"),
 )
 KVM, EMULATION = "kvm", "tcg"
-ENVIRONMENT = (
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "PYTHONHASHSEED=0",
-    "LC_ALL=C.UTF-8",
-)
 
 
 class Board(NamedTuple):

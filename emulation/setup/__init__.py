@@ -18,10 +18,21 @@ from emulation.setup import bytecode, environment, kernel, library, modules, pac
 from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
-__all__ = ["ROOT", "Group", "Prepared", "PreparedStock", "SetupError", "mend_environment", "prepare", "prepare_stock"]
+__all__ = [
+    "ROOT",
+    "Group",
+    "Prepared",
+    "PreparedStock",
+    "SetupError",
+    "mend_environment",
+    "prepare",
+    "prepare_docs",
+    "prepare_stock",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
+DOCS_LOCK_FILE = ROOT / "requirements-docs.lock"
 AIR = ROOT / "emulation" / "dcf80211"
 MODULES = (AIR, ROOT / "emulation" / "manet", ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
 LIBRARIES = (ROOT / "analysis" / "native.c",)
@@ -93,6 +104,11 @@ def prepare_environment() -> Path:
     if liked := packages.missing(Group.PROMPT):
         say(f"no run needs it, but you may like to have it at the prompt: {packages.command(liked)}")
     return environment.obtain(LOCK_FILE)
+
+
+def prepare_docs() -> Path:
+    """The Python interpreter that has what the docs are built with, in an environment of its own. Raises SetupError."""
+    return environment.obtain(DOCS_LOCK_FILE, kind="docs")
 
 
 def mend_environment(thoroughly: bool = False) -> None:

@@ -17,33 +17,37 @@ from pathlib import Path
 from emulation.setup import cache, packages
 from emulation.setup.errors import SetupError, say
 
+KIND = "venv"  # for which the launcher looks
 PYTHON = "bin/python"
 SHOWN = 12  # lines of what pip says
 
 
-def name(lock_file: Path) -> str:
+def name(lock_file: Path, kind: str = KIND) -> str:
     """The name of the environment's cache entry."""
-    return f"venv-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
+    return f"{kind}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
 
 
-def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
-    """The environment's interpreter; the environment is made if it is not there. Raises SetupError."""
-    python = cache.obtain(name(lock_file), lambda folder: build(folder, lock_file), thoroughly) / PYTHON
+def obtain(lock_file: Path, thoroughly: bool = False, kind: str = KIND) -> Path:
+    """The environment's interpreter; the environment is made if it is not there. One that is not the program's own has
+    another kind. Raises SetupError."""
+    entry = name(lock_file, kind)
+    python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON
     if not thoroughly and not os.access(python, os.X_OK):  # of an environment whose manifest does not name it
-        return obtain(lock_file, thoroughly=True)
+        return obtain(lock_file, thoroughly=True, kind=kind)
     return python
 
 
-def build(folder: Path, lock_file: Path) -> Iterable[str]:
+def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
     """Make the environment in a folder that will be renamed to its entry; returns its key files. Raises SetupError."""
     packages.ensure(packages.Group.ENVIRONMENT)
-    say("making the Python environment; this happens once, and takes half a minute")
+    whose = "" if entry.startswith(KIND) else f" for {entry.partition('-')[0]}"
+    say(f"making the Python environment{whose}; this happens once, and takes half a minute")
     python = folder / PYTHON
     run([os.path.realpath(sys._base_executable), "-m", "venv", str(folder)])  # type: ignore[attr-defined]
     options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input"]
     run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", *options, "-r", str(lock_file)])
     run([str(python), "-m", "compileall", "-q", "-j", "0", str(folder / "lib")], must=False)
-    move(folder, folder, folder.parent / name(lock_file))
+    move(folder, folder, folder.parent / entry)
     beginnings = (f"lib/python*/site-packages/{each}" for each in ("*/RECORD", "*/__init__.py", "*.py"))
     found = (file for pattern in beginnings for file in folder.glob(pattern))
     return [PYTHON, "pyvenv.cfg", *(str(file.relative_to(folder)) for file in found)]

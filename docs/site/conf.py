@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How Sphinx makes a site of the Markdown pages: `./dcflab docs` calls it, at the root of the checkout.
+
+The pages stay what a forge shows: plain Markdown, whose links are paths of the checkout. What the site has besides is
+made here: the navigation from the lists of docs/index.md (`navigation`), a page for each file of the checkout that is
+linked to (`tree`), and an index.html above all. Nothing of it asks the network, neither when it is built nor when it is
+read: Furo brings its scripts and styles, and takes the fonts of the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pygments.lexers import JsonLexer
+from sphinx.highlighting import lexers
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+project = "dcflab"
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "labs/**.md", "README.md", "CONTRIBUTING.md"]
+exclude_patterns = ["docs/site", ".*", "runs", "cache"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation", "tree"]
+
+myst_heading_anchors = 4  # called as a forge calls them
+myst_linkify_fuzzy_links = False
+highlight_language = "none"
+lexers["jsonc"] = JsonLexer()  # which knows comments
+default_role = "code"  # of docstrings, which are Markdown's more than anybody's
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+add_module_names = False
+
+html_theme = "furo"
+html_title = "dcflab"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_show_copyright = html_show_sphinx = html_copy_source = False
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}

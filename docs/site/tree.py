@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of the checkout on the site: what a page links to that is no page is shown as it is, in colours; of a folder,
+the list of its files. A forge does the same with the same links. And the site's index.html, which is its start page."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_for_filename
+from pygments.util import ClassNotFound
+from sphinx.addnodes import download_reference, pending_xref
+
+Page = tuple[str, dict[str, Any], str]
+LARGEST = 1 << 20  # bytes; of what is larger, the beginning
+START = '<meta http-equiv="refresh" content="0; url={there}"><p><a href="{there}">{there}</a></p>'
+
+
+def shown(file: Path) -> str:
+    """A file as HTML."""
+    text = file.read_bytes()[:LARGEST].decode(errors="replace")
+    try:
+        lexer = get_lexer_for_filename(file.name)
+    except ClassNotFound:
+        lexer = TextLexer()
+    return str(highlight(text, lexer, HtmlFormatter(cssclass="highlight")))
+
+
+def listed(folder: Path) -> str:
+    """A folder as HTML."""
+    names = sorted(f"{path.name}/" if path.is_dir() else path.name for path in folder.iterdir())
+    rows = (f"<li><code>{html.escape(name)}</code></li>" for name in names if not name.startswith((".", "_")))
+    return f"<ul>{''.join(rows)}</ul>"
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """What Sphinx calls."""
+    root = Path(app.srcdir)
+    wanted: set[str] = set()
+
+    def lead(app: Any, doctree: nodes.document) -> None:
+        """Links lead to the pages that will be made, instead of to copies of the files."""
+        here = app.env.docname
+        for node in [*doctree.findall(download_reference), *doctree.findall(pending_xref)]:  # files; folders and others
+            path = Path(os.path.normpath(root / Path(here).parent / node["reftarget"]))
+            if path.is_relative_to(root) and (path.is_file() or path.is_dir()):
+                name = path.relative_to(root).as_posix()
+                wanted.add(name)
+                uri = app.builder.get_relative_uri(here, name)
+                node.replace_self(nodes.reference("", "", *node.children, refuri=uri, internal=True))
+
+    def pages(app: Any) -> Iterator[Page]:
+        """A page for each of them."""
+        for name in sorted(wanted):
+            body = shown(root / name) if (root / name).is_file() else listed(root / name)
+            yield name, {"title": name, "body": f"<h1>{html.escape(name)}</h1>{body}"}, "page.html"
+        there = app.builder.get_relative_uri("index", app.config.root_doc)
+        yield "index", {"title": "dcflab", "body": START.format(there=there)}, "page.html"
+
+    app.connect("doctree-read", lead)
+    app.connect("html-collect-pages", pages)
+    return {"parallel_read_safe": False}

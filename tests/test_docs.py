@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The docs: every link of every page leads somewhere, every page can be reached, and the site that is made of them says
+the same, searches, and asks nobody's network."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from emulation.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+INDEX = Path("docs/index.md")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
+
+
+def pages(root: Path) -> list[Path]:
+    """The Markdown pages of a checkout, or of what looks like one."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True)
+    if listed.returncode:
+        return [page.relative_to(root) for page in root.rglob("*.md")]
+    return [Path(name) for name in listed.stdout.splitlines() if (root / name).is_file()]
+
+
+def tokens(root: Path, page: Path) -> Iterator[Token]:
+    """What Markdown reads in a page."""
+    for token in MarkdownIt("commonmark").enable("table").parse((root / page).read_text()):
+        yield token
+        yield from token.children or ()
+
+
+def links(root: Path, page: Path) -> list[str]:
+    """Where its links lead, and what its images are."""
+    found = (token.attrGet("href") or token.attrGet("src") for token in tokens(root, page))
+    return [str(link) for link in found if link is not None]
+
+
+def anchors(root: Path, page: Path) -> set[str]:
+    """Its headings as a forge calls them in links."""
+    found: dict[str, int] = {}
+    names, heading = set(), False
+    for token in tokens(root, page):
+        if heading and token.type == "inline":
+            text = "".join(child.content for child in token.children or ())
+            slug = re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+            count = found[slug] = found.get(slug, -1) + 1
+            names.add(f"{slug}-{count}" if count else slug)
+        heading = token.type == "heading_open"
+    return names
+
+
+def wrong(root: Path, page: Path) -> list[str]:
+    """The links of a page that lead nowhere. What is outside is not fetched, but must be an address."""
+    found = []
+    for link in links(root, page):
+        to = urlsplit(link)
+        if to.scheme or to.netloc:
+            sound = to.scheme in ("http", "https") and bool(re.fullmatch(r"[\w-]+(\.[\w-]+)+(:\d+)?", to.netloc))
+        else:
+            file = (root / page.parent / unquote(to.path)).resolve() if to.path else root / page
+            sound = file.exists() and file.is_relative_to(root)
+            if sound and to.fragment:
+                sound = file.suffix == ".md" and to.fragment in anchors(root, file.relative_to(root))
+        if not sound:
+            found.append(f"{page}: {link}")
+    return found
+
+
+def reached(root: Path, start: Path) -> set[Path]:
+    """The pages to which links lead from one."""
+    found, left = {start}, [start]
+    while left:
+        page = left.pop()
+        for link in links(root, page):
+            to = urlsplit(link)
+            file = (root / page.parent / unquote(to.path)).resolve()
+            if not to.scheme and file.suffix == ".md" and file.is_file() and file.is_relative_to(root):
+                there = file.relative_to(root)
+                left += [] if there in found else [there]
+                found.add(there)
+    return found
+
+
+@pytest.mark.parametrize("page", [str(page) for page in pages(ROOT)])
+def test_each_link_of_a_page_leads_somewhere(page: str) -> None:
+    assert wrong(ROOT, Path(page)) == []
+
+
+def test_each_page_can_be_reached_from_the_start_page() -> None:
+    """And each of docs/ has its place in the navigation, which is the start page's lists."""
+    docs = {page for page in pages(ROOT) if page.parts[0] == "docs"}
+    assert docs <= reached(ROOT, INDEX)
+    named = {(ROOT / INDEX.parent / urlsplit(link).path).resolve() for link in links(ROOT, INDEX)}
+    assert {ROOT / page for page in docs} - named == {ROOT / INDEX}, "docs/index.md does not list them"
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["gone.md", "there.md#gone", "#gone", "folder/gone.py", "https://", "https://nowhere", "../../out.md", "x y.md"],
+)
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, link: str) -> None:
+    (tmp_path / "there.md").write_text("# A title, with `code`\n\n## Twice\n\n## Twice\n")
+    (tmp_path / "folder").mkdir()
+    sound = "[a](there.md#a-title-with-code) [b](there.md#twice-1) [c](folder) [d](https://ui.perfetto.dev/#!/viewer)"
+    page = tmp_path / "page.md"
+    page.write_text(f"# Page\n\n{sound} [e](#page)\n")
+    assert wrong(tmp_path, Path("page.md")) == []
+    page.write_text(f"# Page\n\n{sound} ![e](<{link}>)\n")
+    assert len(wrong(tmp_path, Path("page.md"))) == 1
+    assert reached(tmp_path, Path("page.md")) >= {Path("page.md"), Path("there.md")}
+
+
+class Html(html.parser.HTMLParser):
+    """What a page loads, where it leads, and its anchors."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads, self.leads, self.names = list[str](), list[str](), set[str]()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if tag in LOADED and said.get("rel") not in ("search", "index", "next", "prev", "canonical"):
+            self.loads += [said[LOADED[tag]] or ""] if LOADED[tag] in said else []
+        if tag == "a" and "href" in said:
+            self.leads.append(said["href"] or "")
+        self.names |= {said[name] or "" for name in ("id", "name") if name in said}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    done = docs("--out", str(folder), "--no-open")
+    assert done.exit_code == 0, done.exception
+    return folder
+
+
+def docs(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["docs", *arguments])
+
+
+def test_the_sites_pages_lead_to_each_other_and_to_no_network(site: Path) -> None:
+    """Sphinx has already refused whatever it did not find, as its warnings are errors."""
+    read = {file: Html(file.read_text()) for file in site.rglob("*.html")}
+    assert {page.with_suffix(".html") for page in pages(ROOT) if page.parts[0] == "docs"} <= {
+        file.relative_to(site) for file in read
+    }
+    for file, page in read.items():
+        for link in page.loads:
+            assert (file.parent / urlsplit(link).path).is_file(), f"{file.relative_to(site)} loads {link}"
+        for link in page.leads:
+            to = urlsplit(link)
+            if not to.scheme:
+                there = (file.parent / unquote(to.path)).resolve() if to.path else file
+                assert there.is_file(), f"{file.relative_to(site)} leads to {link}"
+                known = there not in read or not to.fragment or unquote(to.fragment) in read[there].names
+                assert known, f"{file.relative_to(site)}: {link}"
+    styles = "".join(file.read_text() for file in site.rglob("*.css"))
+    assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", styles)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium")
+def test_the_site_can_be_searched_without_a_server(site: Path, tmp_path: Path) -> None:
+    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}",
+               "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--dump-dom"]  # fmt: skip
+    address = f"{(site / 'search.html').as_uri()}?q=wmediumd"
+    said = subprocess.run([*map(str, command), address], capture_output=True, text=True, check=True).stdout
+    found = said.partition('id="search-results"')[2]
+    assert 'href="docs/mediumd.html' in found
+
+
+def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years")
+    done = docs("--out", str(tmp_path), "--no-open")
+    assert done.exit_code == 2 and "is no site" in done.output
+    assert (tmp_path / "thesis.tex").read_text() == "years"
+
+
+def test_what_sphinx_says_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the page and its line; and nothing is left of a site that could not be built."""
+    from emulation.cli import docs as command
+
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(ROOT / "docs/site", tmp_path / "docs/site")
+    (tmp_path / "docs/index.md").write_text("# Start\n\n[nowhere](gone.md)\n")
+    monkeypatch.setattr(command, "CHECKOUT", tmp_path)
+    done = docs("--out", str(tmp_path / "site"), "--no-open")
+    assert done.exit_code == 1 and "docs/index.md:3: WARNING" in str(done.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]

@@ -114,9 +114,9 @@ def page(record: Record) -> str:
 
 def _page(record: Record) -> Iterator[str]:
     counts = Counter(standing.state for standing in record.claims.values())
-    yield f"Of {len(record.claims)} claims: " + ", ".join(
-        f"{counts[state.value]} {state.value}" for state in State if counts[state.value]
-    ) + "."  # fmt: skip
+    yield f"{len(record.claims)} claims. " + "; ".join(
+        f"{state.value}: {counts[state.value]}" for state in State if counts[state.value]
+    ).capitalize() + "."  # fmt: skip
     if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
         yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
     numbered = experiments.numbered()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import experiments
 from analysis.claims import Finding, Of, Sure, line_of
@@ -112,11 +112,15 @@ def page(record: Record) -> str:
     return HEAD + "\n".join(_page(record)) + "\n"
 
 
+def in_all(known: Mapping[str, Standing]) -> str:
+    """How many are of each state."""
+    counts = Counter(one.state for one in known.values())
+    told = [f"{state.value}: {counts[state.value]}" for state in State if counts[state.value]]
+    return f"{len(known)} claims. {'; '.join(told).capitalize()}."
+
+
 def _page(record: Record) -> Iterator[str]:
-    counts = Counter(standing.state for standing in record.claims.values())
-    yield f"{len(record.claims)} claims. " + "; ".join(
-        f"{state.value}: {counts[state.value]}" for state in State if counts[state.value]
-    ).capitalize() + "."  # fmt: skip
+    yield in_all(record.claims)
     if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
         yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
     numbered = experiments.numbered()

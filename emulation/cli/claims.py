@@ -19,7 +19,7 @@ import experiments
 from analysis.claims import Sure, Verdict
 from emulation import lanes
 from emulation.claims.looks import CONFIDENCE, LOOKS, MOST, State, needs
-from emulation.claims.page import file, standing, standings
+from emulation.claims.page import file, in_all, standing, standings
 from emulation.claims.record import FILE, Claims, Tested, made_now, read
 from emulation.claims.schedule import Schedule, Unit
 from emulation.cli.command import Command, Seeds, as_json
@@ -258,8 +258,7 @@ def listing(claims: Claims) -> None:
         where = f"{said.where}; {', '.join(one.studies) or 'no study'}"
         for line in (f"{said.text} ({where})", *one.ours, one.why):
             console.print(f"    {line}" if line else "", highlight=False, markup=False, end="\n" if line else "")
-    counts = [f"{sum(one.state == state.value for one in known.values())} {state.value}" for state in State]
-    console.print(", ".join(counts), style="bold", highlight=False)
+    console.print(in_all(known), style="bold", highlight=False)
 
 
 HOURS = click.FloatRange(0, 10_000)

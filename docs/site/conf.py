@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from pygments.lexers import JsonLexer
 from sphinx.highlighting import lexers
@@ -34,6 +35,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 add_module_names = False
+ARRAY = "ndarray[tuple[Any, ...], dtype[Any]]"  # how it shows that nothing was said of an array
 
 html_theme = "furo"
 html_title = "dcflab"
@@ -41,3 +43,12 @@ html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_show_copyright = html_show_sphinx = html_copy_source = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+
+
+def setup(app: Any) -> None:
+    """What Sphinx calls."""
+
+    def shorten(app: Any, what: str, name: str, thing: Any, options: Any, takes: Any, returns: Any) -> tuple[Any, Any]:
+        return takes and takes.replace(ARRAY, "ndarray"), returns and returns.replace(ARRAY, "ndarray")
+
+    app.connect("autodoc-process-signature", shorten)

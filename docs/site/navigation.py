@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The site's navigation, which is what docs/index.md says: under each heading, a list of links to pages; what is
-indented lies below the page before. Sphinx wants it as toctrees, so these are added as the pages are read."""
+indented lies below the page before. Sphinx wants it as toctrees, so these are added as the pages are read.
+
+And what reads better on a site than in a file: a link that is called by its file's name, as `medium.md`, is called as
+the page is there; and a number is not parted from its unit."""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
 HEADING = re.compile(r"## (?P<caption>.+)")
+TOGETHER = re.compile(r"(?<=[\d)]) (?=[%±])|(?<=±) (?=\d)")
 ENTRY = re.compile(r"(?P<indent> *)- \[(?P<title>[^]]+)\]\((?P<page>[^)#]+)\.md\)")
 
 
-def toctrees(index: Path, root: Path) -> dict[str, str]:
-    """By the page to which they are added, the toctrees."""
+def toctrees(index: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """By the page to which they are added, the toctrees; and what each page is called."""
     above = index.relative_to(root).with_suffix("").as_posix()
     trees: dict[tuple[str, str], list[str]] = {}
+    titles: dict[str, str] = {}
     caption, last = "", above
     for line in index.read_text().splitlines():
         if found := HEADING.match(line):
@@ -23,22 +31,34 @@ def toctrees(index: Path, root: Path) -> dict[str, str]:
         elif found := ENTRY.match(line):
             page = (index.parent / found["page"]).resolve().relative_to(root).as_posix()
             place = (last, "") if found["indent"] else (above, caption)
-            trees.setdefault(place, []).append(f"{found['title'].replace('`', '')} </{page}>")
+            titles[page] = found["title"].replace("`", "")
+            trees.setdefault(place, []).append(f"{titles[page]} </{page}>")
             last = last if found["indent"] else page
     made: dict[str, str] = {}
     for (page, caption), entries in trees.items():
         head = ["", "```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), ""]
         made[page] = made.get(page, "") + "\n".join([*head, *entries, "```", ""])
-    return made
+    return made, titles
 
 
 def setup(app: Any) -> dict[str, bool]:
     """What Sphinx calls."""
     root = Path(app.srcdir)
-    made = toctrees(root / f"{app.config.root_doc}.md", root)
+    made, titles = toctrees(root / f"{app.config.root_doc}.md", root)
 
     def add(app: Any, page: str, source: list[str]) -> None:
         source[0] += made.get(page, "")
 
+    def call(app: Any, doctree: nodes.document) -> None:
+        for link in doctree.findall(pending_xref):
+            page = str(link["reftarget"])
+            if page in titles and link.astext().endswith(".md"):
+                title = titles[page]
+                link.children = [nodes.inline("", title if title[1].isupper() else title[0].lower() + title[1:])]
+        for text in list(doctree.findall(nodes.Text)):
+            if TOGETHER.search(text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+                text.parent.replace(text, nodes.Text(TOGETHER.sub("\N{NO-BREAK SPACE}", text)))
+
     app.connect("source-read", add)
+    app.connect("doctree-read", call)
     return {"parallel_read_safe": True}

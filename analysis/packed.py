@@ -3,7 +3,7 @@
 nobody for anything: its Content-Security-Policy forbids it to.
 
 The data is an object of JSON, whose `columns` say where in what follows it each column of numbers is; compressed, as
-text. `packed.js` reads it in the page, `unpack` in Python.
+text. `look/packed.js` reads it in the page, `unpack` in Python.
 """
 
 import base64
@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.look import LOOK
 from analysis.trace import Array
 
-READER = Path(__file__).with_name("packed.js")
+ALL = ("packed.js", "theme.js")  # programs of all pages
 DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
 PART = re.compile(r"\{\{(\w+)\}\}")
 LENGTH = 4  # bytes before the JSON that say how long it is
@@ -27,10 +28,12 @@ ALIGNED = 8  # of a column's beginning
 
 
 def page(folder: Path, title: str, programs: Sequence[str], data: bytes, **more: str) -> str:
-    """The file: `page.html` and `style.css` of a folder, its `programs` in their order, and `pack`ed data."""
+    """The file: `page.html` and `style.css` of a folder, its `programs` in their order, or those of what all pages have
+    in common (`analysis.look`), and `pack`ed data."""
+    files = (file if (file := folder / name).exists() else LOOK / name for name in (*ALL, *programs))
     parts = {
-        "title": html.escape(title), "style": (folder / "style.css").read_text(),
-        "program": "".join(file.read_text() for file in (READER, *(folder / name for name in programs))),
+        "title": html.escape(title), "style": (LOOK / "base.css").read_text() + (folder / "style.css").read_text(),
+        "program": "".join(file.read_text() for file in files),
         "data": base64.b64encode(data).decode(), **more,
     }  # fmt: skip
     return PART.sub(lambda found: parts[found[1]], (folder / "page.html").read_text())

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 def page(film: Film) -> str:
     """The whole file."""
-    return packed.page(HERE, film.title, ("scene.js", "player.js"), pack(film))
+    return packed.page(HERE, film.title, ("pen.js", "scene.js", "player.js"), pack(film))
 
 
 def pack(film: Film) -> bytes:

@@ -2,72 +2,22 @@
 // The player: draws the scene at a moment, and lets one move through time and space.
 "use strict";
 
-const COLOURS = ["#0b6e99", "#c2486b", "#2aa198", "#b8860b", "#6a51a3", "#8c564b", "#5c8a1f", "#e377c2"]; // of flows
-const KIND_COLOURS = ["#4aa3d0", "#4aa3d0", "#93a1ad", "#d9822b", "#4b8b3b", "#a04ba0", "#777777", "#999999"];
 const SPEEDS = [1 / 10000, 1 / 3000, 1 / 1000, 1 / 300, 1 / 100, 1 / 30, 1 / 10, 1 / 3, 1, 3, 10, 30, 100];
 const FADE_S = 0.25, FLASH_S = 0.4, LINK_FLASH_S = 0.8; // of the viewer's time
 const MOST_DRAWN = 500; // frames
 const SLOW = 0.02; // below it single frames can be followed
-const element = (id) => document.getElementById(id);
 const stage = element("stage"), strip = element("strip"), scrub = element("scrub");
 let scene, view, bounds, painted, now = 0, speed = 1, playing = false, lastTick = 0, lastSide = 0;
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const flowColour = (number) => COLOURS[number % COLOURS.length];
+const flowColour = (number) => flowColours[number % flowColours.length];
+const kindColour = (number) => colours[scene.kinds[number]];
 const shown = (id) => element(id).checked;
 
-// The view: metres to pixels, y upwards.
 function wholeView() {
-  const { width, height } = stage.getBoundingClientRect(), pad = 46;
-  const [x0, x1, y0, y1] = bounds, wide = Math.max(x1 - x0, 1), high = Math.max(y1 - y0, 1);
-  const scale = Math.min((width - 2 * pad) / wide, (height - 2 * pad) / high);
-  return { scale, x: width / 2 - (x0 + x1) / 2 * scale, y: height / 2 + (y0 + y1) / 2 * scale };
+  const [x0, x1, y0, y1] = bounds;
+  return wholeMap([[x0, y0], [x1, y1]], stage.clientWidth, stage.clientHeight, 46);
 }
-const place = ([x, y]) => [view.x + x * view.scale, view.y - y * view.scale];
-
-function fit(canvas) {
-  const { width, height } = canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  const pen = canvas.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
-  return { pen, width, height };
-}
-
-function line(pen, from, to, style, width, dash = []) {
-  pen.strokeStyle = style;
-  pen.lineWidth = width;
-  pen.setLineDash(dash);
-  pen.beginPath();
-  pen.moveTo(...from);
-  pen.lineTo(...to);
-  pen.stroke();
-  pen.setLineDash([]);
-}
-
-function disc(pen, at, radius, fill, stroke, dash = []) {
-  pen.beginPath();
-  pen.arc(...at, Math.max(radius, 0), 0, 2 * Math.PI);
-  if (fill) { pen.fillStyle = fill; pen.fill(); }
-  if (stroke) { pen.strokeStyle = stroke; pen.lineWidth = 1; pen.setLineDash(dash); pen.stroke(); pen.setLineDash([]); }
-}
-
-function head(pen, from, to, style, size) {
-  const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
-  pen.fillStyle = style;
-  pen.beginPath();
-  pen.moveTo(...to);
-  for (const turn of [0.45, -0.45]) pen.lineTo(to[0] - size * Math.cos(angle + turn), to[1] - size * Math.sin(angle + turn));
-  pen.fill();
-}
-
-// From a to b, cut at both ends, and a little to the right of the way.
-function beside(a, b, aside, cut) {
-  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
-  const part = Math.min(cut, long / 3), off = [-uy * aside, ux * aside];
-  return [[a[0] + ux * part + off[0], a[1] + uy * part + off[1]], [b[0] - ux * part + off[0], b[1] - uy * part + off[1]]];
-}
+const place = (metres) => onMap(view, metres);
 
 function drawPaths(pen, at) {
   scene.flows.forEach((flow, number) => {
@@ -87,7 +37,7 @@ function drawPaths(pen, at) {
 function drawFrames(pen, at) {
   const { start, took, kind, from, to, culprit } = scene.frame, fade = FADE_S * speed;
   for (const i of scene.onAir(now - Math.max(fade, FLASH_S * speed), now, MOST_DRAWN)) {
-    const end = start[i] + took[i] / 1e6, age = now - end, style = KIND_COLOURS[kind[i] & 15];
+    const end = start[i] + took[i] / 1e6, age = now - end, style = kindColour(kind[i] & 15);
     const [sender, receiver] = [at[from[i]], at[to[i]]];
     if (sender && age < fade) {
       pen.globalAlpha = age <= 0 ? 1 : 1 - age / fade;
@@ -112,9 +62,8 @@ function drawFrames(pen, at) {
     if (receiver && scene.isCollision(i) && age >= 0 && age < FLASH_S * speed) {
       const part = age / (FLASH_S * speed), size = 5 + 7 * part;
       pen.globalAlpha = 1 - part;
-      if (at[culprit[i]] && speed < SLOW) line(pen, at[culprit[i]], receiver, colour("--lost"), 1, [4, 4]);
-      for (const sign of [1, -1])
-        line(pen, [receiver[0] - size, receiver[1] - sign * size], [receiver[0] + size, receiver[1] + sign * size], colour("--lost"), 2.5);
+      if (at[culprit[i]] && speed < SLOW) line(pen, at[culprit[i]], receiver, colours.lost, 1, [4, 4]);
+      cross(pen, receiver, size, colours.lost, 2.5);
     }
   }
   pen.globalAlpha = 1;
@@ -125,29 +74,20 @@ function drawLostLinks(pen, at) {
   for (let i = upTo(time, now) - 1; i >= 0 && time[i] > now - lasts; i--) {
     if (scene.events[event[i]] !== "LINK_LOST" || !at[node[i]] || !at[of[i]]) continue;
     pen.globalAlpha = 1 - (now - time[i]) / lasts;
-    line(pen, at[node[i]], at[of[i]], colour("--lost"), 2, [6, 5]);
+    line(pen, at[node[i]], at[of[i]], colours.lost, 2, [6, 5]);
   }
   pen.globalAlpha = 1;
-}
-
-function drawScale(pen, height) {
-  const round = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((m) => m * view.scale < 160).pop() || 1;
-  const long = round * view.scale, y = height - 14;
-  line(pen, [14, y], [14 + long, y], colour("--quiet"), 1.5);
-  pen.fillStyle = colour("--quiet");
-  pen.font = "11px system-ui, sans-serif";
-  pen.fillText(`${round} m`, 14, y - 5);
 }
 
 function drawStage() {
   const { pen, height } = fit(stage);
   const metres = scene.positions(now), at = metres.map(place);
-  const ink = colour("--ink"), ends = new Map();
+  const ink = colours.ink, ends = new Map();
   scene.flows.forEach((flow, number) => [flow.source, flow.destination].forEach((end) => ends.set(end, flowColour(number))));
   if (shown("ranges") && scene.reach)
-    at.forEach((p, station) => disc(pen, p, scene.reach[station] * view.scale, null, colour("--faint"), [3, 4]));
+    at.forEach((p, station) => disc(pen, p, scene.reach[station] * view.scale, null, colours.faint, [3, 4]));
   if (shown("links")) {
-    const links = scene.links(now, metres), faint = colour("--faint");
+    const links = scene.links(now, metres), faint = colours.faint;
     pen.globalAlpha = Math.min(Math.max(100 / links.length, 0.3), 1); // of many, each less
     for (const [a, b] of links) line(pen, at[a], at[b], faint, 1);
     pen.globalAlpha = 1;
@@ -157,14 +97,14 @@ function drawStage() {
   drawLostLinks(pen, at);
   at.forEach((p, station) => {
     pen.globalAlpha = scene.isThere(station, now) ? 1 : 0.25;
-    disc(pen, p, ends.has(station) ? 6 : 4.5, ends.get(station) || ink, colour("--paper"));
+    disc(pen, p, ends.has(station) ? 6 : 4.5, ends.get(station) || ink, colours.paper);
     if (!shown("names")) return;
     pen.fillStyle = ink;
     pen.font = `${ends.has(station) ? 600 : 400} 11px system-ui, sans-serif`;
     pen.fillText(scene.stations[station], p[0] + 7, p[1] - 7);
   });
   pen.globalAlpha = 1;
-  drawScale(pen, height);
+  drawScale(pen, view, height, colours.quiet);
 }
 
 // Above the scrub bar: a lane for each flow, high where much arrives, with a tick where its source lost its route.
@@ -183,7 +123,7 @@ function paintStrip(pen, width, height) {
     const { time, event, at, of } = scene.told;
     for (let i = 0; i < time.length; i++)
       if (at[i] === flow.source && of[i] === flow.destination && scene.events[event[i]] === "LOST_ROUTE") {
-        pen.fillStyle = colour("--lost");
+        pen.fillStyle = colours.lost;
         pen.fillRect(time[i] / scene.seconds * width, number * lane, 1, lane);
       }
   });
@@ -198,7 +138,7 @@ function drawStrip() {
     paintStrip(brush, width, height);
   }
   pen.drawImage(painted, 0, 0, width, height);
-  pen.fillStyle = colour("--ink");
+  pen.fillStyle = colours.ink;
   pen.fillRect(now / scene.seconds * width - 0.5, 0, 1.5, height);
 }
 
@@ -278,10 +218,10 @@ function setSpeed(index) {
   draw();
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+function theme(name) {
+  setTheme(name);
   painted = null;
-  element("theme").textContent = theme === "dark" ? "light" : "dark";
+  element("kinds").replaceChildren(...scene.kinds.map((kind, i) => row(kind, "", kindColour(i))), row("collision", "", colours.lost));
   draw();
 }
 
@@ -322,12 +262,11 @@ function listen() {
   scrub.oninput = () => seek(Number(scrub.value));
   element("speed").onchange = (event) => setSpeed(SPEEDS.indexOf(Number(event.target.value)));
   for (const id of ["links", "ranges", "names", "frames"]) element(id).onchange = draw;
-  element("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  element("theme").onclick = () => theme(otherTheme());
   strip.onpointerdown = (event) => seek(event.offsetX / strip.clientWidth * scene.seconds);
   stage.onwheel = (event) => {
     event.preventDefault();
-    const factor = Math.exp(-event.deltaY / 400), { offsetX: x, offsetY: y } = event;
-    view = { scale: view.scale * factor, x: x + (view.x - x) * factor, y: y + (view.y - y) * factor };
+    view = zoomed(view, Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
     draw();
   };
   stage.onpointermove = (event) => {
@@ -344,8 +283,7 @@ function begin() {
   now = Math.min(Math.max(Number(asked.get("t")) || 0, 0), scene.seconds);
   const nearest = (wanted) => SPEEDS.reduce((a, b) => (Math.abs(Math.log(b / wanted)) < Math.abs(Math.log(a / wanted)) ? b : a));
   setSpeed(SPEEDS.indexOf(nearest(Number(asked.get("speed")) || 1)));
-  const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
-  setTheme(asked.get("theme") || (dark ? "dark" : "light"));
+  theme(asked.get("theme"));
   if (asked.has("play")) setPlaying(true);
 }
 
@@ -360,7 +298,6 @@ async function main() {
   bounds = [0, 1].flatMap((axis) => all.reduce(([low, high], p) => [Math.min(low, p[axis]), Math.max(high, p[axis])], [Infinity, -Infinity]));
   view = wholeView();
   for (const each of SPEEDS) element("speed").append(new Option(each < 1 ? `1/${Math.round(1 / each).toLocaleString("en")}` : `${each} ×`, each));
-  element("kinds").append(...scene.kinds.map((kind, i) => row(kind, "", KIND_COLOURS[i])), row("collision", "", colour("--lost")));
   element("log").hidden = !scene.told.time.length;
   element("ranges").disabled = !scene.reach;
   listen();

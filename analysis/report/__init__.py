@@ -3,7 +3,7 @@
 from the kernel's defaults, and how to repeat it. It is made of what is at hand when the runs are over: the tables and
 verdicts that were printed (`analysis.findings`), their Result, and what figures are drawn of.
 
-Curves are drawn by uPlot, which is in the file, as its license wants it with that (`uplot/`).
+Curves are drawn by uPlot, which is in the file, as its license wants it with that (`analysis/look/uplot/`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from analysis import packed, statistics
 from analysis.figures import as_shown
 from analysis.findings import Findings
 from analysis.flight import Series
+from analysis.look import LOOK
 from analysis.result import Result, Run
 from analysis.table import by_case, number, value
 from analysis.tcp_flows import NO_SSTHRESH
@@ -63,7 +64,7 @@ def page(report: Report) -> str:
     head, columns = content(report)
     return packed.page(
         HERE, report.findings.title, PROGRAMS, packed.pack(head, columns, 6),
-        uplot=(HERE / "uplot/uPlot.min.css").read_text(), license=(HERE / "uplot/LICENSE").read_text(),
+        uplot=(LOOK / "uplot/uPlot.min.css").read_text(), license=(LOOK / "uplot/LICENSE").read_text(),
     )  # fmt: skip
 
 

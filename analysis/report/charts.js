@@ -2,17 +2,7 @@
 // The report's figures: bars of HTML; curves by uPlot, of which all over time keep the same part.
 "use strict";
 
-const SHADES = { light: ["#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777", "#b5485d", "#2f8f8f", "#a08020"],
-  dark: ["#5bb7e0", "#f0a050", "#7cc46a", "#c58fd0", "#a8b0b8", "#f08a9c", "#66c7c7", "#d8bc50"] };
 const curves = [];  // uPlot's, over time
-let shade = SHADES.light;
-
-function tag(name, attributes = {}, ...inside) {
-  const made = document.createElement(name);
-  for (const [key, of] of Object.entries(attributes)) if (of !== undefined && of !== null && of !== false) made.setAttribute(key, of === true ? "" : of);
-  made.append(...inside);
-  return made;
-}
 
 const whole = (n) => n.toLocaleString("en", { maximumFractionDigits: Math.abs(n) >= 100 ? 0 : 2 });
 
@@ -21,7 +11,7 @@ function bars(chart) {
   const grid = tag("div", { class: "bars", role: "list" }), share = (n) => `${62 * n / most}%`;
   for (const [at, { name, parts, total, said, published, theirs }] of chart.stacks.entries()) {
     const bar = tag("div", { class: "bar", title: parts.map(([of, n]) => `${of}: ${whole(n)}`).join("\n") });
-    parts.forEach(([, n], part) => bar.append(tag("i", { style: `width:${share(n)};background:${shade[parts.length > 1 ? part : at % shade.length]}` })));
+    parts.forEach(([, n], part) => bar.append(tag("i", { style: `width:${share(n)};background:${shades[parts.length > 1 ? part : at % shades.length]}` })));
     if (total[1] !== null) bar.append(tag("u", { style: `left:${share(Math.max(0, total[0] - total[1]))};width:${share(2 * total[1])}` }));
     bar.append(tag("b", { style: total[1] === null ? null : `padding-left:calc(${share(total[1])} + 8px)` }, said));
     const both = tag("div", { role: "listitem", "aria-label": `${name}: ${said} ${chart.unit}` }, bar);
@@ -30,7 +20,7 @@ function bars(chart) {
     grid.append(tag("div", {}, name), both);
   }
   const keys = chart.stacks[0].parts.length > 1 ? chart.stacks[0].parts.map(([name], part) =>
-    tag("span", { class: "key" }, tag("i", { style: `background:${shade[part]}` }), name)) : [];
+    tag("span", { class: "key" }, tag("i", { style: `background:${shades[part]}` }), name)) : [];
   return tag("div", { class: "chart" }, tag("h3", {}, `${chart.title}, ${chart.unit}`), ...keys, grid);
 }
 
@@ -43,7 +33,7 @@ function curve(chart, place, column) {
   const tables = chart.lines.map(({ x, y }) => [column[x], Array.from(column[y], (n) => Number.isNaN(n) ? null : n)]);
   const data = uPlot.join(tables, tables.map(() => [1]));
   const series = chart.lines.map((line) => ({
-    label: line.name, stroke: shade[line.of % shade.length] + (line.faint ? "66" : ""), width: line.faint ? 1 : 1.6,
+    label: line.name, stroke: shades[line.of % shades.length] + (line.faint ? "66" : ""), width: line.faint ? 1 : 1.6,
     spanGaps: true, points: { show: false }, show: !line.faint || chart.lines.length <= 4,
     paths: line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
     value: (_, n) => n === null || n === undefined ? "–" : whole(n) }));
@@ -77,7 +67,7 @@ function all() {
 function cases(chart, place) {
   const x = chart.cases.map((_, n) => n), series = [], data = [x], ends = [];
   chart.lines.forEach((line, n) => {
-    const colour = shade[n % shade.length];
+    const colour = shades[n % shades.length];
     data.push(line.values.map(([mean]) => mean));
     ends.push(line.values.map(([, half]) => half));
     series.push({ label: line.name, stroke: colour, width: 1.6, points: { show: true, size: 6 }, value: (_, v, s, at) => v === null ? "–" : whole(v) + (at === null || line.values[at]?.[1] == null ? "" : ` ± ${whole(line.values[at][1])}`) });

@@ -2,7 +2,6 @@
 // The report, written from its data.
 "use strict";
 
-const part = (id) => document.getElementById(id);
 const plots = [];
 let run = null;
 
@@ -33,7 +32,7 @@ function command(words) {
 function claims() {
   const tone = (verdict) => /^holds($| in all)/.test(verdict) ? "good" : verdict.startsWith("does not hold") ? "bad" : "";
   const held = run.claims.filter(({ verdict }) => tone(verdict) === "good").length;
-  part("claims").append(tag("p", { class: "quiet" }, `${held} of ${run.claims.length} hold${/seeds/.test(run.claims[0].verdict) ? " in all seeds" : ""}. Each opens to its checks, with their numbers.`),
+  element("claims").append(tag("p", { class: "quiet" }, `${held} of ${run.claims.length} hold${/seeds/.test(run.claims[0].verdict) ? " in all seeds" : ""}. Each opens to its checks, with their numbers.`),
     tag("ul", {}, ...run.claims.map(({ name, verdict, text, checks }) => tag("li", {}, tag("details", {},
       tag("summary", {}, tag("b", {}, name), tag("span", { class: `verdict ${tone(verdict)}` }, verdict.split("; ")[0]),
         tag("span", {}, text, ...(verdict.includes("; ") ? [tag("small", {}, ` · ${verdict.split("; ").slice(1).join("; ")}`)] : []))),
@@ -43,9 +42,9 @@ function claims() {
 function figures() {
   for (const each of plots.splice(0)) each.destroy();
   curves.length = 0;
-  part("figures").querySelector(".charts")?.remove();
+  element("figures").querySelector(".charts")?.remove();
   const grid = tag("div", { class: "charts" });
-  part("figures").append(grid);
+  element("figures").append(grid);
   const places = [];  // all have theirs before the first is drawn, as wide as that then is
   for (const chart of run.charts) {
     if (chart.kind === "bars") { grid.append(bars(chart)); continue; }
@@ -75,56 +74,53 @@ function runs() {
   const names = ["run", several.case && "case", several.variant && "variant", ">seed", ">air, s", ">took, s", ">goodput, kb/s", "what it left"].filter(Boolean);
   const table = tag("table", {}, tag("thead", {}, tag("tr", {}, ...names.map((name) =>
     tag("th", { scope: "col", class: name.startsWith(">") ? "right" : null }, name.replace(/^>/, ""))))), tag("tbody", {}, ...body));
-  part("runs").append(tag("div", { class: "wide" }, table));
+  element("runs").append(tag("div", { class: "wide" }, table));
   const traced = run.runs.find((each) => each.trace);
-  if (traced) part("runs").append(tag("p", { class: "quiet" }, "A run’s timeline, with its frames one by one, is there once it was asked for:"),
+  if (traced) element("runs").append(tag("p", { class: "quiet" }, "A run’s timeline, with its frames one by one, is there once it was asked for:"),
     command(`./dcflab view ${run.folder}/${traced.folder}`));
-  if (run.runs.some((each) => !each.repeatable)) part("runs").append(tag("p", { class: "verdict" }, "Not all that happens in these runs is decided by the seed."));
+  if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "Not all that happens in these runs is decided by the seed."));
 }
 
 function settings() {
-  if (!run.settings.length) { part("settings").append(tag("p", { class: "quiet" }, "There is none.")); return; }
+  if (!run.settings.length) { element("settings").append(tag("p", { class: "quiet" }, "There is none.")); return; }
   const differ = run.settings.some((each) => each.runs);
-  part("settings").append(tag("p", { class: "quiet" }, "As they were read back after they were set."), plain(
+  element("settings").append(tag("p", { class: "quiet" }, "As they were read back after they were set."), plain(
     ["what", ">value", ">default", "where", ...(differ ? ["only in"] : [])],
     run.settings.map(({ what, value, default: usual, where, runs: only }) => [what, value, usual, where, ...(differ ? [only] : [])])));
 }
 
 function repeat() {
   const { host, made_of: made } = run;
-  part("repeat").append(command(run.command), tag("p", { class: "quiet" }, "The same again, compared to the byte:"), command(`./dcflab replay ${run.folder}`),
+  element("repeat").append(command(run.command), tag("p", { class: "quiet" }, "The same again, compared to the byte:"), command(`./dcflab replay ${run.folder}`),
     tag("p", {}, `It ran in the lane “${host.lane}”, in ${host.clock} time` + (host.kernel ? `, on Linux ${host.kernel}` : "") + "."));
-  part("repeat").append(tag("details", {}, tag("summary", {}, "The whole specification"), plain(["option", "value"], run.options)));
-  part("repeat").append(tag("details", {}, tag("summary", {}, "What the first run was made of, SHA-256"), plain(["what", "sum"], Object.entries(made))));
+  element("repeat").append(tag("details", {}, tag("summary", {}, "The whole specification"), plain(["option", "value"], run.options)));
+  element("repeat").append(tag("details", {}, tag("summary", {}, "What the first run was made of, SHA-256"), plain(["what", "sum"], Object.entries(made))));
 }
 
 function theme(name) {
-  document.documentElement.dataset.theme = name;
-  shade = SHADES[name];
-  part("theme").textContent = name === "dark" ? "light" : "dark";
-  figures();
+  setTheme(name);
+  if (run.charts.length) figures();
 }
 
 async function load() {
-  const [head, column] = await unpack(part("data").textContent);
+  const [head, column] = await unpack(element("data").textContent);
   run = { ...head, column };
-  part("said").textContent = run.said;
+  element("said").textContent = run.said;
   if (run.troubles.length) {
-    part("troubles").hidden = false;
-    part("troubles").append(...run.troubles.map((line) => tag("p", {}, line)));
+    element("troubles").hidden = false;
+    element("troubles").append(...run.troubles.map((line) => tag("p", {}, line)));
   }
-  part("results").append(tag("div", { class: "tables" }, ...run.tables.map(tableOf)));
-  if (run.claims.length) claims(); else part("claims").remove();
+  element("results").append(tag("div", { class: "tables" }, ...run.tables.map(tableOf)));
+  if (run.claims.length) claims(); else element("claims").remove();
   runs();
   settings();
   repeat();
-  if (!run.charts.length) part("figures").remove();
+  if (!run.charts.length) element("figures").remove();
   for (const section of document.querySelectorAll("main > section[id]")) if (section.querySelector("h2"))
     document.querySelector("nav").append(tag("a", { href: `#${section.id}` }, section.querySelector("h2").textContent.replace(/ that differ.*/, "")));
-  const wanted = location.hash.match(/theme=(light|dark)/)?.[1];
-  if (run.charts.length) theme(wanted ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  const swap = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-  part("theme").onclick = swap;
+  theme(location.hash.match(/theme=(light|dark)/)?.[1]);
+  const swap = () => theme(otherTheme());
+  element("theme").onclick = swap;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input")) return;
     if (event.key === "d") swap();

@@ -2,7 +2,6 @@
 // The page: what is shown, chosen and searched for, by mouse, touch, keys and address.
 "use strict";
 
-const element = (id) => document.getElementById(id);
 const WORDS = ["collision", "retry", "drop", "noise", "rts", "data", "tcpack"];
 const state = { run: null, view: null, lanes: null, tcp: null, hits: null, chosen: -1, flow: 0, drawn: 0 };
 let pending = false;
@@ -41,7 +40,7 @@ function remember() {
 function recall() {
   if (location.hash === state.hash) return;
   const said = new URLSearchParams(location.hash.slice(1)), { run, view } = state;
-  theme(said.get("theme") ?? document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+  theme(said.get("theme") ?? document.documentElement.dataset.theme);
   if (said.has("flow")) state.flow = Math.max(0, run.flows.findIndex((flow) => flow.name === said.get("flow")));
   element("flow").value = state.flow;
   if (said.has("q")) { element("query").value = said.get("q"); find(); }
@@ -55,9 +54,7 @@ function recall() {
 }
 
 function theme(name) {
-  document.documentElement.dataset.theme = name;
-  colours = COLOURS[name] ?? COLOURS.light;
-  element("theme").textContent = name === "dark" ? "light" : "dark";
+  setTheme(name);
   showLegend(element("legend"), state.run);
   element("tcplegend").innerHTML = "";
   state.tcp.flow = state.run.flows[state.flow];
@@ -150,7 +147,7 @@ const KEYS = {
   ">": () => beside(1, true), "<": () => beside(-1, true), "/": (e) => { e.preventDefault(); element("query").select(); },
   c: () => state.chosen >= 0 && go(state.run.culpritOf(state.chosen)), f: () => state.chosen >= 0 && fit(state.chosen),
   o: () => state.chosen >= 0 && state.run.from[state.chosen] < state.run.stations.length && state.lanes.toggle(state.run.from[state.chosen]),
-  y: copy, d: () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+  y: copy, d: () => theme(otherTheme()),
   "?": () => element("keys").showModal(),
   Escape: () => { element("query").value = ""; find(); choose(-1); },
 };

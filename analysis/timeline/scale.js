@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which part of time is shown, and how times are written: in ns inside, for people in s, ms and µs.
+// Which part of time is shown, and its ticks. Times are in ns.
 "use strict";
 
 const LEAST = 1000;   // ns that are shown at least
@@ -38,21 +38,6 @@ function ticks(view, width) {
   const step = niceStep(view.span, (width - GUTTER) / 96), found = [];
   for (let n = Math.ceil(view.from / step); n * step <= view.to; n++) found.push(n * step);
   return { step, at: found };
-}
-
-function grouped(digits) { return digits.replace(/(\d{3})(?=\d)/g, "$1\u2009"); }
-
-// A moment in seconds, to a step (ns) or finer.
-function moment(ns, step) {
-  const places = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
-  const [whole, part] = (ns / 1e9).toFixed(places).split(".");
-  return part ? `${whole}.${grouped(part)}` : whole;
-}
-
-// How long something takes.
-function lasting(ns) {
-  const [value, unit] = Math.abs(ns) >= 1e9 ? [ns / 1e9, "s"] : Math.abs(ns) >= 1e6 ? [ns / 1e6, "ms"] : [ns / 1e3, "µs"];
-  return `${Number(value.toFixed(3)).toLocaleString("en", { maximumFractionDigits: 3 })} ${unit}`;
 }
 
 // Ticks' labels; where steps are below a millisecond, what they are added to stands at the left.

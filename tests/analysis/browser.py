@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a real browser, without a network, makes of a page that is one file. It is asked by its DevTools protocol."""
+"""What a real browser, without a network, makes of a page: a file, or what this machine serves. It is asked by its
+DevTools protocol."""
 
 import asyncio
 import itertools
@@ -9,6 +10,8 @@ import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,40 +19,58 @@ from tornado.websocket import websocket_connect
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LISTENS = re.compile(r"DevTools listening on (ws://\S+)")
-LARGEST, LONGEST_S = 1 << 28, 120
+LARGEST, LONGEST_S, PATIENCE_S = 1 << 28, 120, 60
 # What a test does in the page is where `{what}` stands: `press` is a key, `when` waits, and `said` is handed back.
 PROGRAM = """(async () => {
 const said = {};
 const press = (key, shiftKey = false) =>
   document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
 const turn = () => new Promise((done) => setTimeout(done, 5));
-const when = async (there) => { while (!there()) await turn(); };
+const when = async (there) => {
+  const begun = performance.now();
+  while (!there()) {
+    if (performance.now() - begun > 1000 * {patience}) throw new Error(`in vain for ${there}`);
+    await turn();
+  }
+};
 try { {what} } catch (error) { errors.push(String(error.stack ?? error)); }
 return { ...said, errors };
 })()"""
 WATCH = (
-    "<script>const errors = []; addEventListener('error', (e) => errors.push(e.message));"
+    "const errors = []; addEventListener('error', (e) => errors.push(e.message));"
     "addEventListener('unhandledrejection', (e) => errors.push(String(e.reason)));"
-    "addEventListener('securitypolicyviolation', (e) => errors.push(e.blockedURI));</script>"
+    "addEventListener('securitypolicyviolation', (e) => errors.push(e.blockedURI));"
 )
 
 
 def look(page: str, what: str, folder: Path, address: str = "", size: tuple[int, int] = (1200, 800)) -> dict[str, Any]:
-    """What a program in the page said, of which there must be no errors."""
+    """What a program in a page that is one file said, of which there must be no errors."""
     file = folder / "page.html"
-    file.write_text(page.replace("<title>", WATCH + "<title>", 1))
+    file.write_text(page)
+    with chromium(folder) as browser:
+        return visit(browser, file.as_uri() + address, what, size)
+
+
+@contextmanager
+def chromium(folder: Path) -> Iterator[str]:
+    """The address by which a browser of one's own is asked; it is gone afterwards."""
     command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={folder}/profile",
                "about:blank"]  # fmt: skip
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             assert process.stderr
-            found = next(filter(None, map(LISTENS.search, process.stderr)))
-            program = PROGRAM.replace("{what}", what)
-            said = asyncio.run(asyncio.wait_for(_ask(found[1], file.as_uri() + address, program, size), LONGEST_S))
+            yield next(filter(None, map(LISTENS.search, process.stderr)))[1]
         finally:
             os.killpg(process.pid, signal.SIGKILL)
-    assert said.pop("errors") == [], said
+
+
+def visit(browser: str, address: str, what: str, size: tuple[int, int] = (1200, 800)) -> dict[str, Any]:
+    """What a program said in the page at this address, in a window of its own; there must be no errors."""
+    program = PROGRAM.replace("{patience}", str(PATIENCE_S)).replace("{what}", what)
+    said = asyncio.run(asyncio.wait_for(_ask(browser, address, program, size), LONGEST_S))
+    errors = said.pop("errors")
+    assert errors == [], (errors, said)
     return said
 
 
@@ -80,9 +101,11 @@ async def _ask(browser: str, address: str, program: str, size: tuple[int, int]) 
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     await call("Emulation.setDeviceMetricsOverride", session, **screen)
     await call("Page.enable", session)
+    await call("Page.addScriptToEvaluateOnNewDocument", session, source=WATCH)
     await call("Page.navigate", session, url=address)
     await until(lambda message: message.get("method") == "Page.loadEventFired")
     found = await call("Runtime.evaluate", session, expression=program, awaitPromise=True, returnByValue=True)
     assert "exceptionDetails" not in found, found
+    await call("Target.closeTarget", targetId=target)
     said: dict[str, Any] = found["result"]["value"]
     return said

@@ -29,6 +29,7 @@ ARROWS = {
                       "emulation.specification", "experiments", "topologies", "traffic"},
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.lane"},
+    "emulation.live": {"analysis"},
     "emulation.mediumd": {"analysis", "emulation.lane", "emulation.plan", "emulation.specification", "topologies",
                           "traffic"},
     "emulation.mininet": {"emulation.lane", "emulation.net", "emulation.plan", "emulation.specification", "topologies",

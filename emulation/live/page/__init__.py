@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `./dcflab live`: its files, and of those it has in common with reports and films the ones it uses. They
+are served as they are; nothing is built."""
+
+from pathlib import Path
+
+from analysis.look import LOOK
+
+HERE = Path(__file__).parent
+SHARED = ("base.css", "theme.js", "times.js", "pen.js", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js")
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}  # all are UTF-8
+FILES = {
+    file.name: file
+    for file in (*(each for each in HERE.iterdir() if each.suffix in TYPES), *(LOOK / name for name in SHARED))
+}
+
+
+def found(name: str) -> tuple[str, bytes] | None:
+    """The type and content of a file of the page, None if it has none of that name. Nothing else can be named."""
+    file = FILES.get(name)
+    return (f"{TYPES[file.suffix]}; charset=utf-8", file.read_bytes()) if file else None

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the last minute brought, as curves: goodput, windows, losses, time on the air.
+"use strict";
+
+const LOST = [["COL_RTS_CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"]];
+const MOST_POINTS = 600, LEAST_NS = 100e6;  // of a curve; between two of them
+
+class Curves {
+  constructor(place, air) {
+    Object.assign(this, { place, air, times: [], rows: [], charts: [], key: "" });
+    this.watch = new ResizeObserver(() => this.fitted());
+    this.watch.observe(place);
+  }
+
+  end() {
+    this.watch.disconnect();
+    for (const chart of this.charts) chart.destroy();
+  }
+
+  // A report, of which something is kept if the network's time went on.
+  tell(state, back) {
+    if (back) while (this.times.length && this.times[this.times.length - 1] >= state.t_ns) { this.times.pop(); this.rows.pop(); }
+    if (this.times.length && state.t_ns - this.times[this.times.length - 1] < LEAST_NS && !back) return;
+    this.times.push(state.t_ns);
+    const { flows, rates = {}, airtime } = state;
+    this.rows.push({ flows, rates, airtime });
+    if (this.times.length > MOST_POINTS) { this.times.shift(); this.rows.shift(); }
+    this.stale = true;
+  }
+
+  // Each curve's title, names, colours, and what it is of a report.
+  asked() {
+    const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColours[n % flowColours.length]]);
+    const airtime = this.rows.some((row) => row.airtime !== undefined);
+    return [
+      { title: "goodput, kb/s", lines: flows.map(([name, style]) => [name, style, (row) => row.flows[name]?.running ? row.flows[name].kbps : null]) },
+      { title: "cwnd, segments", lines: flows.map(([name, style]) => [name, style, (row) => row.flows[name]?.running ? row.flows[name].cwnd : null]) },
+      { title: "collisions/s", keys: true, lines: LOST.map(([of, name, kind]) => [name, colours[kind], (row) => row.rates[of] ?? 0]) },
+      airtime ? { title: "time on the air, %", lines: [["", colours.ink, (row) => row.airtime === undefined ? null : 100 * row.airtime]] }
+        : { title: "frames sent/s", lines: [["", colours.ink, (row) => row.rates.sent ?? 0]] },
+    ];
+  }
+
+  // Drawn anew only when there is something new; the charts are made anew when there are other flows, or colours.
+  draw() {
+    if (!this.stale) return;
+    this.stale = false;
+    const asked = this.asked(), key = JSON.stringify([asked, document.documentElement.dataset.theme]);
+    if (key !== this.key) this.make(asked);
+    this.key = key;
+    const x = this.times.map((ns) => ns / 1e9);
+    asked.forEach(({ lines }, n) => this.charts[n].setData([x, ...lines.map(([, , of]) => this.rows.map(of).map((y) => y ?? null))]));
+  }
+
+  make(asked) {
+    for (const chart of this.charts) chart.destroy();
+    const of = getComputedStyle(document.documentElement).getPropertyValue.bind(getComputedStyle(document.documentElement));
+    const axis = { stroke: of("--quiet"), grid: { stroke: of("--faint"), width: 1 }, ticks: { show: false }, font: "10px system-ui, sans-serif" };
+    this.place.replaceChildren(...asked.map(({ title, keys, lines }) => tag("figure", {}, tag("figcaption", {}, title,
+      ...(keys ? lines.map(([name, style]) => colourKey(name, style)) : [])), tag("div", {}))));
+    this.charts = asked.map(({ lines }, n) => new uPlot({
+      ...this.size(n), legend: { show: false }, cursor: { show: false }, padding: [6, 8, 0, 0],
+      scales: { x: { time: false }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      series: [{}, ...lines.map(([label, stroke]) => ({ label, stroke, width: 1.6, points: { show: false } }))],
+      axes: [{ ...axis, size: 18, gap: 2, space: 60, values: (_, at) => at.map((s) => `${Number(s.toFixed(2))} s`) }, { ...axis, size: 38, gap: 3, space: 24 }],
+    }, [[], ...lines.map(() => [])], this.place.children[n].lastChild));
+  }
+
+  size(n) {
+    const { clientWidth: width, clientHeight: height } = this.place.children[n].lastChild;
+    return { width: Math.max(width, 80), height: Math.max(height, 60) };
+  }
+
+  fitted() { this.charts.forEach((chart, n) => chart.setSize(this.size(n))); }
+}
+
+function colourKey(name, style) {
+  const made = tag("span", { class: "key" }, tag("i"), name);
+  made.firstChild.style.background = style;
+  return made;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the viewer does: mouse and touch on the map, keys, and the pace.
+"use strict";
+
+const SLOWEST = -5;  // decades of pace
+const PAUSES = { true: "run", false: "pause" };
+
+// On the map: a station is chosen, dragged, picked as the end of a flow; or the map is moved, or zoomed.
+function gestures(live) {
+  const canvas = element("map"), pointers = new Map();
+  let from = null;
+  const place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    live.zoom(Math.exp(-Math.max(-240, Math.min(240, event.deltaY)) / 400), place(event));
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!live.air?.latest) return;
+    canvas.setPointerCapture(event.pointerId);
+    const at = place(event), { stage } = live, n = pointers.size ? -1 : stage.stationAt(at);
+    pointers.set(event.pointerId, at);
+    if (live.picking && n >= 0) { live.pick(n); from = null; return; }
+    from = { at, n, map: { ...stage.map }, moved: false };
+    if (n >= 0) live.choose(n);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const at = place(event), { stage } = live;
+    if (!pointers.has(event.pointerId)) { canvas.style.cursor = live.picking ? "crosshair" : stage.stationAt(at) >= 0 ? "pointer" : ""; return; }
+    if (pointers.size === 2) {
+      const before = [...pointers.values()];
+      pointers.set(event.pointerId, at);
+      const now = [...pointers.values()], wide = ([a, b]) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
+      from = null;
+      live.zoom(wide(now) / wide(before), [(now[0][0] + now[1][0]) / 2, (now[0][1] + now[1][1]) / 2]);
+      return;
+    }
+    pointers.set(event.pointerId, at);
+    if (!from) return;
+    const [dx, dy] = [at[0] - from.at[0], at[1] - from.at[1]];
+    from.moved ||= Math.hypot(dx, dy) > 3;
+    if (!from.moved) return;
+    if (from.n >= 0) live.drag(from.n, offMap(stage.map, at).map((metres) => Math.round(metres * 10) / 10));
+    else { stage.map = { ...from.map, x: from.map.x + dx, y: from.map.y + dy }; live.touch(); }
+  });
+  const up = (event) => {
+    pointers.delete(event.pointerId);
+    if (from?.moved && from.n >= 0) live.drop();
+    else if (from && !from.moved && from.n < 0 && event.type === "pointerup") live.choose(-1);
+    from = null;
+  };
+  canvas.addEventListener("pointerup", up);
+  canvas.addEventListener("pointercancel", up);
+}
+
+const STEPS = { ",": "slot", ".": "frame", "/": "exchange" };
+
+function keys(live) {
+  const toggle = (what) => () => document.querySelector(`[data-shows="${what}"]`).click();
+  const zoom = (factor) => () => live.zoom(factor, [live.stage.canvas.clientWidth / 2, live.stage.canvas.clientHeight / 2]);
+  const arrow = (x, y, decades) => (event) => event.shiftKey ? live.nudge(x, y) : decades && live.changePace(decades);
+  const KEYS = {
+    " ": () => live.toggle(), ArrowUp: arrow(0, 10, 1 / 3), ArrowDown: arrow(0, -10, -1 / 3), ArrowLeft: arrow(-10, 0, 0), ArrowRight: arrow(10, 0, 0),
+    n: () => live.next(1), p: () => live.next(-1), f: () => live.startPicking(), s: () => element("save").click(), b: () => live.back(),
+    0: () => live.wholeMap(), "+": zoom(1.25), "=": zoom(1.25), "-": zoom(0.8), l: toggle("links"), r: toggle("ranges"), a: toggle("names"),
+    d: () => element("theme").click(), "?": () => element("keys").showModal(), Escape: () => live.escape(),
+  };
+  for (const [key, to] of Object.entries(STEPS)) KEYS[key] = () => live.step(to);
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches?.("select, input[type=number]"), sliding = event.target.matches?.("input[type=range]") && event.key.startsWith("Arrow");
+    const pressing = event.key === " " && event.target.matches?.("button, a, input[type=checkbox]");
+    if (event.ctrlKey || event.metaKey || event.altKey || typing || sliding || pressing || element("keys").open) return;
+    const act = KEYS[event.key];
+    if (!act || !(live.air?.latest || "d?".includes(event.key))) return;
+    event.preventDefault();
+    act(event);
+  });
+}
+
+// The pace's slider: its decades, with marks; a mark is near enough when it is nearly met.
+class Pace {
+  constructor(live, most) {
+    Object.assign(this, { live, most: Math.log10(most), slider: element("pace") });
+    this.slider.min = SLOWEST;
+    this.slider.max = this.most;
+    this.decades = Array.from({ length: Math.floor(this.most) - SLOWEST + 1 }, (_, n) => SLOWEST + n);
+    element("marks").replaceChildren(...this.decades.map((decade) => this.mark(decade, decade < 0 ? `1/${whole(10 ** -decade)}` : decade ? `${whole(10 ** decade)} ×` : "real time")));
+    if (this.most - this.decades[this.decades.length - 1] > 0.6) element("marks").append(this.mark(this.most, "as fast as it goes"));
+    this.slider.oninput = () => this.ask(Number(this.slider.value));
+    this.slider.onchange = () => { this.holds = false; };
+  }
+
+  mark(decade, said) {
+    const made = tag("span", {}, said);
+    made.style.left = `calc(8px + ${(decade - SLOWEST) / (this.most - SLOWEST)} * (100% - 16px))`;
+    return made;
+  }
+
+  ask(decade) {
+    const near = this.decades.find((each) => Math.abs(each - decade) < 0.06), to = Math.min(this.most, Math.max(SLOWEST, near ?? decade));
+    this.holds = document.activeElement === this.slider;
+    this.slider.value = to;
+    this.asked = to;
+    this.live.server.askLast("pace", "pace", { pace: to >= this.most - 0.005 ? this.live.air.network.pace_most : Number((10 ** to).toPrecision(3)) });
+  }
+
+  // As the network has it, and what that is for a slot.
+  tell(pace) {
+    if (!this.live.server.waiting.has("pace")) { this.slider.value = Math.log10(pace); this.asked = Math.log10(pace); }
+    const { slot_ns: slot = 20_000 } = this.live.air.network, fastest = Math.log10(pace) >= this.most - 0.01;
+    const many = pace < 1 ? `1/${whole(1 / pace, 1 / pace < 10 ? 1 : 0)}` : `${whole(pace, pace < 10 ? 1 : 0)} ×`;
+    const said = fastest ? "as fast as it goes" : pace === 1 ? "real time" : many;
+    const rest = pace < SLOW ? `a slot takes ${lasting(slot / pace)}` : this.live.air.running ? `now ${whole(this.live.air.speed, this.live.air.speed < 10 ? 1 : 0)} ×` : "";
+    text(element("paced"), rest ? `${said}; ${rest}` : said);
+    this.slider.setAttribute("aria-valuetext", said);
+  }
+}

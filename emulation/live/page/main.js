@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page of a live network: what the server tells is shown, what the viewer does is asked of it. All is drawn once per
+// animation frame at most, and not at all while nothing changes.
+"use strict";
+
+const READ_S = 0.08;  // letters change no faster than they can be read
+const MOST_HELD = 30;  // reports for which a station stays where it was left
+
+const live = {
+  air: null, stage: null, panels: null, curves: null, pace: null, server: null, away: null, picking: false, first: -1,
+  counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames told
+  stale: false, read: 0, last: 0,
+
+  network(told) {
+    document.title = `${told.title}, live`;
+    element("title").textContent = told.title;
+    this.air = new Air(told);
+    this.stage = new Stage(element("map"), this.air);
+    for (const box of document.querySelectorAll("[data-shows]")) this.stage.shows[box.dataset.shows] = box.checked;
+    this.curves?.end();
+    this.curves = new Curves(element("curves"), this.air);
+    this.panels = new Panels(this.air, this.stage, this.server);
+    this.pace = new Pace(this, told.pace_most ?? 1000);
+    this.stage.whole();
+  },
+
+  state(told) {
+    if (!this.air) return;
+    const first = !this.air.latest, back = this.air.tell(told);
+    this.counts.states++;
+    if (first) { this.stage.whole(); element("loading").hidden = true; }
+    this.curves.tell(told, back);
+    this.pace.tell(told.pace);
+    text(element("run"), PAUSES[!told.running]);
+    element("run").setAttribute("aria-pressed", !told.running);
+    this.acts(!told.ended && !told.busy);
+    if (told.ended) this.trouble(`The network has ended: ${told.ended}`);
+    this.touch();
+  },
+
+  frames({ frames }) {
+    if (!this.air) return;
+    this.counts.frames += frames.length;
+    this.air.hear(frames);
+    this.touch();
+  },
+
+  // Said until something is done, or it is closed.
+  said(error) { this.trouble(error); },
+  lost(why) {
+    if (why === this.away) return;
+    this.away = why;
+    this.trouble(why);
+    if (why) this.acts(false);
+  },
+  trouble(said) {
+    const words = said ?? this.away ?? (this.air?.latest?.ended ? `The network has ended: ${this.air.latest.ended}` : "");
+    element("trouble").hidden = !words;
+    text(element("trouble").firstElementChild, words);
+  },
+
+  acts(can) { for (const each of document.querySelectorAll("[data-acts]")) if (each.disabled === can) each.disabled = !can; },
+  touch() { this.stale = true; },
+
+  tick(now) {
+    const seconds = Math.min((now - this.last) / 1000, 0.25), { air } = this;
+    this.last = now;
+    this.counts.ticks++;
+    if (air?.latest) {
+      const before = air.now;
+      air.advance(seconds);
+      if (air.now !== before || this.stale) this.draw(now);
+    }
+    requestAnimationFrame((next) => this.tick(next));
+  },
+
+  draw(now) {
+    this.stale = false;
+    this.counts.drawn++;
+    const { stage } = this, there = stage.dropped !== null && this.air.positions()[stage.dragged];
+    if (there && (Math.hypot(there[0] - stage.at[0], there[1] - stage.at[1]) < 0.5 || this.counts.states > stage.dropped + MOST_HELD)) this.release();
+    stage.draw();
+    text(element("clock"), `${moment(this.air.now, this.air.slow ? 1 : 1e6)} s`);
+    if (now - this.read < READ_S * 1000) { this.stale = true; return; }
+    this.read = now;
+    this.panels.draw();
+    this.curves.draw();
+  },
+
+  choose(n) {
+    this.stage.chosen = n;
+    this.hint("");
+    this.panels.draw();
+    this.touch();
+  },
+  next(way) {
+    const radios = this.air.network.nodes.map((node, n) => [node, n]).filter(([node]) => node.radio !== false).map(([, n]) => n);
+    const at = radios.indexOf(this.stage.chosen);
+    this.choose(radios[at < 0 ? (way > 0 ? 0 : radios.length - 1) : (at + way + radios.length) % radios.length]);
+  },
+  escape() { if (this.picking) this.stopPicking(); else this.choose(-1); },
+
+  drag(n, metres) {
+    Object.assign(this.stage, { dragged: n, at: metres, dropped: null });
+    this.touch();
+    const asked = this.server.askLast("move", "move", { node: this.air.names[n], position: metres });
+    this.moving ??= asked.then((done) => { this.moving = null; return done; });
+  },
+  // It stays where it was left until it is shown there, or cannot be.
+  async drop() {
+    const done = await this.moving;
+    if (done === false) this.release(); else this.stage.dropped = this.counts.states;
+    this.touch();
+  },
+  release() { Object.assign(this.stage, { dragged: -1, at: null, dropped: null }); },
+  async nudge(x, y) {
+    const { chosen } = this.stage;
+    if (chosen < 0) return this.hint("Choose a station first: n, or click it.");
+    const [at, up] = this.stage.dragged === chosen ? this.stage.at : this.air.positions()[chosen];
+    this.drag(chosen, [at + x, up + y]);
+    return this.drop();
+  },
+
+  startPicking() {
+    Object.assign(this, { picking: true, first: -1 });
+    element("pick").setAttribute("aria-pressed", true);
+    this.hint("Click the station where the flow starts.");
+  },
+  stopPicking() {
+    this.picking = false;
+    this.stage.picked = -1;
+    element("pick").setAttribute("aria-pressed", false);
+    this.hint("");
+    this.touch();
+  },
+  pick(n) {
+    if (this.first < 0) {
+      this.first = this.stage.picked = n;
+      this.hint(`Now the station where the flow from ${this.air.names[n]} ends.`);
+      this.touch();
+    } else {
+      const source = this.air.names[this.first];
+      this.stopPicking();
+      this.panels.start(source, this.air.names[n]);
+    }
+  },
+  hint(said) { text(element("hint"), said); },
+
+  toggle() { this.server.ask(this.air.latest?.running ? "pause" : "run"); },
+  step(to) { this.server.ask("step", { to }); },
+  changePace(decades) { this.pace.ask(this.pace.asked + decades); },
+  back() {
+    const { moments = [] } = this.air.latest ?? {};
+    if (moments.length) this.server.ask("back", { moment: moments[moments.length - 1].name });
+    else this.hint("No moment was kept yet: s keeps this one.");
+  },
+  zoom(factor, place) { this.stage.map = zoomed(this.stage.map, factor, place); this.touch(); },
+  wholeMap() { this.stage.whole(); this.touch(); },
+
+  theme(name) {
+    setTheme(name);
+    this.panels?.legend();
+    if (this.curves) this.curves.stale = true;
+    this.touch();
+  },
+
+  begin() {
+    this.theme(new URLSearchParams(location.hash.slice(1)).get("theme"));
+    element("theme").onclick = () => this.theme(otherTheme());
+    element("help").onclick = () => element("keys").showModal();
+    element("run").onclick = () => this.toggle();
+    element("end").onclick = () => element("ending").showModal();
+    element("ending").onclose = () => { if (element("ending").returnValue === "end") this.server.ask("end"); element("ending").returnValue = ""; };
+    element("pick").onclick = () => this.picking ? this.stopPicking() : this.startPicking();
+    element("whole").onclick = () => this.wholeMap();
+    element("trouble").lastElementChild.onclick = () => { element("trouble").hidden = true; };
+    element("who").onchange = () => this.choose(this.air.number.get(element("who").value) ?? -1);
+    for (const each of document.querySelectorAll("[data-step]")) each.onclick = () => this.step(each.dataset.step);
+    for (const box of document.querySelectorAll("[data-shows]")) box.onchange = () => { this.stage.shows[box.dataset.shows] = box.checked; this.touch(); };
+    gestures(this);
+    keys(this);
+    new ResizeObserver(() => this.touch()).observe(element("map"));
+    this.server = new Server(this);
+    requestAnimationFrame((now) => this.tick(now));
+  },
+};
+
+live.begin();

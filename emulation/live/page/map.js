@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The map: stations where they are, who hears whom, where flows go, and what is on the air.
+"use strict";
+
+const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", other: "OTHER" };
+const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
+const RADIUS = 7, RING = 13, GRAB = 16;  // px
+const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
+const LETTERS = "11px system-ui, sans-serif", BOLD = "600 11px system-ui, sans-serif";
+const CIRCLES = { range: [], sense: [5, 5] };  // dashes
+
+class Stage {
+  constructor(canvas, air) {
+    Object.assign(this, { canvas, air, chosen: -1, dragged: -1, at: null, dropped: null, picked: -1, shows: { links: true, ranges: true, names: true } });
+    this.map = null;
+    this.begun = new Map();  // a station's NAV: its end, and when it began, for the clock's arc
+  }
+
+  whole() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    this.map = wholeMap(this.air.positions(), width, height, Math.min(90, width / 6));
+    this.map.scale = Math.min(this.map.scale, 4);
+    const centre = this.air.positions().reduce(([x, y], at) => [x + at[0] / this.air.names.length, y + at[1] / this.air.names.length], [0, 0]);
+    if (this.map.scale === 4) Object.assign(this.map, { x: width / 2 - centre[0] * 4, y: height / 2 + centre[1] * 4 });
+  }
+
+  // Where stations are shown: one that is dragged is where it is held.
+  positions() {
+    const found = this.air.positions();
+    if (this.dragged >= 0 && this.at) found[this.dragged] = [...this.at, found[this.dragged][2] ?? 0];
+    return found;
+  }
+
+  // The station at a place of the canvas; -1: none.
+  stationAt(place) {
+    let found = -1, nearest = GRAB;
+    this.positions().forEach((metres, n) => {
+      const [x, y] = onMap(this.map, metres), far = Math.hypot(x - place[0], y - place[1]);
+      if (far < nearest) [nearest, found] = [far, n];
+    });
+    return found;
+  }
+
+  draw() {
+    const { pen, width, height } = fit(this.canvas), metres = this.positions(), at = metres.map((each) => onMap(this.map, each));
+    this.grid(pen, width, height);
+    if (this.shows.ranges) this.circles(pen, at);
+    if (this.shows.links) this.lines(pen, at, this.air.links(metres, this.dragged >= 0));
+    this.routes(pen, at);
+    const frames = this.air.onAir(), sends = new Map(frames.filter((frame) => frame.end > this.air.now).map((frame) => [frame.from, frame]));
+    this.drawFrames(pen, at, frames);
+    at.forEach((place, n) => this.station(pen, place, n, sends.get(n)));
+    this.losses(pen, at, frames);
+    drawScale(pen, this.map, height, colours.quiet);
+  }
+
+  grid(pen, width, height) {
+    const metres = roundMetres(this.map, 130), step = metres * this.map.scale;
+    pen.strokeStyle = colours.only;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let x = ((this.map.x % step) + step) % step; x < width; x += step) { pen.moveTo(Math.round(x) + 0.5, 0); pen.lineTo(Math.round(x) + 0.5, height); }
+    for (let y = ((this.map.y % step) + step) % step; y < height; y += step) { pen.moveTo(0, Math.round(y) + 0.5); pen.lineTo(width, Math.round(y) + 0.5); }
+    pen.stroke();
+  }
+
+  // How far the chosen station is received, and sensed.
+  circles(pen, at) {
+    const of = this.dragged >= 0 ? this.dragged : this.chosen;
+    if (of < 0) return;
+    const { range_m: range, sense_m: sense } = this.air.node(of);
+    for (const [name, metres] of [["sense", sense], ["range", range]]) {
+      if (!metres) continue;
+      const radius = metres * this.map.scale;
+      pen.globalAlpha = name === "range" ? 0.1 : 0.05;
+      disc(pen, at[of], radius, colours.hit);
+      pen.globalAlpha = 0.8;
+      disc(pen, at[of], radius, null, colours.hit, CIRCLES[name]);
+      pen.globalAlpha = 1;
+      pen.font = LETTERS;
+      pen.fillStyle = colours.hit;
+      pen.textAlign = "center";
+      pen.fillText(`${name === "range" ? "received" : "sensed"} to ${Math.round(metres)} m`, at[of][0], at[of][1] - radius - 4);
+      pen.textAlign = "left";
+    }
+  }
+
+  lines(pen, at, pairs) {
+    pen.strokeStyle = colours.well;
+    pen.lineWidth = 1;
+    pen.globalAlpha = Math.min(Math.max(120 / pairs.length, 0.35), 1);  // of many, each less
+    pen.beginPath();
+    for (const [a, b] of pairs) { pen.moveTo(...at[a]); pen.lineTo(...at[b]); }
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  // Each flow's way, hop by hop, at the right of the line between two stations; of several the one beside the other.
+  routes(pen, at) {
+    const { latest, number } = this.air, taken = new Map();
+    Object.entries(latest?.flows ?? {}).forEach(([name, flow], n) => {
+      if (!flow.running) return;
+      const way = latest.routes?.[name] ?? [], known = way.length > 1, over = (known ? way : [flow.source, flow.destination]).map((each) => number.get(each));
+      pen.globalAlpha = known && flow.kbps > 0 ? 0.85 : 0.45;
+      for (let leg = 0; leg + 1 < over.length; leg++) {
+        const [from, to] = [at[over[leg]], at[over[leg + 1]]], key = `${over[leg]} ${over[leg + 1]}`;
+        if (!from || !to) continue;
+        const [a, b] = beside(from, to, 5 + 6 * (taken.get(key) ?? 0), RING + 3), style = flowColours[n % flowColours.length];
+        taken.set(key, (taken.get(key) ?? 0) + 1);
+        line(pen, a, b, style, known ? 4 : 1.5, known ? [] : [2, 6]);
+        if (known) head(pen, a, b, style, 12);
+      }
+      pen.globalAlpha = 1;
+    });
+  }
+
+  drawFrames(pen, at, frames) {
+    const { now, window: fade, slow } = this.air;
+    for (const frame of frames) {
+      const style = colourOf(frame), from = at[frame.from], to = at[frame.to], sending = now < frame.end;
+      if (!from) continue;
+      const part = sending ? (now - frame.start) / (frame.end - frame.start) : 1;
+      if (slow && sending) this.sending(pen, from, frame, style, part);
+      pen.globalAlpha = sending ? 1 : 1 - (now - frame.end) / fade;
+      if (to) {
+        const [a, b] = beside(from, to, 0, RING + 2), tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+        line(pen, a, tip, style, slow ? 3 : 2);
+        head(pen, a, tip, style, slow ? 11 : 8);
+      } else disc(pen, from, RING + 16 * (sending ? part : 1), null, style);
+      pen.globalAlpha = 1;
+    }
+  }
+
+  // Where frames were lost, and by whose doing.
+  losses(pen, at, frames) {
+    const { now, window: fade, slow } = this.air;
+    for (const frame of frames) {
+      const to = at[frame.to], by = at[frame.culprit], age = (now - frame.end) / fade;
+      if (age < 0 || !to) continue;
+      pen.globalAlpha = 1 - age;
+      if (frame.outcome === "collision") {
+        if (by && (slow || age < 0.4)) line(pen, by, to, colours.lost, slow ? 2 : 1, [4, 4]);
+        cross(pen, to, 8 + 5 * age, colours.lost, 3);
+      } else if (frame.outcome === "noise") cross(pen, to, 7, colours.noise, 2);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  // Of a frame on its way: how far it is received, how much of it was sent, what it is.
+  sending(pen, from, frame, style, part) {
+    const range = this.air.node(frame.from).range_m, name = KIND_NAMES[frame.kind] ?? "OTHER";
+    if (range) {
+      pen.globalAlpha = 0.12;
+      disc(pen, from, range * this.map.scale, style);
+      pen.globalAlpha = 0.7;
+      disc(pen, from, range * this.map.scale, null, style);
+    }
+    pen.globalAlpha = 1;
+    arc(pen, from, RING, part, style, 3);
+    this.under(pen, from, name === name.toUpperCase() && name.length < 8 ? name : frame.kind, style, BOLD);
+  }
+
+  under(pen, [x, y], said, style, font) {
+    pen.textAlign = "center";
+    label(pen, said, x, y + 30, style, font);
+    pen.textAlign = "left";
+  }
+
+  station(pen, [x, y], n, sends) {
+    const { air } = this, name = air.names[n], of = air.network.nodes[n], told = air.node(n), marked = n === this.chosen || n === this.dragged || n === this.picked;
+    pen.globalAlpha = told.doing === "off" ? 0.35 : 1;
+    if (marked) { disc(pen, [x, y], RADIUS + 3, colours.paper); disc(pen, [x, y], RADIUS + 3, null, colours.hit); }
+    if (of.radio === false) { pen.fillStyle = colours.quiet; pen.fillRect(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS); }
+    else disc(pen, [x, y], RADIUS, air.slow && sends ? colourOf(sends) : marked ? colours.hit : colours.ink, colours.paper);
+    if (told.queue) this.queue(pen, x - 12, y - 36, told.queue);
+    if (air.slow && of.radio !== false && !sends) this.clocks(pen, x, y, n, told);
+    if (this.shows.names) label(pen, name, x + 7, y - 12, colours.ink, marked ? BOLD : LETTERS);
+    pen.globalAlpha = 1;
+  }
+
+  // How full its queue is: a bar, with the number.
+  queue(pen, x, y, frames) {
+    const high = 24, part = Math.min(1, frames / (this.air.network.queue ?? QUEUE)), level = Math.max(2, high * part);
+    pen.fillStyle = colours.only;
+    pen.fillRect(x, y, 6, high);
+    pen.fillStyle = part > 0.8 ? colours.lost : colours.count;
+    pen.fillRect(x, y + high - level, 6, level);
+    pen.textAlign = "right";
+    label(pen, String(frames), x - 3, y + 10, colours.quiet, LETTERS);
+    pen.textAlign = "left";
+  }
+
+  // NAV as an arc that runs down, slots of backoff as ticks that go, and what the station is about.
+  clocks(pen, x, y, n, told) {
+    const { now } = this.air, slots = this.air.slots(n), counts = told.doing === "backoff";
+    let says = counts && slots ? `${slots} slots` : SAYS[told.doing] ?? told.doing ?? "";
+    if (told.nav_ns > now) {
+      if (this.begun.get(n)?.end !== told.nav_ns) this.begun.set(n, { end: told.nav_ns, from: now });
+      arc(pen, [x, y], RING, (told.nav_ns - now) / Math.max(1, told.nav_ns - this.begun.get(n).from), colours.ROUTING, 3);
+      says = `NAV ${lasting(Math.round((told.nav_ns - now) / 1000) * 1000)}`;
+    }
+    if (slots) {
+      pen.fillStyle = counts ? colours.count : colours.well;
+      const shown = Math.min(slots, 32), wide = Math.min(shown, 16) * 4 - 1;
+      for (let slot = 0; slot < shown; slot++) pen.fillRect(x - wide / 2 + slot % 16 * 4, y + 36 + Math.floor(slot / 16) * 7, 3, 5);
+    }
+    if (says) this.under(pen, [x, y], says, colours.quiet, LETTERS);
+  }
+}
+
+const colourOf = (frame) => colours[KIND_NAMES[frame.kind] ?? "OTHER"];
+
+// A part of a circle, clockwise from its top.
+function arc(pen, at, radius, part, style, width) {
+  pen.strokeStyle = style;
+  pen.lineWidth = width;
+  pen.beginPath();
+  pen.arc(...at, radius, -Math.PI / 2, -Math.PI / 2 + 2 * Math.PI * Math.min(1, part));
+  pen.stroke();
+}
+
+// Letters that can be read over lines.
+function label(pen, text, x, y, style, font) {
+  pen.font = font;
+  pen.lineJoin = "round";
+  pen.strokeStyle = colours.paper;
+  pen.lineWidth = 3;
+  pen.strokeText(text, x, y);
+  pen.fillStyle = style;
+  pen.fillText(text, x, y);
+}

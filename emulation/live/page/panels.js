@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stands beside the map: settings, flows, moments, counters. What was made stays; only letters in it change.
+"use strict";
+
+const COUNTED = { sent: "frames sent", COL_RTS_CTS: "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", given_up: "given up", queue_drops: "dropped by queues" };
+const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "NAV", "on the air"];
+const DIFFER = "–";
+const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLocaleString("en", { maximumFractionDigits: digits });
+
+function text(of, said) { if (of.textContent !== said) of.textContent = said; }
+
+// A control has what was last told, unless it is just being used; what was refused is taken back.
+function shown(control, value) {
+  const now = value === null || value === undefined ? "" : String(value);
+  if (control.told === now) return;
+  control.told = now;
+  control.value = now;
+}
+
+function options(select, choices, words = (choice) => String(choice)) {
+  const none = Object.assign(new Option(DIFFER, ""), { hidden: true, disabled: true });
+  select.replaceChildren(none, ...choices.map((choice) => new Option(words(choice), choice)));
+  select.told = undefined;
+}
+
+class Panels {
+  constructor(air, stage, server) {
+    Object.assign(this, { air, stage, server, flows: new Map(), counters: new Map(), key: "" });
+    const { choices = {}, nodes } = air.network;
+    const names = nodes.map((node) => node.name), radios = nodes.filter((node) => node.radio !== false).map((node) => node.name);
+    element("who").replaceChildren(new Option("all", ""), ...radios.map((name) => new Option(name, name)));
+    options(element("rts"), choices.rts ?? []);
+    options(element("rate"), choices.rate ?? [], (rate) => `${rate} Mb/s`);
+    options(element("routing"), choices.routing ?? []);
+    options(element("tcp"), choices.tcp ?? []);
+    options(element("congestion"), choices.tcp ?? []);
+    element("congestion").value = (choices.tcp ?? [])[0] ?? "";
+    for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
+    element("to").value = names[names.length - 1];
+    for (const id of ["rts", "rate", "routing", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
+    element("told").replaceChildren(...TOLD.flatMap((name) => [tag("dt", {}, name), tag("dd", {}, DIFFER)]));
+    element("flows").replaceChildren();
+    element("moments").replaceChildren();
+    element("counters").replaceChildren();
+    this.legend();
+    this.wire();
+  }
+
+  // A control that asks for something when it is changed.
+  asks(control, verb, about) {
+    control.onchange = async () => {
+      const value = control.value;
+      if (value === "" || !await this.server.ask(verb, about(control.type === "number" || control.id === "rate" ? Number(value) : value))) control.value = control.told;
+    };
+  }
+
+  wire() {
+    const who = () => this.air.names[this.stage.chosen] ?? null;
+    this.asks(element("rts"), "set", (rts) => ({ node: who(), rts }));
+    this.asks(element("rate"), "set", (rate) => ({ node: who(), rate }));
+    this.asks(element("power"), "set", (tx_power_dbm) => ({ node: who(), tx_power_dbm }));
+    this.asks(element("tcp"), "tcp", (congestion) => ({ flow: null, congestion }));
+    this.asks(element("routing"), "routing", (kind) => ({ kind }));
+    element("start").onsubmit = (event) => { event.preventDefault(); this.start(element("from").value, element("to").value); };
+    element("save").onclick = () => this.server.ask("save");
+  }
+
+  start(source, destination) {
+    element("from").value = source;
+    element("to").value = destination;
+    return this.server.ask("start", { source, destination, tcp: element("congestion").value || null });
+  }
+
+  draw() {
+    const { latest } = this.air;
+    if (!latest) return;
+    this.station(latest);
+    this.drawFlows(latest);
+    this.drawMoments(latest);
+    this.drawCounters(latest);
+    if (latest.routing) shown(element("routing"), latest.routing);
+    text(element("busy"), latest.busy ?? "");
+  }
+
+  station(latest) {
+    const n = this.stage.chosen, name = this.air.names[n] ?? "", told = latest.nodes[name];
+    const of = told ? [told] : Object.values(latest.nodes).filter((each) => each.rts !== undefined || each.tx_power_dbm !== undefined);
+    const alike = (what) => { const values = new Set(of.map((each) => each[what])); return values.size === 1 ? [...values][0] : null; };
+    if (element("who").told !== name) shown(element("who"), name);
+    for (const [id, what] of [["rts", "rts"], ["rate", "rate"], ["power", "tx_power_dbm"]]) shown(element(id), alike(what));
+    element("told").hidden = !told;
+    element("untold").hidden = Boolean(told);
+    if (!told) return;
+    const says = this.says(n, this.air.node(n));
+    element("told").querySelectorAll("dd").forEach((each, at) => text(each, says[at]));
+  }
+
+  says(n, told) {
+    const { now } = this.air, slots = this.air.slots(n), [x, y] = told.position ?? [0, 0];
+    return [{ idle: "nothing", backoff: "counts down" }[told.doing] ?? SAYS[told.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
+      told.queue === undefined ? DIFFER : `${told.queue} frames`, told.range_m ? `${whole(told.range_m)} m` : DIFFER,
+      slots === null ? DIFFER : `${slots} slots`, told.sense_m ? `${whole(told.sense_m)} m` : DIFFER,
+      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.airtime === undefined ? DIFFER : `${whole(100 * told.airtime, 1)} %`];
+  }
+
+  drawFlows({ flows }) {
+    Object.entries(flows).forEach(([name, flow], n) => {
+      if (!this.flows.has(name)) this.flows.set(name, this.flow(name, flow));
+      const row = this.flows.get(name);
+      row.swatch.style.background = flowColours[n % flowColours.length];
+      row.all.classList.toggle("over", !flow.running);
+      text(row.rate, flow.running ? `${whole(flow.kbps, flow.kbps < 10 ? 1 : 0)} kb/s` : "stopped");
+      text(row.more, flow.running && flow.cwnd !== undefined && flow.cwnd !== null ? `cwnd ${whole(flow.cwnd)}${flow.srtt_ms ? `, ${whole(flow.srtt_ms)} ms` : ""}` : "");
+      row.tcp.hidden = !flow.tcp || !flow.running;
+      shown(row.tcp, flow.tcp);
+      row.stop.hidden = !flow.running;
+    });
+    for (const [name, row] of this.flows) if (!flows[name]) { row.all.remove(); this.flows.delete(name); }
+    const tcps = new Set(Object.values(flows).filter((flow) => flow.tcp && flow.running).map((flow) => flow.tcp));
+    shown(element("tcp"), tcps.size === 1 ? [...tcps][0] : null);
+  }
+
+  flow(name, { source, destination }) {
+    const row = { swatch: tag("i"), rate: tag("b"), more: tag("small"), stop: tag("button", { type: "button", "data-acts": true, "aria-label": `stop ${name}` }, "stop"),
+      tcp: tag("select", { "aria-label": `TCP of ${name}`, "data-acts": true }) };
+    options(row.tcp, this.air.network.choices?.tcp ?? []);
+    this.asks(row.tcp, "tcp", (congestion) => ({ flow: name, congestion }));
+    row.stop.onclick = () => this.server.ask("stop", { flow: name });
+    row.all = tag("div", { class: "flow" }, row.swatch, tag("span", { title: name }, `${source} → ${destination}`), row.rate, row.more, row.tcp, row.stop);
+    element("flows").append(row.all);
+    return row;
+  }
+
+  drawMoments({ moments = [] }) {
+    const key = JSON.stringify(moments);
+    if (key === this.key) return;
+    this.key = key;
+    element("moments").replaceChildren(...(moments.length ? [] : [tag("span", { class: "quiet" }, "None is kept yet.")]), ...moments.map(({ name, t_ns }) => {
+      const button = tag("button", { type: "button", "data-acts": true }, `back to ${name}: ${moment(t_ns, 1e6)} s`);
+      button.onclick = () => this.server.ask("back", { moment: name });
+      return button;
+    }));
+  }
+
+  drawCounters({ counters, rates = {} }) {
+    for (const [name, count] of Object.entries(counters)) {
+      if (!this.counters.has(name)) {
+        if (!this.counters.size) element("counters").append(tag("tr", {}, tag("td"), tag("th", { scope: "col" }, "in all"), tag("th", { scope: "col" }, "a second")));
+        const cells = [tag("td"), tag("td")];
+        element("counters").append(tag("tr", {}, tag("th", { scope: "row" }, COUNTED[name] ?? name.toLowerCase().replaceAll("_", " ")), ...cells));
+        this.counters.set(name, cells);
+      }
+      const [all, late] = this.counters.get(name);
+      text(all, whole(count));
+      text(late, whole(rates[name], 1));
+    }
+  }
+
+  legend() {
+    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing, NAV", MANAGEMENT: "beacon", lost: "collision", noise: "noise" };
+    element("legend").replaceChildren(tag("h2", {}, "frames"), tag("div", { class: "keys" }, ...Object.entries(kinds).map(([kind, name]) => colourKey(name, colours[kind]))));
+  }
+}

@@ -21,6 +21,7 @@ from analysis.result import Result, Run
 if TYPE_CHECKING:
     from scapy.packet import Packet
 
+    from analysis.aired import Aired
     from analysis.flight import Flight
     from analysis.flow_series import Series
     from analysis.observe import Observation
@@ -81,12 +82,18 @@ class Recorded:
         return read(self.folder / FILE)
 
     @cached_property
+    def air(self) -> "Aired":
+        """What was on the air: a row for each transmission, in the order in which Wireshark numbers them, from 1 on."""
+        from analysis import aired
+
+        return aired.read(self.folder / "air.pcapng", self.plan)
+
+    @cached_property
     def paths(self) -> "dict[str, Paths]":
         """The stations that each segment went over which arrived, and when it did, by the flow's name."""
-        from analysis import aired, paths
+        from analysis import paths
 
-        air = aired.read(self.folder / "air.pcapng", self.plan)
-        return paths.paths(paths.Legs.of_air(air, self.lane["stopped_ns"]), self.plan)
+        return paths.paths(paths.Legs.of_air(self.air, self.lane["stopped_ns"]), self.plan)
 
     @cached_property
     def routes(self) -> "dict[str, Routes]":

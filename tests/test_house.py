@@ -14,7 +14,7 @@ import pytest
 from emulation.lanes import CHECKOUT, INSIDE
 from emulation.play.lab import programs
 
-TOP = ("analysis", "benchmarks", "emulation", "experiments", "topologies", "traffic")
+TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies", "traffic")
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.setup"},
@@ -24,9 +24,11 @@ ARROWS = {
     "emulation.check": {"analysis", "emulation.lane", "emulation.lanes", "emulation.plan", "emulation.play",
                         "emulation.setup", "emulation.specification", "topologies", "traffic"},
     "emulation.claims": {"analysis", "emulation.lanes", "emulation.play", "experiments"},
-    "emulation.cli": {"analysis", "emulation.check", "emulation.claims", "emulation.lanes", "emulation.mediumd",
-                      "emulation.mininet", "emulation.plan", "emulation.play", "emulation.setup",
-                      "emulation.specification", "experiments", "topologies", "traffic"},
+    "emulation.cli": {"analysis", "emulation.check", "emulation.claims", "emulation.labs", "emulation.lanes",
+                      "emulation.mediumd", "emulation.mininet", "emulation.plan", "emulation.play", "emulation.setup",
+                      "emulation.specification", "experiments", "labs", "topologies", "traffic"},
+    "emulation.labs": {"analysis", "emulation.lane", "emulation.lanes", "emulation.play", "emulation.specification",
+                       "labs"},
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.lane"},
     "emulation.live": {"analysis"},
@@ -41,6 +43,7 @@ ARROWS = {
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis"},
+    "labs": {"analysis", "topologies"},
     "topologies": set(),
     "traffic": set(),
 }  # fmt: skip

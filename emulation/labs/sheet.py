@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sheet of answers: TOML, with a line for each question. It comes from anybody, so nothing in it is believed.
+
+Who the student is decides the seed and all that is drawn: the same name has the same numbers for ever, and another name
+has others.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import textwrap
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from emulation.play.errors import Misuse
+from labs import SHEET, Choice, Essay, Found, Frame, Lab, Number, Program, Question
+
+MOST_BYTES = 1 << 16  # of a sheet, and of a program
+LONGEST_NAME = 60
+SEEDS = range(1, 10_000)
+EMPTY, EMPTY_TEXT = '""', '"""\n"""'
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+HEAD = """# {title}: the answers of {student}.
+# Fill in what is between the quotes, without units: "1234.5"; of a choice its letter, or all that hold: "ac".
+# A line left empty is no answer yet. Then:
+#     ./dcflab lab check {lab} {folder}
+lab = {quoted_lab}
+student = {quoted_student}
+"""
+
+
+@dataclass(frozen=True)
+class Student:
+    """Who answers: the name, and what is drawn for it."""
+
+    name: str
+    seed: int
+    drawn: Mapping[str, object]
+    shuffles: int  # what decides the order of choices
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What somebody answered, by the questions' names; `folder` is where programs are."""
+
+    student: Student
+    answers: Mapping[str, Any]
+    folder: Path
+
+
+def student(found: Found, name: str) -> Student:
+    """Who has this name, in this lab. Case and spaces make no difference. Raises Misuse."""
+    plain = " ".join(unicodedata.normalize("NFKC", name).split())
+    if not plain or len(plain) > LONGEST_NAME or not plain.isprintable():
+        raise Misuse(f"student: a name, or a number, of 1 to {LONGEST_NAME} letters")
+    said = hashlib.sha256(f"{found.name}\0{plain.casefold()}".encode()).digest()
+    random = Random(int.from_bytes(said))
+    seed = random.choice(SEEDS)
+    drawn = {option: random.choice(values) for option, values in found.lab.drawn.items()}
+    return Student(plain, seed, drawn, random.randrange(1 << 30))
+
+
+def in_order(question: Choice, who: Student) -> list[str]:
+    """The sentences of a choice as this student finds them: a, b, c …"""
+    sentences = list(question.options)
+    Random(f"{who.shuffles} {question.name}").shuffle(sentences)
+    return sentences
+
+
+def read(found: Found, path: Path) -> Sheet:
+    """The sheet at this path, or in this folder. Raises Misuse for what is none."""
+    file = path / SHEET if path.is_dir() else path
+    try:
+        told = tomllib.loads(plain_file(file).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        why = "it is no text" if isinstance(error, UnicodeDecodeError) else str(error) or "it is nested too deeply"
+        raise Misuse(f"{file}: this is no sheet of answers: {why}") from None
+    name, there = told.pop("student", None), told.pop("lab", found.name)
+    if not isinstance(name, str):
+        raise Misuse(f'{file}: it does not say who answers: student = "…"')
+    if there != found.name:
+        raise Misuse(f"{file}: this sheet is of the lab {str(there)[:LONGEST_NAME]!r}, not of {found.name}")
+    asked = [question.name for question in found.lab.questions if not isinstance(question, Program)]
+    if other := next((key for key in told if key not in asked), None):
+        raise Misuse(f"{file}: there is no question {other[:LONGEST_NAME]!r}; there are: {', '.join(asked)}")
+    return Sheet(student(found, name), told, file.parent)
+
+
+def plain_file(path: Path) -> bytes:
+    """What is in a file of somebody else's: it is no link, no device, and not large. Raises Misuse."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(opened, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                raise Misuse(f"{path}: this is no plain file")
+            content = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise Misuse(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        why = "it is a link" if getattr(error, "errno", 0) == errno.ELOOP else getattr(error, "strerror", error)
+        raise Misuse(f"{path}: this is no plain file that can be read: {why}") from None
+    if len(content) > MOST_BYTES:
+        raise Misuse(f"{path}: it has more than {MOST_BYTES >> 10} kB")
+    return content
+
+
+def blank(found: Found, who: Student, folder: str) -> str:
+    """An empty sheet, with all that is asked."""
+    lab = found.lab
+    head = HEAD.format(
+        title=lab.title, student=who.name, lab=found.name, folder=folder,
+        quoted_lab=quoted(found.name), quoted_student=quoted(who.name),
+    )  # fmt: skip
+    return head + "".join(f"\n{asked(lab, number, who)}" for number in range(len(lab.questions)))
+
+
+def asked(lab: Lab, number: int, who: Student) -> str:
+    """A question in a sheet."""
+    question = lab.questions[number]
+    first, *more = wrapped(f"{number + 1}. {question.asks}")
+    lines = [first, *(f"   {line}" for line in more), f"   ({form(question)}{worth(question)})"]
+    if isinstance(question, Choice):
+        for letter, sentence in zip(LETTERS, in_order(question, who), strict=False):
+            first, *rest = wrapped(f"{letter}) {sentence}", 105)
+            lines += [f"   {first}", *(f"      {line}" for line in rest)]
+    said = "".join(f"# {line}\n" for line in lines)
+    if isinstance(question, Program):
+        return said
+    return f"{said}{question.name} = {EMPTY_TEXT if isinstance(question, Essay) else EMPTY}\n"
+
+
+def form(question: Question) -> str:
+    """What is to be written."""
+    match question:
+        case Number():
+            return (
+                f"{question.unit}, to {100 * question.within:g} %"
+                if question.unit
+                else f"to {100 * question.within:g} %"
+            )
+        case Choice():
+            return "a letter, or several"
+        case Frame():
+            return "a frame number"
+        case Program():
+            return f"in {question.file}"
+    return "some sentences; your teacher reads them"
+
+
+def worth(question: Question) -> str:
+    return f"; {question.points} point{'s' if question.points != 1 else ''}" if question.points else ""
+
+
+def wrapped(text: str, width: int = 110) -> Sequence[str]:
+    return textwrap.wrap(text, width)
+
+
+def quoted(text: str) -> str:
+    """A string of TOML."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

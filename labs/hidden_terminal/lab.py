@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hidden terminals: who cannot sense the other sends into its frames, and RTS/CTS moves the collision to where it is
+cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.aired import Aired
+from analysis.load import Recorded
+from analysis.trace import Array, Kind, Outcome
+from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
+
+STA1, STA2, STA3 = range(3)
+SLOT_NS = 20_000
+
+
+def data(air: Aired) -> Array:
+    """Which frames carry datagrams."""
+    found: Array = (air.kind == Kind.OTHER) & (air.receiver == STA2)
+    return found
+
+
+def collided(run: Recorded) -> Array:
+    found: Array = run.air.outcome == Outcome.COLLISION
+    return found
+
+
+def airtime_us(runs: Runs) -> float:
+    """How long a frame with a datagram is on the air."""
+    air = runs["hidden"].air
+    first = int(np.flatnonzero(data(air))[0])
+    return float(air.end_ns[first] - air.start_ns[first]) / 1000
+
+
+def spoilt(run: Recorded, station: int) -> Array:
+    """Which frames of a station collided at sta2."""
+    found: Array = data(run.air) & (run.air.station == station) & collided(run)
+    return found
+
+
+def sent_into(run: Recorded) -> Array:
+    """Which frames of sta1 collided that began when one of sta3 had been on the air for more than a slot."""
+    air = run.air
+    theirs = np.flatnonzero(air.station == STA3)
+    before = theirs[(np.searchsorted(air.start_ns[theirs], air.start_ns) - 1).clip(min=0)]
+    into = (air.start_ns[before] + SLOT_NS < air.start_ns) & (air.start_ns < air.end_ns[before])
+    found: Array = spoilt(run, STA1) & into & (air.culprit == STA3)
+    return found
+
+
+def share_spoilt(run: Recorded) -> float:
+    """Of the datagrams' frames."""
+    return float((data(run.air) & collided(run)).sum() / data(run.air).sum())
+
+
+def collisions(run: Recorded, kind: Kind) -> int:
+    return int(((run.air.kind == kind) & collided(run)).sum())
+
+
+def slotted(run: Recorded) -> float:
+    """The part of sta1's spoilt frames that began within a slot of one of sta3."""
+    air = run.air
+    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[(air.station == STA3) & data(air)]
+    at = np.searchsorted(theirs, mine).clip(1, theirs.size - 1)
+    apart = np.minimum(abs(theirs[at] - mine), abs(theirs[at - 1] - mine))
+    return float((apart <= SLOT_NS).mean())
+
+
+def counts(run: Recorded) -> Sequence[str]:
+    """What the tap has to say."""
+    return [str(int(spoilt(run, station).sum())) for station in (STA1, STA3)]
+
+
+def kbps(name: str, runs: Runs) -> float:
+    return runs[name].result.goodput_kbps
+
+
+def given_up(run: Recorded) -> float:
+    """The part of the datagrams that the MAC was done with which it gave up."""
+    ends = [station.counters["end"].get("other", {}) for station in run.result.stations]
+    failed = sum(end.get(reason, 0) for end in ends for reason in ("SHORT_LIMIT", "LONG_LIMIT", "RTS_LIMIT"))
+    return float(failed / (failed + sum(end.get("ACKED", 0) for end in ends)))
+
+
+LAB = Lab(
+    title="Hidden terminals",
+    teaches="two that cannot sense each other collide at who hears both; what RTS/CTS changes",
+    minutes=45,
+    topology="network.py",
+    options={"seconds": 10},
+    runs={
+        "hidden": {"rts": "none"},
+        "hidden, RTS": {"rts": "full"},
+        "near": {"rts": "none", "apart": 280},
+        "near, RTS": {"rts": "full", "apart": 280},
+    },
+    drawn={"size": range(800, 1401, 50)},
+    files=["tap.py"],
+    questions=[
+        Number(
+            name="airtime",
+            asks="Before you run anything: for how long is the frame of one datagram of your size on the air?",
+            unit="µs", within=0.01, points=1,
+            of=airtime_us,
+            slips={
+                "the PLCP preamble and header are sent before the frame, at 1 Mb/s": lambda r: airtime_us(r) - 192,
+                "before the datagram there are headers: UDP, IP, LLC, MAC, and the FCS after it": lambda r: (
+                    airtime_us(r) - 64 * 8 / 2
+                ),
+            },
+            look="add up the preamble, and the bits of all headers and the datagram at their rate (the handout's box)",
+        ),
+        Number(
+            name="vulnerable",
+            asks="sta1 begins to send at a time t. A frame of sta3, as long as its own, spoils it if it begins in a"
+            " window around t: how long is that window?",
+            unit="µs", within=0.02, points=1,
+            of=lambda runs: 2 * airtime_us(runs),
+            slips={
+                "think of a frame that had begun before t, too": airtime_us,
+                "who is hidden does not wait for slots: that is why it is called hidden": lambda runs: 20,
+            },
+            look="draw two bars as long as a frame, push one along the other: from where to where do they touch?",
+        ),
+        Number(
+            name="hidden_kbps",
+            asks="Without RTS/CTS, sta1 and sta3 400 m apart: how much do both flows bring together?",
+            unit="kb/s", within=0.01,
+            of=lambda runs: kbps("hidden", runs),
+            slips={"this is one flow: both are asked for": lambda runs: runs["hidden"].result.flows[0].goodput_kbps},
+            look="the row `goodput` of the table, column `none`, of the run with your seed and your size",
+        ),
+        Number(
+            name="rts_kbps",
+            asks="The same with RTS/CTS before every datagram?",
+            unit="kb/s", within=0.01,
+            of=lambda runs: kbps("hidden, RTS", runs),
+            look="the row `goodput` of the table, column `full`, of the run with your seed and your size",
+        ),
+        Frame(
+            name="frame",
+            asks="In the run without RTS/CTS, 400 m apart, find a datagram of sta1 that collided, and that it began to"
+            " send when a frame of sta3 had been on the air for more than a slot (20 µs). The timeline or Wireshark has"
+            " its number.",
+            points=2, run="hidden", which=sent_into,
+            look="a frame of sta1 that is marked as a collision; then see which bar, sta3's or sta1's, begins first",
+        ),
+        Choice(
+            name="holds",
+            asks="Which of these hold of your run without RTS/CTS, 400 m apart?",
+            points=2,
+            options={
+                "Most frames that collided began more than a slot apart from the one that spoilt them.": lambda r: (
+                    slotted(r["hidden"]) < 0.5
+                ),
+                "Most of what collided are the ACKs that sta2 sent.": lambda r: (
+                    collisions(r["hidden"], Kind.ACK) > collisions(r["hidden"], Kind.OTHER)
+                ),
+                "More than half of the datagrams' frames that were sent are spoilt.": lambda r: (
+                    share_spoilt(r["hidden"]) > 0.5
+                ),
+                "Fewer than one datagram in ten is given up, thanks to the retries.": lambda r: (
+                    given_up(r["hidden"]) < 0.1
+                ),
+            },
+            look="count with your tap, and look at a dozen collisions on the timeline: who began when, and whose frame"
+            " is it?",
+        ),
+        Choice(
+            name="rts_holds",
+            asks="And which of these, of all four runs: 400 m and 280 m apart, with and without RTS/CTS?",
+            points=2,
+            options={
+                "With RTS/CTS there are no collisions any more.": lambda r: (
+                    not collided(r["hidden, RTS"]).any()
+                ),
+                "With RTS/CTS, 400 m apart, nearly all that collides are RTSs.": lambda r: (
+                    bool(collisions(r["hidden, RTS"], Kind.RTS) > 0.8 * collided(r["hidden, RTS"]).sum())
+                ),
+                "400 m apart, RTS/CTS at least doubles what arrives.": lambda r: (
+                    kbps("hidden, RTS", r) >= 2 * kbps("hidden", r)
+                ),
+                "280 m apart, RTS/CTS brings more than it costs.": lambda r: kbps("near, RTS", r) > kbps("near", r),
+                "Without RTS/CTS, moving sta3 from 400 m to 280 m at least doubles what arrives.": lambda r: (
+                    kbps("near", r) >= 2 * kbps("hidden", r)
+                ),
+            },
+            look="four runs, four numbers: write them into a square, and read it along both sides; collisions are on"
+            " the timeline",
+        ),
+        Tap(
+            name="tap",
+            asks="Make tap.py print how many frames of sta1, and how many of sta3, collided in the run without RTS/CTS,"
+            " 400 m apart.",
+            points=2, file="tap.py", run="hidden", says=counts,
+            look="it prints other numbers than there are: each frame counts that was spoilt by a collision, by who sent"
+            " it (its address 2), also when it was tried again",
+        ),
+        Essay(
+            name="why",
+            asks="In your words: where does carrier sense listen, and where do frames collide? Why does a CTS help, and"
+            " who has to hear it?",
+            look="",
+        ),
+    ],
+)  # fmt: skip

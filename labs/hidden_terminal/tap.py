@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How many frames of each station collided? Start it with the folder of a run:
+#     ./dcflab python labs/hidden_terminal/tap.py hidden/rts-none-1
+import sys
+from collections import Counter
+
+from analysis.sniff import frames
+from analysis.trace import Outcome
+
+counted: Counter[str] = Counter()
+for frame in frames(sys.argv[1]):
+    # CHANGE: count only what collided (frame.outcome is Outcome.COLLISION); frame.addr2 is the address of who sent it
+    counted[str(frame.addr2)] += frame.outcome is Outcome.OK
+print(counted)

@@ -54,7 +54,10 @@ def setup(app: Any) -> dict[str, bool]:
             page = str(link["reftarget"])
             if page in titles and link.astext().endswith(".md"):
                 title = titles[page]
-                link.children = [nodes.inline("", title if title[1].isupper() else title[0].lower() + title[1:])]
+                before = "".join(each.astext() for each in link.parent.children[: link.parent.index(link)])
+                if before.rstrip()[-1:] not in ("", ".", "?", ":") and not title[1].isupper():
+                    title = title[0].lower() + title[1:]
+                link.children = [nodes.inline("", title)]
         for text in list(doctree.findall(nodes.Text)):
             if TOGETHER.search(text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
                 text.parent.replace(text, nodes.Text(TOGETHER.sub("\N{NO-BREAK SPACE}", text)))

@@ -65,6 +65,7 @@ static enum hrtimer_restart air_timer(struct hrtimer *timer)
 		if (xchg(&air->kicked, 0) && measuring)
 			delays_add(&air->lag, now - min(now, READ_ONCE(air->kicked_ns)));
 		conf_tx_take(air);
+		air->hushed = false;
 		dcf_run(air->dcf, now);
 		hwsim_give(air);
 		hwsim_take(air, now);

@@ -95,6 +95,7 @@ struct air {
 	struct list_head backlog;
 	u32 waiting; /* in it */
 	struct backlog *report; /* of the next frame that is taken */
+	bool hushed; /* somebody has looked: what hwsim is to be told since then waits for the timer, as it would have */
 	bool starved; /* there was no memory for it: frames may wait in their ring */
 
 	raw_spinlock_t told_lock;

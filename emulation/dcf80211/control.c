@@ -43,6 +43,7 @@ u64 control_begin(struct air *air, unsigned long *flags)
 
 	spin_lock_irqsave(&air->lock, *flags);
 	now = air_now();
+	air->hushed = false;
 	dcf_run(air->dcf, now);
 	return now;
 }
@@ -50,6 +51,7 @@ u64 control_begin(struct air *air, unsigned long *flags)
 void control_end(struct air *air, unsigned long flags)
 	__releases(&air->lock)
 {
+	hwsim_give(air);
 	vdev_interrupt(air);
 	air_arm(air);
 	spin_unlock_irqrestore(&air->lock, flags);
@@ -256,6 +258,51 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: err;
 }
 
+/*
+ * The core is brought up to date, and neither is hwsim told nor the timer armed
+ * anew: what it is to learn late, as it is worth no timer, it learns as late as
+ * if nobody had looked.
+ */
+static int do_look(struct sk_buff *request, struct genl_info *info)
+{
+	struct air *air = control_air(info, NULL);
+	struct nlattr *looks;
+	struct sk_buff *skb;
+	unsigned long flags;
+	u16 station;
+	void *head;
+	u64 now;
+
+	if (IS_ERR(air))
+		return PTR_ERR(air);
+	skb = control_answer(info, nla_total_size(air->stations * sizeof(struct dcf_look)) + nla_total_size_64bit(sizeof(now)),
+			     &head);
+	if (!skb)
+		return -ENOMEM;
+	looks = nla_reserve(skb, A_LOOKS, air->stations * sizeof(struct dcf_look));
+	if (!looks) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	spin_lock_irqsave(&air->lock, flags);
+	now = air_now();
+	air->hushed = true;
+	dcf_run(air->dcf, now);
+	for (station = 0; station < air->stations; station++) {
+		struct dcf_look look; /* the attribute is aligned to 4 only */
+
+		dcf_look(air->dcf, station, &look);
+		memcpy(nla_data(looks) + station * sizeof(look), &look, sizeof(look));
+	}
+	spin_unlock_irqrestore(&air->lock, flags);
+	if (nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
 #define ADMIN .flags = GENL_ADMIN_PERM
 static const struct genl_ops ops[] = {
 	{ .cmd = CMD_SETUP, .doit = do_setup, ADMIN },
@@ -273,6 +320,7 @@ static const struct genl_ops ops[] = {
 	{ .cmd = CMD_HEARD, .doit = do_heard },
 	{ .cmd = CMD_EDCA, .doit = do_edca, ADMIN },
 	{ .cmd = CMD_FADING, .doit = do_fading, ADMIN },
+	{ .cmd = CMD_LOOK, .doit = do_look },
 };
 
 static struct genl_family family __ro_after_init = {

@@ -73,7 +73,8 @@ static void message_wait(struct air *air, struct backlog *message, const u8 *end
 	air->waiting++;
 	/* Who gives a buffer after we have looked for one sees that something waits: virtqueue_kick_prepare() has the other. */
 	smp_mb();
-	hwsim_give(air);
+	if (!air->hushed)
+		hwsim_give(air);
 }
 
 static void message_free(struct air *air, struct backlog *message)
@@ -136,7 +137,7 @@ static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32
 	u32 size;
 	u8 *at;
 
-	at = list_empty(&air->backlog) ? vdev_take(air, QUEUE_RX, &head, &size) : NULL;
+	at = list_empty(&air->backlog) && !air->hushed ? vdev_take(air, QUEUE_RX, &head, &size) : NULL;
 	if (at && MESSAGE_ROOM + f->len <= size) {
 		size = message_end(at, put_reception(at, receiver, f, rate, power_mdbm));
 		return vdev_give(air, QUEUE_RX, head, size);

@@ -28,6 +28,7 @@ enum {
 	CMD_HEARD,
 	CMD_EDCA,
 	CMD_FADING,
+	CMD_LOOK,
 };
 
 enum {
@@ -106,6 +107,7 @@ enum {
 	A_LAG_NS_MAX,
 	A_LATE,
 	A_LAG,
+	A_LOOKS,
 	ATTRS
 };
 

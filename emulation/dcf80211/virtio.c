@@ -58,7 +58,7 @@ static bool notify(struct virtqueue *vq)
 	struct air *air = air_of(vq->vdev);
 
 	/* hwsim refills queue 1 after each message: of interest only if something waits for it. */
-	if (vq == air->queue[QUEUE_TX].vq || !list_empty_careful(&air->backlog))
+	if (vq == air->queue[QUEUE_TX].vq || (!list_empty_careful(&air->backlog) && !READ_ONCE(air->hushed)))
 		air_kick(air);
 	return true;
 }

@@ -30,6 +30,8 @@ EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # how long light takes fo
 POINT, WAYPOINT = 16, 24  # bytes
 LONGEST = 60_000  # of an attribute
 SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
+LOOK = struct.Struct("=QQHHHBx")
+LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
 OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # what a station may have of its own
 STATUS = (
     "lost_records",
@@ -278,6 +280,13 @@ class Air:
             "lag_ns": delays(_numbers(status[A.LAG]), _number(status[A.LAG_NS_MAX])),
             "stations": [{"name": self.names[_number(row[A.STATION])], "counters": _counters(row)} for row in counters],
         }
+
+    def look(self) -> list[dict[str, int]]:
+        """What each station is doing now: LOOKS, as dcf80211.yaml has it. Nothing comes otherwise for it."""
+        return [
+            dict(zip(LOOKS, look, strict=True))
+            for look in LOOK.iter_unpack(self._ask(Command.LOOK, [], "look")[A.LOOKS])
+        ]
 
     def close(self) -> None:
         """Take the air away from under hwsim. Frames it holds are reported as not acknowledged."""

@@ -22,6 +22,7 @@ KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "o
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
 CATEGORIES = ("VO", "VI", "BE", "BK")
+DOINGS = ("idle", "defer", "backoff", "sifs", "send", "wait_cts", "wait_ack", "receive", "off")
 
 
 class Command:
@@ -42,6 +43,7 @@ class Command:
     HEARD = 13
     EDCA = 14
     FADING = 15
+    LOOK = 16
 
 
 class Attribute:
@@ -121,3 +123,4 @@ class Attribute:
     LAG_NS_MAX = 72
     LATE = 73
     LAG = 74
+    LOOKS = 75

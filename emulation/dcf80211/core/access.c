@@ -39,6 +39,22 @@ static u64 access_time(const struct dcf *dcf, const struct dcf_station *s, const
 	return base_of(dcf, s, a) + (a->backoff ? (u64)a->slots * dcf->config.phy.slot_ns : 0);
 }
 
+bool access_counts(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
+{
+	return a->backoff && !s->busy && s->phase == CONTENDING && !s->owes && dcf->now >= base_of(dcf, s, a);
+}
+
+u16 access_slots_left(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
+{
+	u32 left = a->slots;
+
+	if (!a->backoff || (dcf->config.edca && !left) || (!a->head && access_counts(dcf, s, a) && dcf->now >= access_time(dcf, s, a)))
+		return DCF_NO_BACKOFF;
+	if (access_counts(dcf, s, a)) /* less those that have passed, as access_freeze() would have it */
+		left -= dcf_min((dcf->now - base_of(dcf, s, a)) / dcf->config.phy.slot_ns + dcf->config.edca, left);
+	return left;
+}
+
 void access_update(struct dcf *dcf, struct dcf_station *s)
 {
 	bool waits = s->busy || s->phase != CONTENDING || s->owes;

@@ -20,7 +20,7 @@
  * itself), bits (their errors), queue
  * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
  * how long), exchange (who sends what next, retries), address (whose it is),
- * draw (randomness), trace (what is told of all this). Bytes are wire/'s, which knows nothing of this folder: rate
+ * draw (randomness), trace (what is told of all this), look (what a station is doing). Bytes are wire/'s, which knows nothing of this folder: rate
  * (numbers), frame (headers, kinds), message (what hwsim says), record (how the
  * trace is written).
  */
@@ -210,6 +210,33 @@ struct dcf_frame {
 	u8 why; /* enum dcf_reason: it has ended, and is done with when nothing holds it */
 };
 
+/* What a station does. */
+enum dcf_doing {
+	DCF_IDLE,
+	DCF_DEFER, /* has a frame, and waits: for the end of what it hears, of its NAV, of DIFS or EIFS */
+	DCF_BACKOFF, /* its slots pass */
+	DCF_SIFS, /* before it answers, or goes on */
+	DCF_SEND,
+	DCF_WAIT_CTS,
+	DCF_WAIT_ACK,
+	DCF_RECEIVE, /* a frame, whoever it is for */
+	DCF_OFF,
+	DCF_DOINGS
+};
+
+/* No backoff runs. */
+#define DCF_NO_BACKOFF 0xffffU
+
+/* A station as it is now. */
+struct dcf_look {
+	u64 nav_end_ns; /* 0: it is over */
+	u64 until_ns; /* when what it does is over, if nothing comes in between; 0: that is open */
+	u16 queued; /* frames */
+	u16 cw, backoff; /* of EDCA's functions that whose turn is next; slots that are left */
+	u8 doing; /* enum dcf_doing */
+	u8 reserved;
+};
+
 struct dcf;
 
 struct dcf_ops {
@@ -296,5 +323,7 @@ bool dcf_measuring(const struct dcf *dcf);
 const struct dcf_counters *dcf_counters(const struct dcf *dcf, u16 station);
 /* Events played so far. */
 u64 dcf_events(const struct dcf *dcf);
+/* What a station is doing, as of the last dcf_run(). */
+void dcf_look(const struct dcf *dcf, u16 station, struct dcf_look *look);
 
 #endif

@@ -297,6 +297,10 @@ void access_reset(const struct dcf *dcf, struct access *a);
 void access_request(struct dcf *dcf, struct dcf_station *s, struct access *a);
 /* Up to @known slots have passed for @a, which counts no more. */
 void access_freeze(const struct dcf *dcf, const struct dcf_station *s, struct access *a, u64 known);
+/* Do its slots pass now? */
+bool access_counts(const struct dcf *dcf, const struct dcf_station *s, const struct access *a);
+/* So many are left of its backoff; DCF_NO_BACKOFF: none runs. */
+u16 access_slots_left(const struct dcf *dcf, const struct dcf_station *s, const struct access *a);
 /* AIFS, which for AIFSN = 2 is DIFS (10.3.2.3.6). */
 u64 access_aifs_ns(const struct dcf *dcf, const struct access *a);
 /* Anything that access depends on has changed: compute its time again. */

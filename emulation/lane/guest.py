@@ -182,15 +182,12 @@ def read_line(prompt: str) -> str | None:
     """
     sys.stdout.flush()
     report(prompt=prompt)
-    waits = os.environ["DCFLAB_CLOCK"] == "real"
-    keyboard = os.open(console, os.O_RDONLY | (0 if waits else os.O_NONBLOCK) | os.O_NOCTTY)
+    keyboard = os.open(console, os.O_RDONLY | os.O_NOCTTY)
     try:
-        while True:
-            try:
-                typed = os.read(keyboard, 4096)
-            except BlockingIOError:
-                continue
-            return typed.decode(errors="replace") if typed else None
+        while os.environ["DCFLAB_CLOCK"] != "real" and not syscalls.is_readable(keyboard):
+            pass
+        typed = os.read(keyboard, 4096)
+        return typed.decode(errors="replace") if typed else None
     finally:
         os.close(keyboard)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 
 CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x20000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_SLAVE, MNT_DETACH = 0x1, 0x20, 0x1000, 0x4000, 0x80000, 0x2
 POWER_OFF = 0x4321FEDC
 FINIT_MODULE, DELETE_MODULE = 313, 176  # x86-64
 PR_SET_PDEATHSIG = 1
+POLLFD, POLLIN = struct.Struct("=ihh"), 1  # poll(2)
 ADDR_NO_RANDOMIZE = 0x0040000
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -77,6 +79,13 @@ def load_module(path: str, parameters: str = "") -> None:
 def unload_module(name: str) -> None:
     """Unload a kernel module. Raises OSError: EWOULDBLOCK while it is in use."""
     check(libc.syscall(DELETE_MODULE, name.encode(), os.O_NONBLOCK), f"unload {name}")
+
+
+def is_readable(descriptor: int) -> bool:
+    """Whether something can be read. In virtual time a system call that fails takes a microsecond
+    (arch/um/kernel/skas/syscall.c), and `select` asks for the time, which may take some, too: this takes none."""
+    asked = ctypes.create_string_buffer(POLLFD.pack(descriptor, POLLIN, 0), POLLFD.size)
+    return check(libc.poll(asked, 1, 0), "poll") > 0
 
 
 def power_off() -> None:

@@ -20,11 +20,7 @@ def tcp(host: Host, plan: dict[str, Any]) -> socket.socket:
     """With what has to be set before it connects or listens. Raises OSError if the kernel lacks the congestion
     control."""
     made = _made(host, plan, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["congestion"].encode())
-    except FileNotFoundError as error:
-        said = f"{plan['name']}: no module registers the congestion control {plan['congestion']}"
-        raise OSError(error.errno, said) from None
+    set_congestion(made, plan["congestion"], plan["name"])
     if plan["mss"]:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, plan["mss"])
     for option, size in BUFFERS:
@@ -43,6 +39,14 @@ def _made(host: Host, plan: dict[str, Any], kind: int) -> socket.socket:
     if plan["tos"] is not None:
         made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, plan["tos"])
     return made
+
+
+def set_congestion(of: socket.socket, name: str, flow: str) -> None:
+    """Let a flow's socket have this congestion control, at any time. Raises OSError if the kernel lacks it."""
+    try:
+        of.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except FileNotFoundError as error:
+        raise OSError(error.errno, f"{flow}: no module registers the congestion control {name}") from None
 
 
 def congestion(of: socket.socket) -> str:

@@ -144,6 +144,22 @@ class Moving(What):
         return motion.command(cmd_name) if cmd_name in topology_names() or cmd_name.endswith(".py") else None
 
 
+class Looking(What):
+    """`live`'s subcommands: the topologies, also in files of the user's own."""
+
+    draws = False
+    what, besides = "topology", ", or the path of one that ends in .py"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return topology_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from emulation.cli import live
+
+        own = cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY
+        return live.command(cmd_name) if cmd_name in topology_names() or own else None
+
+
 class Files(Group):
     """Subcommands that are files of this folder."""
 
@@ -218,6 +234,11 @@ cli.add_command(Topologies(
     "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",
     help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
     examples=["shell string --stations 3", "shell ./ring.py --rts full"],
+))  # fmt: skip
+cli.add_command(Looking(
+    "live", subcommand_metavar="TOPOLOGY [OPTIONS]",
+    help="A running network at a page in a browser: look at its air, slowed down to a slot, and change it meanwhile.",
+    examples=["live string --stations 3", "live mesh --size 5x5 --flows 6 --rts full", "live ./ring.py --no-open"],
 ))  # fmt: skip
 cli.add_command(Moving(
     "motion", subcommand_metavar="TOPOLOGY --out FILE [OPTIONS]",

@@ -42,6 +42,7 @@ class Live(Protocol):
     routing: Routing | None
     folder: str
     began_ns: int
+    settings: list[dict[str, object]]
 
     @property
     def nodes(self) -> Mapping[str, Any]: ...

@@ -43,6 +43,7 @@ from emulation.lane.node import Node
 from emulation.lane.plugins import extend
 from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
+from emulation.net import played
 from emulation.net.station import Station
 from emulation.plan.air import GAIN, SENSE, TX_POWER, gains_db, heard, owners_of, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
@@ -322,6 +323,8 @@ class Net(lane.Net):
             self.done.clear()
             if result["air"] and result["air_s"] > PAUSE_S:  # of wires alone there is nothing to keep
                 keep(result, result["air_s"], applications=flows, motion=self.in_session())
+
+    play, live = played.play, played.live
 
     def begin(self, loop: Loop) -> None:
         """A session has begun. At a prompt nobody is in motion but by its verbs."""

@@ -89,6 +89,11 @@ class Station(Node):
         self.asked = asked
 
     @property
+    def rate(self) -> float | None:
+        """At which it sends data, in Mb/s; None: as the kernel's rate control has it."""
+        return self.asked.settings.get("rate", self.net.asked.radio.rate)  # type: ignore[return-value]
+
+    @property
     def short_retry(self) -> int:
         """Attempts at an RTS, or a frame sent without one."""
         return int(self.asked.settings.get("short_retry", self.net.asked.radio.short_retry))  # type: ignore[arg-type]

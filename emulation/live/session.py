@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A live session: what the lane's program is told to do next, and what the page is told of it.
+
+The lane's program asks what to do whenever it has done something, as a prompt asks for a line, and its question says
+how all is then. Who answers is `answer`, in the lane's thread; it waits until time is to pass, or somebody at the page
+asks for something (`do`, in the server's threads). Everything else hangs on that: pause is not to answer, a step is one
+answer, and to go back is to end this lane and to answer another one as this one was answered.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from emulation.live import deeds, show, verbs
+from emulation.live.air import Air
+from emulation.live.deeds import Deed
+from emulation.live.pace import Pace
+from emulation.live.state import States
+from emulation.live.verbs import Refused
+from emulation.specification import Specification
+from traffic import tcp as variants
+
+REPLAYED_NS = 200_000_000  # at a time, on the way back to a moment
+SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
+MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
+PATIENCE_S = 60.0  # for the lane to do what was asked
+BEHIND = 256  # events that a page may be behind, before it misses some
+BEGINNING = "start"  # the first moment
+
+
+class BackError(Exception):
+    """This lane is to end, as the network goes back to a moment."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was done until a time."""
+
+    t_ns: int
+    deeds: Sequence[Deed]
+
+
+@dataclass
+class Ask:
+    """Something for the lane to do, and what came of it."""
+
+    requests: list[dict[str, Any]]
+    done: threading.Event = field(default_factory=threading.Event)
+    error: str | None = None
+
+    def over(self, error: str | None = None) -> None:
+        self.error = error
+        self.done.set()
+
+
+class Session:
+    """One network at a page, from the first look to the end, over as many lanes as going back takes."""
+
+    def __init__(
+        self, title: str, asked: Specification, plan: dict[str, Any], trace: Path,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
+        self.changed = threading.Condition()
+        self.pace, self.running, self.ending = Pace(), True, False
+        self.busy: str | None = None
+        self.ended: str | None = None
+        self.deeds: list[Deed] = []
+        self.moments = {BEGINNING: Moment(0, ())}
+        self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
+        self.current: Ask | None = None
+        self.back: Moment | None = None
+        self.network = show.network(title, asked, plan)
+        self.pages: list[deque[str]] = []
+        self.latest: dict[str, Any] = {}
+        self.begin(())
+
+    def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
+        """A lane begins, which is first to do this again."""
+        self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
+        self.sent_s, self.read, self.counted = self.now_s(), 0, 0
+        self.air, self.states = Air(show.radios(self.plan)), States(self.asked, self.plan)
+
+    def answer(self, question: str) -> str:
+        """In the lane's thread: what its program is to do next. Raises BackError, and TraceError, OSError."""
+        self._heard(json.loads(question))
+        self.sent = self._next()
+        self.sent_s = self.now_s()
+        return json.dumps(self.sent)
+
+    def _heard(self, said: dict[str, Any]) -> None:
+        """What the lane says, now that it has done what it was sent."""
+        before_ns, self.t_ns = self.t_ns, int(said["t_ns"])
+        with self.changed:
+            if self.sent.get("do") == "until":
+                self.pace.took(self.t_ns - before_ns, self.now_s() - self.sent_s)
+            elif self.sent.get("do", "step") != "step":
+                self.deeds.append(Deed(before_ns, self.sent, said["error"]))
+        rows = self._frames()
+        self.latest = self.states.of(said, self.air.began_ns, self.air.counters)
+        if rows and not self.busy:
+            self.publish({"event": "frames", "frames": rows})
+        with self.changed:
+            if self.current:
+                self.current.requests[: None if said["error"] else 1] = []
+                if not self.current.requests:
+                    self.current.over(said["error"])
+                    self.current = None
+        self.tell()
+
+    def _frames(self) -> list[Any]:
+        """Those that have come since."""
+        if not self.trace.exists():
+            return []
+        with self.trace.open("rb") as file:
+            file.seek(self.read)
+            data = file.read()
+        self.read += len(data)
+        slow = not self.running or self.pace.pace <= SHOWN_SLOW
+        return self.air.feed(data, self.t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
+
+    def _next(self) -> dict[str, Any]:
+        """What is to be done next; waits until there is something. Raises BackError."""
+        with self.changed:
+            while True:
+                if self.ending:
+                    return {"do": "end"}
+                if self.back:
+                    raise BackError
+                if self.busy:
+                    if asked := next(self.replaying, None):
+                        return asked
+                    self.busy = None
+                    self.tell()
+                if self.asks and not self.current:
+                    self.current = self.asks.popleft()
+                if self.current:
+                    return self.current.requests[0]
+                if self.steps:
+                    return self.steps.popleft()
+                if stride := self._stride():
+                    return deeds.until(self.t_ns + stride)
+
+    def _stride(self) -> int:
+        """How much time is to pass now, in ns; 0, having waited, if it was none, or something else may be to do."""
+        due_s = self.pace.due_s(self.now_s()) if self.running else None
+        if due_s is None or due_s > 0:
+            self.changed.wait(due_s)
+            return 0
+        return self.pace.stride(self.now_s())
+
+    def do(self, asked: verbs.Any_) -> None:
+        """At the page somebody asks for this. Returns when it is done, or begun; raises Refused."""
+        match asked:
+            case verbs.Pace(pace=pace):
+                self._set(pace=pace)
+            case verbs.Pause():
+                self._set(running=False)
+            case verbs.Run():
+                self._set(running=True)
+            case verbs.Step(to=to, ns=ns):
+                if to == "ns" and not ns:
+                    raise Refused("step: by how many ns?")
+                self._set(running=False, step=deeds.until(self.t_ns + ns) if ns else {"do": "step", "to": to})
+            case verbs.Save(name=name):
+                self._save(name)
+            case verbs.Back(moment=name):
+                self._go_back(name)
+            case verbs.End():
+                self.end()
+            case _:
+                self._ask(requests(asked, self))
+
+    def _set(self, pace: float | None = None, running: bool | None = None, step: Any = None) -> None:
+        with self.changed:
+            if pace is not None:
+                self.pace.pace, self.pace.owed_ns = pace, 0.0
+            if running is not None:
+                self.running = running
+                self.pace.halt()
+            if step:
+                self.steps.append(step)
+            self.changed.notify_all()
+        self.tell()
+
+    def _save(self, name: str | None) -> None:
+        with self.changed:
+            number = len(self.moments)
+            while name is None:
+                name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
+            if name in self.moments:
+                raise Refused(f"save: there is a moment {name} already")
+            self.moments[name] = Moment(self.t_ns, tuple(self.deeds))
+        self.tell()
+
+    def _go_back(self, name: str) -> None:
+        with self.changed:
+            if name not in self.moments:
+                raise Refused(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
+            self.back = self.moments[name]
+            self.running, self.busy = False, f"back to {self.back.t_ns / 1e9:g} s"
+            self._drop("the network goes back")
+            self.changed.notify_all()
+        self.tell()
+
+    def take(self) -> None:
+        """After BackError: another lane begins, which is to come to where the network goes back to."""
+        assert self.back
+        moment, self.back = self.back, None
+        self.deeds = []
+        self.begin(deeds.again(moment.deeds, moment.t_ns, REPLAYED_NS))
+
+    def _ask(self, wanted: list[dict[str, Any]]) -> None:
+        ask = Ask(wanted)
+        with self.changed:
+            if self.busy:
+                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+            if self.ending or self.ended:
+                raise Refused("the network has ended")
+            if wanted:
+                self._overtake(wanted[0])
+                self.asks.append(ask)
+                self.changed.notify_all()
+            else:
+                ask.over()
+        if not ask.done.wait(PATIENCE_S):
+            raise Refused(f"the lane has not answered in {PATIENCE_S:g} s")
+        if ask.error:
+            raise Refused(ask.error)
+
+    def _overtake(self, request: dict[str, Any]) -> None:
+        """Of a node that is dragged only the latest place counts."""
+        for ask in list(self.asks) if request["do"] == "move" else ():
+            if ask.requests[0]["do"] == "move" and ask.requests[0]["node"] == request["node"]:
+                self.asks.remove(ask)
+                ask.over()
+
+    def _drop(self, why: str) -> None:
+        """Nothing that has been asked for will be done."""
+        for ask in (*self.asks, *([self.current] if self.current else [])):
+            ask.over(why)
+        self.asks.clear()
+        self.steps.clear()
+        self.current = None
+
+    def end(self) -> None:
+        """The lane's program is to end, as soon as it asks."""
+        with self.changed:
+            self.ending = True
+            self._drop("the network has ended")
+            self.changed.notify_all()
+
+    def over(self, why: str) -> None:
+        """It has ended, however it did; the pages are told, last of all."""
+        self.end()
+        self.ended = why
+        self.tell()
+
+    def script(self) -> str:
+        """What was done so far."""
+        with self.changed:
+            done, t_ns = list(self.deeds), self.t_ns
+        return deeds.script(self.title, self.asked.model_dump_json(exclude_defaults=True), done, t_ns)
+
+    def tell(self) -> None:
+        """Tell the pages how all is."""
+        if self.latest:
+            self.publish(self.state())
+
+    def state(self) -> dict[str, Any]:
+        moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
+        return {
+            "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
+            "moments": moments, "deeds": len(self.deeds), **self.latest,
+        }  # fmt: skip
+
+    def publish(self, event: dict[str, Any]) -> None:
+        line = json.dumps(event, separators=(",", ":"))
+        with self.changed:
+            for page in self.pages:
+                page.append(line)
+            self.changed.notify_all()
+
+    def join(self) -> deque[str]:
+        """A page: its events, as they come, which it takes from the left; to be given to `leave`."""
+        with self.changed:
+            page = deque([json.dumps(self.network)], BEHIND)
+            if self.latest:
+                page.append(json.dumps(self.state()))
+            self.pages.append(page)
+        return page
+
+    def leave(self, page: deque[str]) -> None:
+        with self.changed:
+            self.pages = [each for each in self.pages if each is not page]
+
+
+def requests(asked: verbs.Any_, session: Session) -> list[dict[str, Any]]:
+    """What the lane's program is to be asked for a verb. Raises Refused."""
+    radios = list(dict.fromkeys(show.radios(session.plan)))
+    match asked:
+        case verbs.Move(node=node, position=position):
+            _known("node", node, radios)
+            return [{"do": "move", "node": node, "position": [round(each, 3) for each in (*position, 0.0)][:3]}]
+        case verbs.Set(node=node):
+            _known("node", node or radios[0], radios)
+            if not (values := asked.values()):
+                raise Refused("set: what? rts, rate or tx_power_dbm")
+            names = [node] if node else radios
+            return [
+                {"do": "set", "node": each, "name": name, "value": values[name]} for each in names for name in values
+            ]
+        case verbs.Tcp(flow=flow, congestion=congestion):
+            flows = session.latest["flows"]
+            _known("flow", flow or next(iter(flows), ""), list(flows))
+            names = [flow] if flow else [name for name in flows if flows[name]["running"]]
+            return [{"do": "tcp", "flow": name, "name": _tcp(congestion)} for name in names]
+        case verbs.Start(source=source, destination=destination, tcp=tcp):
+            for name in (source, destination):
+                _known("node", name, [node["name"] for node in session.plan["nodes"]])
+            if source == destination:
+                raise Refused(f"start: from {source} to whom else?")
+            return [{"do": "start", "source": source, "destination": destination, "name": _tcp(tcp)}]
+        case verbs.Stop(flow=flow):
+            _known("flow", flow, list(session.latest["flows"]))
+            return [{"do": "stop", "flow": flow}]
+        case verbs.Routing():
+            kind = session.plan["routing"]["kind"]
+            raise Refused(
+                f"routing: {kind} is set up when a network starts: ./dcflab live … --routing KIND has another"
+            )
+    raise Refused(f"{asked.do}: that is no verb for the lane")
+
+
+def _tcp(name: str | None) -> str:
+    """A TCP of this name; none is as the network's flows have it. Raises Refused."""
+    try:
+        return name if name and variants.find(name) else ""
+    except ValueError as error:
+        raise Refused(f"tcp: {error}") from None
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise Refused(f"there is no {what} {name}; there are: {', '.join(names) or 'none'}")

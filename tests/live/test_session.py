@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is done at a page happens, is repeated by its script to the byte, and can be gone back on, to the byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from table import Table
+
+from emulation.live.verbs import Refused
+
+MS = 1_000_000
+
+
+def state(table: Table) -> dict[str, Any]:
+    return table.session.state()
+
+
+def test_a_script_repeats_to_the_byte_what_was_done(table: Callable[..., Table]) -> None:
+    """However it was looked at meanwhile: in strides of whatever length, by frames, from a moment gone back to."""
+    live = table(stations=4)
+
+    def play(page: Table) -> None:
+        page.do("pace", pace=3)
+        page.wait(lambda session: session.t_ns > 300 * MS)
+        page.do("set", node="sta1", rts="full")
+        page.do("pause")
+        for _ in range(5):
+            page.do("step", to="frame")
+            page.do("step", to="exchange")
+        page.until(700 * MS + 1)
+        page.do("save", name="here")
+        page.do("move", node="sta4", position=[610.5, 40])
+        page.do("start", source="sta4", destination="sta2", tcp="vegas")
+        page.until(1_000 * MS)
+        page.do("back", moment="here")
+        page.wait(lambda session: not session.busy)
+        assert page.session.t_ns == 700 * MS + 1
+        page.do("tcp", flow="flow1", congestion="cubic")
+        page.do("start", source="sta3", destination="sta1")
+        page.do("set", tx_power_dbm=23)
+        page.until(1_500 * MS + 7)
+        page.do("stop", flow="flow2")
+        page.do("move", node="sta3", position=[350, 120, 1])
+        page.until(2_000 * MS)
+
+    live.play(play)
+    again = table(stations=4)
+    again.run(live.session.script())
+    assert again.trace() == live.trace() and len(again.trace()) > 100_000
+    ours, theirs = (json.loads((each.session.trace.parent / "lane.json").read_text()) for each in (live, again))
+    assert ours == theirs
+    assert [(flow["name"], flow["congestion"]) for flow in ours["applications"]] == [
+        ("flow1", "cubic"), ("flow2", "reno")]  # fmt: skip
+    assert {move["node"] for move in ours["moves"]} == {"sta3"}
+
+
+def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[..., Table]) -> None:
+    seen: list[tuple[bytes, Any]] = []
+
+    def look(page: Table) -> None:
+        shown = state(page)
+        seen.append((page.trace(), {name: shown[name] for name in ("t_ns", "nodes", "flows", "counters", "rates")}))
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(200 * MS)
+        page.do("set", rts="full")
+        page.until(900 * MS + 123)
+        page.do("save")
+        look(page)
+        page.do("run")
+        page.wait(lambda session: session.t_ns > 1_000 * MS)
+        page.do("back", moment="1")
+        page.wait(lambda session: not session.busy)
+        look(page)
+        page.do("back", moment="start")
+        page.wait(lambda session: not session.busy)
+        assert page.session.t_ns == 0 and not page.session.deeds
+
+    table(stations=3).play(play)
+    (before, was), (after, now) = seen
+    assert before == after and len(before) > 10_000
+    assert was["t_ns"] == 900 * MS + 123 and {**was, "rates": 0, "flows": 0} == {**now, "rates": 0, "flows": 0}
+    assert was["flows"]["flow1"]["bytes"] == now["flows"]["flow1"]["bytes"] > 0
+
+
+def test_a_station_that_is_dragged_away_is_heard_no_more(table: Callable[..., Table]) -> None:
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(1_000 * MS)
+        assert state(page)["routes"] == {"flow1": ["sta1", "sta2", "sta3"]}
+        assert state(page)["flows"]["flow1"]["kbps"] > 100
+        assert state(page)["nodes"]["sta1"]["range_m"] == 250
+        page.do("move", node="sta3", position=[2000, 0])
+        assert state(page)["nodes"]["sta3"]["position"] == [2000, 0, 0]
+        for second in range(2, 8):
+            page.until(second * 1_000 * MS)
+        assert state(page)["flows"]["flow1"]["kbps"] == 0
+        assert state(page)["counters"]["given_up"] > 0
+
+    table(stations=3).play(play)
+
+
+def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., Table]) -> None:
+    refused = {
+        "there is no node sta9": ("move", {"node": "sta9", "position": [0, 0]}),
+        "there is no flow flow9": ("stop", {"flow": "flow9"}),
+        "to whom else": ("start", {"source": "sta1", "destination": "sta1"}),
+        "there is no TCP 'mine'": ("start", {"source": "sta1", "destination": "sta2", "tcp": "mine"}),
+        "tcp: there is no TCP 'mine'": ("tcp", {"congestion": "mine"}),
+        "sack needs another net.ipv4.tcp_sack": ("tcp", {"congestion": "sack"}),
+        "is set up when a network starts": ("routing", {"kind": "aodv"}),
+        "must be from -": ("set", {"tx_power_dbm": 1e6}),
+        "there is no moment x": ("back", {"moment": "x"}),
+        "there is a moment start": ("save", {"name": "start"}),
+        "by how many ns": ("step", {"to": "ns"}),
+    }
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(100 * MS)
+        for said, (verb, what) in refused.items():
+            with pytest.raises(Refused, match=said):
+                page.do(verb, **what)
+        page.until(200 * MS)
+
+    live = table(stations=2)
+    live.play(play)
+    assert {deed.refused is not None for deed in live.session.deeds} == {True}
+    again = table(stations=2)
+    again.run(live.session.script())
+    assert again.trace() == live.trace()

@@ -98,10 +98,13 @@ class Recorded:
     @cached_property
     def routes(self) -> "dict[str, Routes]":
         """What each flow's source knew of the way, over time, by the flow's name; of runs with a routing protocol."""
-        from analysis import routes
+        from analysis import flow_routes, routes
 
+        if flow_routes.RECORDER in self.lane["recorders"]:
+            return flow_routes.routes(flow_routes.read(self.folder / "routes.jsonl"), self.plan, self.lane)
         records = routes.read(self.folder / "manet.trace", self.lane)
-        return routes.routes(records, self.plan, self.lane, self.paths)
+        paths = self.paths if self.result.trace else {}
+        return routes.routes(records, self.plan, self.lane, paths)
 
     def frames(self, **options: Any) -> "Iterator[Packet]":
         """The frames as Scapy packets (`analysis.sniff.frames`, whose options these are)."""
@@ -110,7 +113,10 @@ class Recorded:
         return frames(self.folder, **options)
 
     def _json(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / name).read_text())
+        try:
+            found: dict[str, Any] = json.loads((self.folder / name).read_text())
+        except ValueError as error:
+            raise ValueError(f"{self.folder / name}: {error}") from None
         return found
 
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from analysis import aired, capture, pcapng
-from analysis.aired import NONE, Aired
+from analysis.aired import NONE
 from analysis.capture import Capture
 from analysis.medium import Medium, airtime_ns, plcp_ns, radios
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.timeline.exchange import attempts, culprits, remarked, waits
 from analysis.timeline.heard import distinct, hearing, mark, receivers
-from analysis.timeline.segments import NO_FLOW, segments
+from analysis.timeline.segments import of_exchange, segments
 from analysis.trace import Array, Outcome
 
 ANSWER_LEN = 14  # bytes of a CTS or ACK
@@ -107,7 +107,7 @@ def make(
         if {planned["source"], planned["destination"]} <= {*names}
     ]
     of_tcp = segments(air, plan, [name for name, _, _ in flows])
-    flow = _of_exchange(of_tcp.flow, before, first, air)
+    flow = of_exchange(of_tcp.flow, first)
     sensed = hearing(air, plan, lane, medium, shown)
     if views is None:
         received = None if sensed is None else hearing(air, plan, lane, medium, shown, "rx_threshold_mdbm")
@@ -157,11 +157,3 @@ def spaces(plan: Mapping[str, Any], medium: Medium) -> dict[str, int]:
         "eifs": medium.sifs_ns + answer + difs if air.get("eifs", "off") != "off" else 0,
         "reset": reset if air.get("nav_reset") else 0,
     }  # fmt: skip
-
-
-def _of_exchange(flow: Array, before: Array, first: Array, air: Aired) -> Array:
-    """The flow of each, and of those that ask or answer for one of its frames."""
-    of_frame = np.full(flow.size, NO_FLOW)
-    np.minimum.at(of_frame, first, flow)
-    found: Array = of_frame[first]
-    return found

@@ -66,6 +66,14 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
     return found
 
 
+def of_exchange(flow: Array, first: Array) -> Array:
+    """The flow of each, and of those that ask or answer for one of its frames; `first` is that of each's frame."""
+    of_frame = np.full(flow.size, NO_FLOW)
+    np.minimum.at(of_frame, first, flow)
+    found: Array = of_frame[first]
+    return found
+
+
 @dataclass(frozen=True)
 class _Udp:
     """UDP datagrams: in which row, from and to which address and port, and bytes of payload."""

@@ -211,8 +211,8 @@ def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
 
 
 cli = Files(
-    *("bench", "claims", "dask", "docs", "doctor", "film", "lab", "mediumd", "mn", "package", "python", "replay"),
-    *("results", "setup", "taps", "test", "view"),
+    *("bench", "claims", "dask", "docs", "doctor", "export", "film", "lab", "mediumd", "mn", "package", "python"),
+    *("replay", "results", "setup", "taps", "test", "view"),
     help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
     examples=["run rts-cts", "run string --stations 7 --rts full", "shell string --stations 3", "doctor"],
     params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=say_version,

@@ -25,7 +25,7 @@ from emulation.play.lab import Lab
 from emulation.play.processes import Killed, Parent, run_all
 from emulation.play.run import Task, name_of, play
 from emulation.play.session import failures
-from emulation.play.store import Store, key
+from emulation.play.store import GONE, Store, key
 
 UNKNOWN_COST = 1 / 50  # of a second for each second of air, where nothing like it was ever run here
 
@@ -148,10 +148,10 @@ class Sweep:
 
     @property
     def runs(self) -> list[tuple[Task, Run]]:
-        """What was found, under each task's own name."""
+        """What was found, under each task's own name; of traces nothing is left."""
         found = ((task, self.found.get(name)) for task, name in zip(self.tasks, self.keys, strict=True))
         return [
-            (task, run.model_copy(update={"variant": task.variant, "case": task.case}))
+            (task, run.model_copy(update={**GONE, "variant": task.variant, "case": task.case}))
             for task, run in found if isinstance(run, Run)
         ]  # fmt: skip
 

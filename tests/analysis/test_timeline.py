@@ -21,6 +21,7 @@ from analysis.tcp_flows import NO_SSTHRESH, Flow
 from analysis.timeline import Frames, Timeline, perfetto
 from analysis.timeline.exchange import attempts
 from analysis.timeline.page import HERE, PROGRAMS, page
+from analysis.timeline.segments import NO_FLOW
 from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, is_response
 
 RETRY = 0x0800  # in Frame Control
@@ -133,7 +134,7 @@ def test_segments_of_flows(sample: Sample, made: Timeline) -> None:
     data = of.kind == Kind.TCP_DATA
     assert (of.flow[data] == 0).all() and (of.payload[data] == 1460).all() and not of.back[data].any()
     assert of.seq[data].min() == 0 and (of.back[of.kind == Kind.TCP_ACK] == 1).all()
-    assert (of.flow[np.isin(of.kind, (Kind.ROUTING, Kind.MANAGEMENT))] == timeline.NO_FLOW).all()
+    assert (of.flow[np.isin(of.kind, (Kind.ROUTING, Kind.MANAGEMENT))] == NO_FLOW).all()
     assert (of.flow[of.kind == Kind.RTS] == 0).any() and (of.flow[of.kind == Kind.ACK] == 0).any()
 
 

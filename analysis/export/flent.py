@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run's TCP flows as flent's data file (.flent.gz, version 4 of its format), for flent's plots and its GUI.
+
+It is told as flent's test `tcp_nup`, so many TCP streams one way: series `TCP upload::1`, … in Mbit/s, in the order of
+the flows, with their sum, mean and Jain's index; with each sample, the window and the round-trip time. There is no
+ping. Virtual time has no date: T0 is 1970.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.flow_series import Series
+from analysis.load import Recorded
+from analysis.result import Result
+from analysis.trace import Array
+
+SUFFIX, VERSION, TEST = ".flent.gz", 4, "tcp_nup"
+SERIES, UNITS, EPOCH = "TCP upload", "Mbits/s", "1970-01-01T00:00:00.000000Z"
+RAW = {"tcp_cwnd": "cwnd", "tcp_rtt": "srtt_ms"}  # flent's name of a sample's value, and ours
+
+
+def flent(result: Result, run: Recorded) -> bytes | None:
+    """The file of a run; None if it has no samples of TCP. Raises OSError, ValueError."""
+    series = run.series
+    flows = [flow for flow in run.result.flows if flow.congestion and flow.name in series]
+    if not flows:
+        return None
+    step = float(run.plan["sample_s"])
+    steps = max(int(series[flow.name]["time_s"][-1] / step + 1e-6) for flow in flows)
+    rates = [_on_grid(series[flow.name], step, steps) for flow in flows]
+    names = [f"{SERIES}::{number}" for number in range(1, len(flows) + 1)]
+    seconds = math.ceil(run.result.air_s)
+    of_series = {
+        name: {"UNITS": UNITS, "MEAN_VALUE": flow.goodput_kbps / 1000, "CONG_CONTROL": flow.congestion,
+               "FLOW": flow.name, "SOURCE": flow.source, "DESTINATION": flow.destination}
+        for name, flow in zip(names, flows, strict=True)
+    }  # fmt: skip
+    found = {
+        "version": VERSION,
+        "metadata": {
+            "NAME": TEST, "TITLE": f"{result.experiment} {run.folder.name}", "TIME": EPOCH, "T0": EPOCH,
+            "LENGTH": seconds, "TOTAL_LENGTH": seconds, "STEP_SIZE": step, "IP_VERSION": 4,
+            "LOCAL_HOST": flows[0].source, "HOST": flows[0].destination,
+            "HOSTS": list(dict.fromkeys(flow.destination for flow in flows)),
+            "TEST_PARAMETERS": {"upload_streams": str(len(flows))}, "NOTE": f"dcflab, seed {run.result.seed}",
+            "DATA_FILENAME": f"{run.folder.name}{SUFFIX}", "SERIES_META": of_series,
+        },
+        "x_values": [step * number for number in range(1, steps + 1)],
+        "results": {name: _values(rate) for name, rate in zip(names, rates, strict=True)} | _together(rates),
+        "raw_values": {name: _raw(series[flow.name]) for name, flow in zip(names, flows, strict=True)},
+    }  # fmt: skip
+    return gzip.compress(json.dumps(found, indent=1, sort_keys=True).encode(), mtime=0)
+
+
+def _on_grid(series: Series, step: float, steps: int) -> Array:
+    """A flow's rate, Mbit/s, in each step; nan where it has no sample. The last sample may lie in midst of one."""
+    rate, number = np.full(steps, np.nan), series["time_s"] / step
+    at = np.rint(number).astype(int)
+    whole = (np.abs(number - at) < 1e-3) & (at >= 1) & (at <= steps)
+    rate[at[whole] - 1] = series["goodput_kbps"][whole] / 1000
+    return rate
+
+
+def _together(rates: Sequence[Array]) -> dict[str, list[float | None]]:
+    """Sum and mean of the flows' rates and Jain's fairness index, of those that have one in a step."""
+    each = np.array(rates)
+    there, total = (~np.isnan(each)).sum(axis=0), np.nansum(each, axis=0)
+    squares = np.nansum(each**2, axis=0)
+    nothing = np.full(total.size, np.nan)
+    mean = np.divide(total, there, out=nothing.copy(), where=there > 0)
+    fairness = np.divide(total**2, there * squares, out=nothing.copy(), where=squares > 0)
+    total = np.where(there > 0, total, np.nan)
+    return {f"{SERIES} {what}": _values(of) for what, of in (("sum", total), ("avg", mean), ("fairness", fairness))}
+
+
+def _values(of: Array) -> list[float | None]:
+    """As JSON has them."""
+    return [None if math.isnan(value) else float(f"{value:.9g}") for value in of.tolist()]
+
+
+def _raw(series: Series) -> list[dict[str, Any]]:
+    """Each sample of a flow; what it lacks is left out."""
+    columns = {"t": series["time_s"], "val": series["goodput_kbps"] / 1000}
+    columns |= {theirs: series[ours] for theirs, ours in RAW.items() if ours in series}
+    values = [_values(column) for column in columns.values()]
+    return [
+        {name: value for name, value in zip(columns, sample, strict=True) if value is not None}
+        for sample in zip(*values, strict=True)
+    ]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The columns of a run's frames (`schema.FRAMES`): what was on the air, and what became of it.
+
+Row i is frame i + 1 of air.pcapng. What the air remarked there, and what follows from the frames' order, is read as the
+timeline reads it; names are numbers, whose meaning `NAMES` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from analysis import aired, capture, pcapng
+from analysis.aired import NONE
+from analysis.load import Recorded
+from analysis.medium import Medium, radios
+from analysis.timeline.exchange import attempts, culprits, remarked, waits
+from analysis.timeline.segments import NO_FLOW, of_exchange, segments
+from analysis.trace import CATEGORIES, Array, Kind, Outcome, Reason, is_response
+
+FLAGS = ("F", "S", "R", "P", "A", "U")  # TCP's, lowest bit first
+RETRY = 0x08  # of the second byte (9.2.4.1)
+NAMES: Mapping[str, Sequence[str]] = {
+    "kind": [kind.name.lower() for kind in Kind],
+    "outcome": [outcome.name.lower() for outcome in Outcome],
+    "given_up": [reason.name.lower() for reason in Reason],
+    "category": CATEGORIES,
+    "tcp_flags": ["".join(flag for flag, is_set in zip(FLAGS, bits[::-1], strict=True) if is_set)
+                  for bits in product((0, 1), repeat=len(FLAGS))],
+}  # fmt: skip
+
+
+def columns(run: Recorded, stations: Sequence[str], flows: Sequence[str]) -> dict[str, Array]:
+    """Those of one run; -1: missing. Stations and flows are numbered as in these lists. Raises ValueError, OSError."""
+    plan, lane = run.plan, run.lane
+    shown = capture.read_file(run.folder / pcapng.AIR)
+    air = aired.of_capture(shown, plan)
+    said = remarked(shown)
+    medium = Medium.of_plan(plan, lane["started_ns"], lane.get("changes", ()))
+    before, first = attempts(air, said.queued, said.category)
+    start, answer = air.start_ns - lane["started_ns"], is_response(air.kind)
+    names = [radio["name"] for radio in radios(plan)]
+    its = [
+        planned["name"] for planned in plan.get("applications", ())
+        if {planned["source"], planned["destination"]} <= {*names}
+    ]  # fmt: skip
+    of = segments(air, plan, its)
+    carried, tcp = of.flow != NO_FLOW, np.zeros(air.kind.size, bool)
+    tcp[air.tcp.row] = True
+    tcp &= carried
+    station = _numbers([stations.index(name) for name in names])
+    second, duration = air.frames.field(1), air.frames.duration()
+    # Control frames have no sequence number (9.3.1), and of these the type is 01.
+    numbered = (air.frames.field(0) & 0x0C != 0x04) & (air.frames.caplen >= 24)
+    sequence = (air.frames.field(22) | air.frames.field(23) << 8) >> 4
+    return {
+        "frame": np.arange(1, air.kind.size + 1),
+        "time_ns": start,
+        "duration_ns": (air.end_ns - air.start_ns).astype(np.int32),
+        "kind": air.kind.astype(np.int8),
+        "sender": station[air.station],
+        "receiver": station[air.receiver],
+        "outcome": np.where(air.receiver != NONE, air.outcome, -1).astype(np.int8),
+        "culprit": station[np.where(air.outcome == Outcome.OWN_TX, air.receiver, air.culprit)],
+        "culprit_frame": _following(culprits(air)),
+        "attempt": np.where(answer, -1, said.attempt).astype(np.int16),
+        "previous_frame": _following(before),
+        "given_up": np.where(said.given_up > 0, said.given_up, -1).astype(np.int8),
+        "queued_ns": np.where(answer | (said.queued[first] == NONE), -1, said.queued[first] + start - start[first]),
+        "contended_ns": waits(air, said.queued, before, medium, shown),
+        "length_bytes": air.length.astype(np.int32),
+        "rate_kbps": (100 * shown.rate).astype(np.int32),
+        "freq_mhz": shown.freq.astype(np.int32),
+        "retry": second & RETRY != 0,
+        "duration_field_us": np.where(duration < 0x8000, duration, 0).astype(np.int32),
+        "sequence": np.where(numbered, sequence, -1).astype(np.int32),
+        "category": (said.category - 1).astype(np.int8),
+        "flow": _numbers([flows.index(name) for name in its])[_known(of_exchange(of.flow, first))],
+        "backward": of.back != 0,
+        "payload_bytes": np.where(carried, of.payload, -1).astype(np.int32),
+        "tcp_seq_bytes": np.where(tcp, of.seq, -1),
+        "tcp_ack_bytes": np.where(tcp & (of.flags & 0x10 != 0), of.ack, -1),
+        "tcp_flags": np.where(tcp, of.flags & 0x3F, -1).astype(np.int8),
+    }
+
+
+def _numbers(of: list[int]) -> Array:
+    """What a place in this run's list is in all runs'; the last place, which -1 is too, is missing."""
+    return np.array([*of, -1], np.int32)
+
+
+def _known(flow: Array) -> Array:
+    return np.where(flow == NO_FLOW, -1, flow)
+
+
+def _following(row: Array) -> Array:
+    """The number of the frame in this row."""
+    return np.where(row == NONE, -1, row + 1)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`export RUN`: what runs left, as tables for other programs (docs/data.md), or as flent's files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from analysis.export.schema import TABLES
+from emulation.cli.command import Command, as_json
+from emulation.play.errors import Failure, Misuse
+
+RESULT, FLENT, FOLDER = "result.json", "flent", "tables"
+WHY = {  # nothing is there of a table
+    "flows": "no application was a flow",
+    "samples": "no run left flows.csv",
+    "frames": "no run left the air's trace",
+    "tcp": "no run left a trace of TCP",
+    "routes": "no run had a routing protocol and left its trace",
+    FLENT: "no run left samples of TCP flows",
+}
+SWEPT = "; a sweep keeps none: ./dcflab run leaves them"
+
+
+def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
+    """Write what the runs of a folder left as tables, one file each: runs, options, flows, flows over time, frames,
+    what TCP's senders held, and routes; all runs of the folder in each. Or with --to flent, a file for each run."""
+    if names and to == FLENT:
+        raise Misuse("--table is for tables; flent's files have a run each")
+    check(run_folder)
+    folder = out or run_folder / (FLENT if to == FLENT else FOLDER)
+    if folder.exists() and not folder.is_dir():
+        raise Misuse(f"--out: {folder} is no folder")
+    from analysis.export import Damaged
+
+    try:
+        found, lacking = write(run_folder, folder, to, names or list(TABLES))
+    except Damaged as error:
+        raise Failure(str(error)) from None
+    if as_json:
+        files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
+                 for name, file, rows in found]  # fmt: skip
+        click.echo(json.dumps({"folder": str(folder), "files": files, "left_out": lacking}, indent=1))
+        return
+    for _, file, rows in found:
+        count = f"{rows:,} row{'s' * (rows != 1)}, " if rows else ""
+        click.echo(f"{file}: {count}{size(file.stat().st_size)}")
+    for name, why in lacking.items():
+        click.echo(f"no {name}: {why}")
+
+
+def check(folder: Path) -> None:
+    """Raises Misuse if this is no run folder, Failure if its runs are not over."""
+    if (folder / RESULT).is_file():
+        return
+    if any(folder.glob("*/plan.json")):
+        raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; if they were stopped, --resume "
+                      "goes on with them")  # fmt: skip
+    above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+    raise Misuse(f"{folder}: what is exported is a whole run folder, with a {RESULT}{above}")
+
+
+def write(
+    run_folder: Path, folder: Path, to: str, names: Sequence[str]
+) -> tuple[list[tuple[str, Path, int]], dict[str, str]]:
+    """Write the files; returns each one's name, path and rows, and what there is nothing of, with the reason. Raises
+    Damaged, OSError."""
+    from analysis import export
+    from analysis.export.files import WRITERS, write, write_bytes
+    from analysis.export.flent import SUFFIX, flent
+
+    tables = export.tables(run_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    found, lacking = [], {}
+    if to == FLENT:
+        for run in tables.recorded.runs:
+            try:
+                made = flent(tables.recorded.result, run) if tables.kept(run) else None
+            except (KeyError, ValueError) as error:
+                raise export.damaged(run.folder, error) from error
+            if made:
+                file = folder / (run.folder.name + SUFFIX)
+                write_bytes(file, made)
+                found.append((run.folder.name, file, 0))
+        names = [] if found else [FLENT]
+    else:
+        for name in names:
+            file = folder / f"{name}.{to}"
+            if rows := write(file, tables.pieces(name), WRITERS[to]):
+                found.append((name, file, rows))
+        names = [name for name in names if name not in {each for each, _, _ in found}]
+    swept = not any(tables.kept(run) for run in tables.recorded.runs)
+    lacking = {name: WHY[name] + SWEPT * (swept and name != "flows") for name in names}
+    return found, lacking
+
+
+def size(octets: int) -> str:
+    return f"{octets / 1e6:.1f} MB" if octets >= 1e6 else f"{octets / 1e3:.0f} kB"
+
+
+EXAMPLES = [
+    "export runs/rts-cts-…",
+    "export runs/rts-cts-… --to parquet --out tables",
+    "export runs/rts-cts-… --table runs --table flows --json",
+    "export runs/string-… --to flent",
+]
+PARAMS = [
+    click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.Option(["--to"], type=click.Choice(["csv", "parquet", FLENT]), default="csv", show_default=True,
+                 help="as which kind of files"),
+    click.Option(["--table", "names"], type=click.Choice(list(TABLES)), multiple=True,
+                 help="only this one; repeat it for several  [default: all]"),
+    click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR",
+                 help="where  [default: tables, or flent, in the run folder]"),
+    as_json("which files there are, with their rows and bytes, as JSON"),
+]  # fmt: skip
+COMMAND = Command("export", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -193,7 +193,8 @@ FRAMES = Table("frames", "a row for each transmission, in order of time", (
     Column("previous_frame", OPTIONAL, "the attempt before, at the same frame; of a CTS or ACK, what it answers"),
     Column("given_up", NAME, "the limit at which its frame was given up after this: `rts_limit`, `short_limit`, "
            "`long_limit`, `stages`; missing: it was not"),
-    Column("queued_ns", OPTIONAL, "how long before this attempt the kernel had handed the frame over; missing of answers"),
+    Column("queued_ns", OPTIONAL, "for how long its station had had the frame, since the kernel handed it over; "
+           "missing of answers"),
     Column("contended_ns", OPTIONAL, "how long its station contended for it; missing: it did not, as for an answer"),
     Column("length_bytes", INTEGER, "of the frame, with its FCS"),
     Column("rate_kbps", INTEGER, "at which it was sent"),

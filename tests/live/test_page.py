@@ -181,6 +181,29 @@ def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
     assert said["late"][:2] == [1, True] and said["late"][2] < 600
 
 
+def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str) -> None:
+    """What goes with the pace, until one is asked for; each lane knows what its station did, and its NAV."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      const seen = () => ["curves", "strip"].filter((id) => !element(id).hidden).join();
+      await when(() => seen() === "curves");
+      live.pace.ask(-2);
+      await when(() => seen() === "strip");
+      const { strip, air } = live;
+      await when(() => strip.did.every((each) => each.some(({ doing }) => doing === "backoff")));
+      await when(() => strip.navs.some((each) => each.length > 1));
+      said.ordered = strip.did.every((each) => each.every((one, n) => n === 0 || one.from >= each[n - 1].to));
+      said.changes = strip.did.every((each) => each.every((one, n) => n === 0 || one.doing !== each[n - 1].doing));
+      press("t");
+      await when(() => seen() === "curves");
+      live.pace.ask(0);
+      await when(() => !air.slow);
+      press("t");
+      await when(() => seen() === "strip");
+    """, browser)  # fmt: skip
+    assert said == {"ordered": True, "changes": True}
+
+
 def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_grow(browser: str) -> None:
     """Whatever was drawn before: frames looked at and kept, points of curves, and elements of the page."""
     grid = [(150.0 * (n % 5), 150.0 * (n // 5)) for n in range(25)]

@@ -80,7 +80,7 @@ class Toy:
             self.t = next(moment["t_ns"] for moment in self.moments if moment["name"] == of["moment"])
             self.coming, self.running = [], False
         elif do == "end":
-            self.ended, self.running = "it was asked to.", False
+            self.ended, self.running = "the network has ended: it was asked to.", False
         else:
             raise ValueError(f"There is no verb “{do}”.")
 

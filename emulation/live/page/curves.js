@@ -3,7 +3,7 @@
 "use strict";
 
 const LOST = [["COL_RTS_CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"]];
-const MOST_POINTS = 600, LEAST_NS = 100e6;  // of a curve; between two of them
+const MOST_POINTS = 600, APART_NS = 100e6;  // of a curve; between two of them
 
 class Curves {
   constructor(place, air) {
@@ -20,7 +20,7 @@ class Curves {
   // A report, of which something is kept if the network's time went on.
   tell(state, back) {
     if (back) while (this.times.length && this.times[this.times.length - 1] >= state.t_ns) { this.times.pop(); this.rows.pop(); }
-    if (this.times.length && state.t_ns - this.times[this.times.length - 1] < LEAST_NS && !back) return;
+    if (this.times.length && state.t_ns - this.times[this.times.length - 1] < APART_NS && !back) return;
     this.times.push(state.t_ns);
     const { flows, rates = {}, airtime } = state;
     this.rows.push({ flows, rates, airtime });
@@ -43,7 +43,7 @@ class Curves {
 
   // Drawn anew only when there is something new; the charts are made anew when there are other flows, or colours.
   draw() {
-    if (!this.stale) return;
+    if (!this.stale || this.place.hidden) return;
     this.stale = false;
     const asked = this.asked(), key = JSON.stringify([asked, document.documentElement.dataset.theme]);
     if (key !== this.key) this.make(asked);

@@ -7,7 +7,7 @@ const READ_S = 0.08;  // letters change no faster than they can be read
 const MOST_HELD = 30;  // reports for which a station stays where it was left
 
 const live = {
-  air: null, stage: null, panels: null, curves: null, pace: null, server: null, away: null, picking: false, first: -1,
+  air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, picking: false, first: -1,
   counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames told
   stale: false, read: 0, last: 0,
 
@@ -17,10 +17,12 @@ const live = {
     this.air = new Air(told);
     this.stage = new Stage(element("map"), this.air);
     for (const box of document.querySelectorAll("[data-shows]")) this.stage.shows[box.dataset.shows] = box.checked;
+    this.strip = new Strip(element("strip"), this.air);
     this.curves?.end();
     this.curves = new Curves(element("curves"), this.air);
     this.panels = new Panels(this.air, this.stage, this.server);
     this.pace = new Pace(this, told.pace_most ?? 1000);
+    element("below").style.height = `${Math.min(Math.max(160, 16 + 8 * told.nodes.length), 240)}px`;
     this.stage.whole();
   },
 
@@ -30,11 +32,12 @@ const live = {
     this.counts.states++;
     if (first) { this.stage.whole(); element("loading").hidden = true; }
     this.curves.tell(told, back);
+    this.strip.tell(told, back);
     this.pace.tell(told.pace);
     text(element("run"), PAUSES[!told.running]);
     element("run").setAttribute("aria-pressed", !told.running);
     this.acts(!told.ended && !told.busy);
-    if (told.ended) this.trouble(`The network has ended: ${told.ended}`);
+    if (told.ended) { this.server.events.close(); this.trouble(null); }
     this.touch();
   },
 
@@ -54,7 +57,8 @@ const live = {
     if (why) this.acts(false);
   },
   trouble(said) {
-    const words = said ?? this.away ?? (this.air?.latest?.ended ? `The network has ended: ${this.air.latest.ended}` : "");
+    const ended = this.air?.latest?.ended, words = said ?? (ended ? ended[0].toUpperCase() + ended.slice(1) : this.away) ?? "";
+    if (!this.air) text(element("loading"), words || "waiting for the network …");
     element("trouble").hidden = !words;
     text(element("trouble").firstElementChild, words);
   },
@@ -80,6 +84,8 @@ const live = {
     const { stage } = this, there = stage.dropped !== null && this.air.positions()[stage.dragged];
     if (there && (Math.hypot(there[0] - stage.at[0], there[1] - stage.at[1]) < 0.5 || this.counts.states > stage.dropped + MOST_HELD)) this.release();
     stage.draw();
+    this.show(this.below ?? (this.air.slow ? "strip" : "curves"));
+    if (!element("strip").hidden) this.strip.draw();
     text(element("clock"), `${moment(this.air.now, this.air.slow ? 1 : 1e6)} s`);
     if (now - this.read < READ_S * 1000) { this.stale = true; return; }
     this.read = now;
@@ -87,8 +93,18 @@ const live = {
     this.curves.draw();
   },
 
+  // Below the map: what was asked for, else what goes with the pace.
+  show(which) {
+    for (const button of document.querySelectorAll("[data-below]")) {
+      const { below } = button.dataset;
+      if (element(below).hidden === (below !== which)) continue;
+      element(below).hidden = below !== which;
+      button.setAttribute("aria-pressed", below === which);
+    }
+  },
+
   choose(n) {
-    this.stage.chosen = n;
+    this.stage.chosen = this.strip.chosen = n;
     this.hint("");
     this.panels.draw();
     this.touch();
@@ -175,6 +191,7 @@ const live = {
     element("whole").onclick = () => this.wholeMap();
     element("trouble").lastElementChild.onclick = () => { element("trouble").hidden = true; };
     element("who").onchange = () => this.choose(this.air.number.get(element("who").value) ?? -1);
+    for (const each of document.querySelectorAll("[data-below]")) each.onclick = () => { this.below = each.dataset.below; this.touch(); };
     for (const each of document.querySelectorAll("[data-step]")) each.onclick = () => this.step(each.dataset.step);
     for (const box of document.querySelectorAll("[data-shows]")) box.onchange = () => { this.stage.shows[box.dataset.shows] = box.checked; this.touch(); };
     gestures(this);

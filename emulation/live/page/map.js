@@ -6,6 +6,7 @@ const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ac
 const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
 const RADIUS = 7, RING = 13, GRAB = 16;  // px
 const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
+const NEAR = 95;  // px: where stations are nearer to each other, what they are about is not written, nor ticks drawn
 const LETTERS = "11px system-ui, sans-serif", BOLD = "600 11px system-ui, sans-serif";
 const CIRCLES = { range: [], sense: [5, 5] };  // dashes
 
@@ -18,7 +19,7 @@ class Stage {
 
   whole() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    this.map = wholeMap(this.air.positions(), width, height, Math.min(90, width / 6));
+    this.map = wholeMap(this.air.positions(), width, height, Math.min(64, width / 6));
     this.map.scale = Math.min(this.map.scale, 4);
     const centre = this.air.positions().reduce(([x, y], at) => [x + at[0] / this.air.names.length, y + at[1] / this.air.names.length], [0, 0]);
     if (this.map.scale === 4) Object.assign(this.map, { x: width / 2 - centre[0] * 4, y: height / 2 + centre[1] * 4 });
@@ -48,6 +49,7 @@ class Stage {
     if (this.shows.links) this.lines(pen, at, this.air.links(metres, this.dragged >= 0));
     this.routes(pen, at);
     const frames = this.air.onAir(), sends = new Map(frames.filter((frame) => frame.end > this.air.now).map((frame) => [frame.from, frame]));
+    this.near = at.some(([x, y], n) => at.some(([u, v], m) => m > n && Math.abs(x - u) < NEAR && Math.abs(y - v) < NEAR));
     this.drawFrames(pen, at, frames);
     at.forEach((place, n) => this.station(pen, place, n, sends.get(n)));
     this.losses(pen, at, frames);
@@ -139,8 +141,8 @@ class Stage {
       if (age < 0 || !to) continue;
       pen.globalAlpha = 1 - age;
       if (frame.outcome === "collision") {
-        if (by && (slow || age < 0.4)) line(pen, by, to, colours.lost, slow ? 2 : 1, [4, 4]);
-        cross(pen, to, 8 + 5 * age, colours.lost, 3);
+        if (by && (slow || age < 0.25)) line(pen, by, to, colours.lost, slow ? 2 : 1, [4, 4]);
+        cross(pen, to, (slow ? 8 : 6) + 5 * age, colours.lost, slow ? 3 : 2);
       } else if (frame.outcome === "noise") cross(pen, to, 7, colours.noise, 2);
     }
     pen.globalAlpha = 1;
@@ -199,7 +201,8 @@ class Stage {
       arc(pen, [x, y], RING, (told.nav_ns - now) / Math.max(1, told.nav_ns - this.begun.get(n).from), colours.ROUTING, 3);
       says = `NAV ${lasting(Math.round((told.nav_ns - now) / 1000) * 1000)}`;
     }
-    if (slots) {
+    if (this.near) says = counts && slots ? String(slots) : "";
+    else if (slots) {
       pen.fillStyle = counts ? colours.count : colours.well;
       const shown = Math.min(slots, 32), wide = Math.min(shown, 16) * 4 - 1;
       for (let slot = 0; slot < shown; slot++) pen.fillRect(x - wide / 2 + slot % 16 * 4, y + 36 + Math.floor(slot / 16) * 7, 3, 5);

@@ -78,7 +78,8 @@ class Panels {
     this.drawFlows(latest);
     this.drawMoments(latest);
     this.drawCounters(latest);
-    if (latest.routing) shown(element("routing"), latest.routing);
+    const ways = this.air.network.choices?.routing ?? [];
+    shown(element("routing"), latest.routing ?? (ways.length === 1 ? ways[0] : null));
     text(element("busy"), latest.busy ?? "");
   }
 
@@ -157,7 +158,7 @@ class Panels {
   }
 
   legend() {
-    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing, NAV", MANAGEMENT: "beacon", lost: "collision", noise: "noise" };
+    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing", MANAGEMENT: "beacon", lost: "collision", noise: "noise" };
     element("legend").replaceChildren(tag("h2", {}, "frames"), tag("div", { class: "keys" }, ...Object.entries(kinds).map(([kind, name]) => colourKey(name, colours[kind]))));
   }
 }

@@ -6,33 +6,12 @@ from typing import Any
 
 import pytest
 from browser import visit
+from hand import HAND
 from toy import Toy, served
 
 from emulation.live.page import FILES, HERE, found
 
 STRING = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
-# How a hand does it: the place of a station on the canvas, and the mouse.
-HAND = """
-  const canvas = element("map");
-  const mouse = (what, [x, y]) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    canvas.dispatchEvent(new PointerEvent(what, { pointerId: 1, bubbles: true, clientX: x + left, clientY: y + top }));
-  };
-  canvas.setPointerCapture = () => {};
-  const place = (n) => onMap(live.stage.map, live.air.positions()[n]);
-  const click = (n) => { const at = place(n); mouse("pointerdown", at); mouse("pointerup", at); };
-  const drag = async (n, metres) => {
-    const from = place(n), to = onMap(live.stage.map, metres);
-    mouse("pointerdown", from);
-    for (const part of [0.3, 0.6, 1]) {
-      mouse("pointermove", [0, 1].map((axis) => from[axis] + (to[axis] - from[axis]) * part));
-      await turn();
-    }
-    mouse("pointerup", to);
-  };
-  const choose = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };
-  await when(() => live.air?.latest && live.counts.drawn);
-"""
 
 
 def page(toy: Toy, what: str, browser: str) -> dict[str, Any]:
@@ -216,10 +195,10 @@ def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_g
         return { share: drawn / (counts.ticks - first.ticks), looked: (air.looked - first.looked) / drawn,
           kept: air.frames.length, states: air.states.length, nodes: document.querySelectorAll("*").length };
       };
-      await when(() => live.counts.frames > 2000);
-      said.early = await measure(60);
-      await when(() => live.counts.frames > 9000);
-      said.late = await measure(60);
+      await when(() => live.counts.frames > 1500);
+      said.early = await measure(40);
+      await when(() => live.counts.frames > 6500);
+      said.late = await measure(40);
       said.points = live.curves.times.length;
     """, browser)  # fmt: skip
     print(said)

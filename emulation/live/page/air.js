@@ -6,6 +6,7 @@
 "use strict";
 
 const TRAIL_S = 0.1;       // of the viewer's time
+const STEP_S = 0.04;       // the same, of a step while it stands
 const FADE_S = 0.3;        // for how long a frame that is over is still seen, of the viewer's time
 const PAUSED_NS = 20_000;  // the same, of the network's, while it stands
 const SLOW = 0.02;         // of the wall clock's pace: below it single frames can be followed
@@ -61,8 +62,8 @@ class Air {
   // The viewer's clock went on by so many seconds.
   advance(seconds) {
     if (!this.latest) return;
-    const gap = this.latest.t_ns - this.now, before = this.now;
-    this.now = gap < 100 ? this.latest.t_ns : this.now + gap * (1 - Math.exp(-seconds / TRAIL_S));
+    const gap = this.latest.t_ns - this.now, before = this.now, [trail, near] = this.running ? [TRAIL_S, 100] : [STEP_S, 1000];
+    this.now = gap < near ? this.latest.t_ns : this.now + gap * (1 - Math.exp(-seconds / trail));
     while (this.states.length > 1 && this.states[1].t_ns <= this.now) this.states.shift();
     if (seconds > 0) this.speed += ((this.now - before) / 1e9 / seconds - this.speed) * (1 - Math.exp(-seconds / 0.3));
   }

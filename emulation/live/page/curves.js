@@ -2,8 +2,8 @@
 // What the last minute brought, as curves: goodput, windows, losses, time on the air.
 "use strict";
 
-const LOST = [["COL_RTS_CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"]];
-const MOST_POINTS = 600, APART_NS = 100e6;  // of a curve; between two of them
+const LOST = [["COL_RTS_CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"], ["COL_OTHER", "other", "OTHER"]];
+const MOST_POINTS = 600, APART_NS = 100e6;  // of a curve; between two of them, at the wall clock's pace
 
 class Curves {
   constructor(place, air) {
@@ -20,7 +20,7 @@ class Curves {
   // A report, of which something is kept if the network's time went on.
   tell(state, back) {
     if (back) while (this.times.length && this.times[this.times.length - 1] >= state.t_ns) { this.times.pop(); this.rows.pop(); }
-    if (this.times.length && state.t_ns - this.times[this.times.length - 1] < APART_NS && !back) return;
+    if (this.times.length && state.t_ns - this.times[this.times.length - 1] < APART_NS * Math.max(1, this.air.speed) && !back) return;
     this.times.push(state.t_ns);
     const { flows, rates = {}, airtime } = state;
     this.rows.push({ flows, rates, airtime });
@@ -31,15 +31,19 @@ class Curves {
   // Each curve's title, names, colours, and what it is of a report.
   asked() {
     const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColours[n % flowColours.length]]);
+    const lost = LOST.filter(([of]) => of in (this.air.latest?.counters ?? {}));
     const airtime = this.rows.some((row) => row.airtime !== undefined);
     return [
       { title: "goodput, kb/s", lines: flows.map(([name, style]) => [name, style, (row) => row.flows[name]?.running ? row.flows[name].kbps : null]) },
       { title: "cwnd, segments", lines: flows.map(([name, style]) => [name, style, (row) => row.flows[name]?.running ? row.flows[name].cwnd : null]) },
-      { title: "collisions/s", keys: true, lines: LOST.map(([of, name, kind]) => [name, colours[kind], (row) => row.rates[of] ?? 0]) },
+      { title: "collisions/s", keys: true, lines: lost.map(([of, name, kind]) => [name, colours[kind], (row) => row.rates[of] ?? 0]) },
       airtime ? { title: "time on the air, %", lines: [["", colours.ink, (row) => row.airtime === undefined ? null : 100 * row.airtime]] }
         : { title: "frames sent/s", lines: [["", colours.ink, (row) => row.rates.sent ?? 0]] },
     ];
   }
+
+  // How much of the network's time is shown at most, s: a minute of it; or about one of the viewer's, if it is faster.
+  get lasts() { return 60 * 10 ** Math.ceil(Math.log10(Math.max(1, this.air.speed)) - 0.05); }
 
   // Drawn anew only when there is something new; the charts are made anew when there are other flows, or colours.
   draw() {
@@ -60,7 +64,7 @@ class Curves {
       ...(keys ? lines.map(([name, style]) => colourKey(name, style)) : [])), tag("div", {}))));
     this.charts = asked.map(({ lines }, n) => new uPlot({
       ...this.size(n), legend: { show: false }, cursor: { show: false }, padding: [6, 8, 0, 0],
-      scales: { x: { time: false }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      scales: { x: { time: false, range: (_, low, high) => [Math.max(low, high - this.lasts), Math.max(high, low + 1)] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
       series: [{}, ...lines.map(([label, stroke]) => ({ label, stroke, width: 1.6, points: { show: false } }))],
       axes: [{ ...axis, size: 18, gap: 2, space: 60, values: (_, at) => at.map((s) => `${Number(s.toFixed(2))} s`) }, { ...axis, size: 38, gap: 3, space: 24 }],
     }, [[], ...lines.map(() => [])], this.place.children[n].lastChild));

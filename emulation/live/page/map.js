@@ -71,7 +71,7 @@ class Stage {
     const of = this.dragged >= 0 ? this.dragged : this.chosen;
     if (of < 0) return;
     const { range_m: range, sense_m: sense } = this.air.node(of);
-    for (const [name, metres] of [["sense", sense], ["range", range]]) {
+    for (const [name, metres, high] of [["sense", sense, 15], ["range", range, 29]]) {
       if (!metres) continue;
       const radius = metres * this.map.scale;
       pen.globalAlpha = name === "range" ? 0.1 : 0.05;
@@ -82,7 +82,7 @@ class Stage {
       pen.font = LETTERS;
       pen.fillStyle = colours.hit;
       pen.textAlign = "center";
-      pen.fillText(`${name === "range" ? "received" : "sensed"} to ${Math.round(metres)} m`, at[of][0], at[of][1] - radius - 4);
+      pen.fillText(`${name === "range" ? "received" : "sensed"} to ${Math.round(metres)} m`, at[of][0], Math.max(at[of][1] - radius - 4, high));
       pen.textAlign = "left";
     }
   }
@@ -159,7 +159,7 @@ class Stage {
     }
     pen.globalAlpha = 1;
     arc(pen, from, RING, part, style, 3);
-    this.under(pen, from, name === name.toUpperCase() && name.length < 8 ? name : frame.kind, style, BOLD);
+    this.under(pen, from, name === name.toUpperCase() && name.length < 8 ? name : frame.kind, colours.ink, BOLD);
   }
 
   under(pen, [x, y], said, style, font) {

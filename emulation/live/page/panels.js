@@ -2,8 +2,8 @@
 // What stands beside the map: settings, flows, moments, counters. What was made stays; only letters in it change.
 "use strict";
 
-const COUNTED = { sent: "frames sent", COL_RTS_CTS: "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", given_up: "given up", queue_drops: "dropped by queues" };
-const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "NAV", "on the air"];
+const COUNTED = { sent: "frames sent", COL_RTS_CTS: "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_OTHER: "collided: other", given_up: "given up", queue_drops: "dropped by queues" };
+const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "NAV", "window"];
 const DIFFER = "–";
 const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLocaleString("en", { maximumFractionDigits: digits });
 
@@ -34,7 +34,6 @@ class Panels {
     options(element("routing"), choices.routing ?? []);
     options(element("tcp"), choices.tcp ?? []);
     options(element("congestion"), choices.tcp ?? []);
-    element("congestion").value = (choices.tcp ?? [])[0] ?? "";
     for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
     element("to").value = names[names.length - 1];
     for (const id of ["rts", "rate", "routing", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
@@ -65,6 +64,9 @@ class Panels {
     element("save").onclick = () => this.server.ask("save");
   }
 
+  // What a new flow's TCP is, unless another is chosen: that of those there are.
+  usual({ flows }) { return Object.values(flows).find((flow) => flow.tcp)?.tcp ?? (this.air.network.choices?.tcp ?? [])[0]; }
+
   start(source, destination) {
     element("from").value = source;
     element("to").value = destination;
@@ -75,6 +77,7 @@ class Panels {
     const { latest } = this.air;
     if (!latest) return;
     this.station(latest);
+    if (element("congestion").told === undefined) shown(element("congestion"), this.usual(latest));
     this.drawFlows(latest);
     this.drawMoments(latest);
     this.drawCounters(latest);
@@ -88,7 +91,7 @@ class Panels {
     const of = told ? [told] : Object.values(latest.nodes).filter((each) => each.rts !== undefined || each.tx_power_dbm !== undefined);
     const alike = (what) => { const values = new Set(of.map((each) => each[what])); return values.size === 1 ? [...values][0] : null; };
     if (element("who").told !== name) shown(element("who"), name);
-    for (const [id, what] of [["rts", "rts"], ["rate", "rate"], ["power", "tx_power_dbm"]]) shown(element(id), alike(what));
+    for (const [id, what] of [["rts", "rts"], ["rate", "rate"], ["power", "tx_power_dbm"]]) shown(element(id), typeof alike(what) === "number" ? Number(alike(what).toFixed(2)) : alike(what));
     element("told").hidden = !told;
     element("untold").hidden = Boolean(told);
     if (!told) return;
@@ -101,7 +104,7 @@ class Panels {
     return [{ idle: "nothing", backoff: "counts down" }[told.doing] ?? SAYS[told.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
       told.queue === undefined ? DIFFER : `${told.queue} frames`, told.range_m ? `${whole(told.range_m)} m` : DIFFER,
       slots === null ? DIFFER : `${slots} slots`, told.sense_m ? `${whole(told.sense_m)} m` : DIFFER,
-      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.airtime === undefined ? DIFFER : `${whole(100 * told.airtime, 1)} %`];
+      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.cw === undefined ? DIFFER : `0 … ${told.cw}`];
   }
 
   drawFlows({ flows }) {

@@ -44,7 +44,7 @@ def test_a_station_is_dragged_out_of_range_and_its_flow_dies(table: Callable[...
     assert "net.play()" in said["script"] and "net['sta3'].position = " in said["script"]
     again = table(stations=3)
     again.run(said["script"])
-    assert live.trace().startswith(again.trace()[:100_000]) and len(again.trace()) > 100_000
+    assert again.trace() == live.trace() and len(again.trace()) > 20_000
 
 
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:

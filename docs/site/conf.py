@@ -2,9 +2,9 @@
 """How Sphinx makes a site of the Markdown pages: `./dcflab docs` calls it, at the root of the checkout.
 
 The pages stay what a forge shows: plain Markdown, whose links are paths of the checkout. What the site has besides is
-made here: the navigation from the lists of docs/index.md (`navigation`), a page for each file of the checkout that is
-linked to (`tree`), and an index.html above all. Nothing of it asks the network, neither when it is built nor when it is
-read: Furo brings its scripts and styles, and takes the fonts of the machine.
+made here: the navigation from the lists of docs/index.md (`navigation`), pages of notebooks (`notebooks`), a page for
+each file of the checkout that is linked to (`tree`), and an index.html above all. Nothing of it asks the network,
+neither when it is built nor when it is read: Furo brings its scripts and styles, and takes the fonts of the machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 project = "dcflab"
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "labs/**.md", "README.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**.md", "docs/**.ipynb", "labs/**.md", "README.md", "CONTRIBUTING.md"]
 exclude_patterns = ["docs/site", ".*", "runs", "cache"]
-extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation", "tree"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation", "notebooks", "tree"]
 
 myst_heading_anchors = 4  # called as a forge calls them
 myst_linkify_fuzzy_links = False

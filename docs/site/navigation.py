@@ -16,7 +16,7 @@ from sphinx.addnodes import pending_xref
 
 HEADING = re.compile(r"## (?P<caption>.+)")
 TOGETHER = re.compile(r"(?<=[\d)]) (?=[%±])|(?<=±) (?=\d)")
-ENTRY = re.compile(r"(?P<indent> *)- \[(?P<title>[^]]+)\]\((?P<page>[^)#]+)\.md\)")
+ENTRY = re.compile(r"(?P<indent> *)- \[(?P<title>[^]]+)\]\((?P<page>[^)#]+)\.(md|ipynb)\)")
 
 
 def toctrees(index: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:

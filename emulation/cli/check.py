@@ -17,13 +17,16 @@ from emulation import lanes
 from emulation.check import Stage, build
 from emulation.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
 from emulation.check.exercise import CYCLES, Place, debug_kernel
+from emulation.check.junit import suite
 from emulation.check.report import Check, show, write
 from emulation.check.subject import Refused, Subject, find
-from emulation.cli.command import Command, Seeds, lane
+from emulation.cli.command import Command, Seeds, as_junit, lane
 from emulation.cli.command import given as of_lane
 from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
+from emulation.play.junit import possible
+from emulation.play.junit import write as write_junit
 from emulation.play.session import failures, new_folder, provide, set_up
 from emulation.setup import Group, prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
@@ -51,8 +54,9 @@ class Hops(click.ParamType[list[int], str]):
         return sorted(hops)
 
 
-@click.command(cls=Command, params=lane(), examples=["module check mine", "module check mine --hops 3..6 --seeds 1..3",
-                                        "module check mine --only workout --gdb"])  # fmt: skip
+@click.command(cls=Command, params=[as_junit(), *lane()], examples=[
+    "module check mine", "module check mine --hops 3..6 --seeds 1..3", "module check mine --only workout --gdb",
+])  # fmt: skip
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
 @click.option(
@@ -92,7 +96,7 @@ class Hops(click.ParamType[list[int], str]):
 def check(
     path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
     kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
-    out: Path | None, lane: Lane,
+    out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
     """Find out what is wrong with a kernel module, in about a minute.
 
@@ -106,6 +110,7 @@ def check(
         raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
     if gdb and lanes.stock(lane) is not None:
         raise click.UsageError("--gdb is for the debug kernel, which the lane virtual has")
+    possible(junit)
     stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
     if not stages:
         raise click.UsageError("nothing is left to be done: every stage is skipped")
@@ -129,6 +134,8 @@ def check(
             done = bench.check()
         checked = Check(str(path), given(), subject.modules, done)
         write(checked, folder)
+        if junit:
+            write_junit(junit, [suite(checked)])
         if as_json:
             click.echo((folder / "report.json").read_text(), nl=False)
         else:

@@ -18,14 +18,17 @@ import click
 import experiments
 from analysis.claims import Sure, Verdict
 from emulation import lanes
+from emulation.claims.junit import suites
 from emulation.claims.looks import CONFIDENCE, LOOKS, MOST, State, needs
 from emulation.claims.page import file, in_all, standing, standings
 from emulation.claims.record import FILE, Claims, Tested, made_now, read
 from emulation.claims.schedule import Schedule, Unit
-from emulation.cli.command import Command, Seeds, as_json
+from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.cli.study import tasks_for
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.play.errors import Failure, Misuse
+from emulation.play.junit import possible
+from emulation.play.junit import write as write_junit
 from emulation.play.progress import duration
 from emulation.play.run import Task
 from emulation.play.session import provide
@@ -45,7 +48,7 @@ class TimeUp(Exception):
 
 def callback(
     numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
-    merge: tuple[Path, ...], as_json: bool, jobs: int | None, dask: str | None, store: Path | None,
+    merge: tuple[Path, ...], as_json: bool, junit: Path | None, jobs: int | None, dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
     """List the seeds' claims and what is known of them; test those that are named, or all."""
     if of_all and numbers:
@@ -55,6 +58,7 @@ def callback(
     if seeds and not numbers:
         raise Misuse("--seeds is for claims that are named")
     there = experiments.numbered()
+    possible(junit)
     chosen = [number.upper() for number in numbers]
     if unknown := next((number for number in chosen if number not in there), None):
         raise Misuse(f"there is no claim {unknown!r}; there are: {', '.join(there)}")
@@ -78,6 +82,8 @@ def callback(
             failed = bench.failed
     elif write:
         file(claims)
+    if junit:
+        write_junit(junit, suites(claims, chosen or list(there)))
     if as_json:
         click.echo(json.dumps(told(claims, chosen or list(there), seeds), indent=1, ensure_ascii=False))
     elif chosen:
@@ -276,6 +282,7 @@ COMMAND = Command(
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
                      metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
         as_json("what was found as JSON"),
+        as_junit(),
         *of_sweeps(),
     ],
     callback=callback, help=callback.__doc__,

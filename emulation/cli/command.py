@@ -115,6 +115,11 @@ def as_json(what: str) -> click.Option:
     return click.Option(["--json", "as_json"], is_flag=True, help=f"print {what}")
 
 
+def as_junit() -> click.Option:
+    return click.Option(["--junit"], type=click.Path(path_type=Path), metavar="FILE",
+                        help="write what was found as JUnit's XML, too, for a CI (docs/ci.md)")  # fmt: skip
+
+
 def jobs() -> click.Option:
     return click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]")
 

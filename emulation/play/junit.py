@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was checked, as JUnit's XML, which CI systems show as tests.
+
+No standard says what that is. What is written here is what Ant's JUnit task writes and its schema (JUnit.xsd) asks for,
+which the others accept: suites with all their attributes; a case passed, or was skipped, or failed once. Nothing of the
+day or the machine is in it: its time of day is a constant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from emulation.play.errors import Misuse
+
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
+DAY, HOST = "1970-01-01T00:00:00", "localhost"
+
+
+class Outcome(Enum):
+    """Of a case; the value is the element that says so."""
+
+    PASSED = ""
+    SKIPPED = "skipped"
+    FAILED = "failure"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test: `message` says in a line, and `text` at length, why it failed or was skipped, and `kind` as what."""
+
+    name: str
+    outcome: Outcome = Outcome.PASSED
+    message: str = ""
+    text: str = ""
+    kind: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`package` and `name` together are its cases' class; `said` is whatever is to be told besides."""
+
+    package: str
+    name: str
+    cases: Sequence[Case]
+    said: str = ""
+
+
+def possible(path: Path | None) -> None:
+    """Raises Misuse if there can be no such file: said before hours of work."""
+    if path and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise Misuse(f"--junit: {path}: {'it is a folder' if path.is_dir() else 'there is no such folder'}")
+
+
+def write(path: Path, suites: Sequence[Suite]) -> None:
+    """Raises OSError."""
+    path.write_bytes(text(suites))
+
+
+def text(suites: Sequence[Suite]) -> bytes:
+    """The file."""
+    root = Xml.Element("testsuites")
+    for number, suite in enumerate(suites):
+        outcomes = [case.outcome for case in suite.cases]
+        element = Xml.SubElement(root, "testsuite", {
+            "package": suite.package, "id": str(number), "name": legal(suite.name), "timestamp": DAY, "hostname": HOST,
+            "tests": str(len(outcomes)), "failures": str(outcomes.count(Outcome.FAILED)), "errors": "0",
+            "skipped": str(outcomes.count(Outcome.SKIPPED)), "time": f"{sum(case.seconds for case in suite.cases):.3f}",
+        })  # fmt: skip
+        Xml.SubElement(element, "properties")
+        for case in suite.cases:
+            _case(element, f"{suite.package}.{suite.name}", case)
+        Xml.SubElement(element, "system-out").text = legal(suite.said)
+        Xml.SubElement(element, "system-err")
+    Xml.indent(root)
+    body: str = Xml.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'.encode()
+
+
+def _case(suite: Xml.Element, of: str, case: Case) -> None:
+    named = {"name": legal(case.name), "classname": legal(of), "time": f"{case.seconds:.3f}"}
+    element = Xml.SubElement(suite, "testcase", named)
+    if case.outcome is not Outcome.PASSED:
+        how = {"type": legal(case.kind)} if case.outcome is Outcome.FAILED else {}
+        said = Xml.SubElement(element, case.outcome.value, {"message": legal(case.message), **how})
+        said.text = legal(case.text)
+
+
+def legal(what: str) -> str:
+    """As XML can have it: what a kernel says may have any character."""
+    return NOT_XML.sub("\ufffd", what)

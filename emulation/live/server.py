@@ -84,6 +84,13 @@ class Handler(BaseHTTPRequestHandler):
         known = self.is_ours() if hasattr(self, "headers") and hasattr(self, "path") else False
         self.answer(HTTPStatus(code) if known else HTTPStatus.FORBIDDEN)
 
+    def handle_expect_100(self) -> bool:
+        """Nor is anybody told to go on who is not to be here."""
+        if self.is_ours():
+            return super().handle_expect_100()
+        self.answer(HTTPStatus.FORBIDDEN)
+        return False
+
     def is_ours(self) -> bool:
         """Whether who asks has the token, and asks us."""
         token, origin = self.path.split("/", 2)[1:2], self.headers.get("Origin")
@@ -116,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.partition("/")[2].partition("/")[2] != "do":
             return self.answer(HTTPStatus.NOT_FOUND)
         length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdecimal() and len(length) < 10):
+        if not (length.isascii() and length.isdecimal() and len(length) < 10) or "Transfer-Encoding" in self.headers:
             return self.answer(HTTPStatus.LENGTH_REQUIRED)
         if int(length) > MOST_BODY:
             return self.answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)

@@ -7,7 +7,6 @@ import contextlib
 import json
 import signal
 import sys
-import webbrowser
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,9 @@ from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.script import play_in
 from emulation.cli.shell import standing
+from emulation.cli.view import show
 from emulation.lanes import Clock, Lane, Listener
+from emulation.lanes.virtual.scratch import scratch
 from emulation.live import deeds
 from emulation.live.play import Lanes, trace_of
 from emulation.live.server import Server
@@ -43,7 +44,7 @@ def command(name: str) -> click.Command:
     params = [
         *options_of(name), seeds(), out(), *lane(),
         click.Option(["--port"], type=click.IntRange(0, 65535), default=0, help="of the page  [default: a free one]"),
-        click.Option(["--open/--no-open", "opens"], default=None, help="open a browser  [default: if at a terminal]"),
+        click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
         click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
     ]  # fmt: skip
     help_ = f"A running {Path(name).stem} at a page in a browser, on this machine."
@@ -53,7 +54,7 @@ def command(name: str) -> click.Command:
 
 
 def play(
-    title: str, what: str, *, seeds: list[int], out: Path | None, lane: Lane, port: int, opens: bool | None,
+    title: str, what: str, *, seeds: list[int], out: Path | None, lane: Lane, port: int, opens: bool,
     as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Serve a page of a network until it ends. Raises Misuse, Failure."""
@@ -71,15 +72,32 @@ def play(
     (folder / KEPT).write_text(deeds.program(asked.model_dump_json()))
     session = Session(title, asked, planned, trace_of(folder, seeds[0]))
     script = Script(path=str(folder / KEPT), seeds=seeds[:1], modules=list(asked.kernel.modules))
-    with serving(session, port) as server, ended_from_outside(session):
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(serving(session, port))
+        stack.enter_context(ended_from_outside(session))
         tell(server.address, folder, as_json)
-        if opens or (opens is None and not as_json and sys.stdout.isatty()):
-            webbrowser.open(server.address)
+        opener = stack.enter_context(door(server.address))
+        if opens and not as_json:
+            show(opener)
         try:
             play_in(folder, replace(lab, lane=Lanes(lane, session)), script, title, as_json, (), Listener(line=say))
-        except BaseException as error:
-            session.over(f"the network has ended: {error}" if str(error) not in ("", "0") else "the network has ended")
+        except SystemExit as ended:
+            session.over(
+                f"what it left is in {folder}/" if not ended.code else "its program failed: the terminal says why"
+            )
             raise
+        except BaseException as error:
+            session.over(str(error) or "interrupted")
+            raise
+
+
+@contextlib.contextmanager
+def door(address: str) -> Iterator[Path]:
+    """A file, ours alone, that leads to the page: what a browser is told to open anybody here can read (proc(5))."""
+    with scratch("live") as folder:
+        made = Path(folder, "open.html")
+        made.write_text(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">')
+        yield made
 
 
 @contextlib.contextmanager

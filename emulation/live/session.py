@@ -30,6 +30,7 @@ from traffic import tcp as variants
 REPLAYED_NS = 200_000_000  # at a time, on the way back to a moment
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
+ALIVE_S = 2.0  # between two looks at a lane that is paused
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
 BEGINNING = "start"  # the first moment
@@ -145,16 +146,16 @@ class Session:
                     return self.current.requests[0]
                 if self.steps:
                     return self.steps.popleft()
-                if stride := self._stride():
+                if (stride := self._stride()) is not None:
                     return deeds.until(self.t_ns + stride)
 
-    def _stride(self) -> int:
-        """How much time is to pass now, in ns; 0, having waited, if it was none, or something else may be to do."""
-        due_s = self.pace.due_s(self.now_s()) if self.running else None
-        if due_s is None or due_s > 0:
-            self.changed.wait(due_s)
-            return 0
-        return self.pace.stride(self.now_s())
+    def _stride(self) -> int | None:
+        """How much time is to pass now, in ns; None, having waited, if something else may be to do. A lane that is not
+        needed is asked for nothing now and then, as it may be gone."""
+        due_s = self.pace.due_s(self.now_s()) if self.running else ALIVE_S
+        if due_s > 0:
+            return None if self.changed.wait(due_s) or self.running else 0
+        return self.pace.stride(self.now_s()) or None
 
     def do(self, asked: verbs.Any_) -> None:
         """At the page somebody asks for this. Returns when it is done, or begun; raises Refused."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab live`, as a program: what it leaves however it ends, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulation.play.replay import replay
+from emulation.setup import Prepared
+
+WITHIN_S = 15
+COMMAND = [sys.executable, "-m", "emulation", "live"]
+
+
+class Live:
+    """The running command, and its page."""
+
+    def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
+        assert process.stdout
+        self.process, self.folder = process, folder
+        self.address = json.loads(process.stdout.readline())["address"]
+        self.events = urllib.request.urlopen(f"{self.address}events", timeout=WITHIN_S)
+
+    def do(self, verb: str, **what: Any) -> None:
+        body = json.dumps({"do": verb, **what}).encode()
+        urllib.request.urlopen(f"{self.address}do", body, timeout=WITHIN_S).read()
+
+    def state(self, **wanted: Any) -> dict[str, Any]:
+        """The next one that has this."""
+        for line in self.events:
+            event = json.loads(line.removeprefix(b"data: ")) if line.startswith(b"data: ") else {}
+            if event.get("event") == "state" and wanted.items() <= event.items():
+                return event  # type: ignore[no-any-return]
+        raise AssertionError(f"it has ended without {wanted}")
+
+    def end(self) -> tuple[int, str]:
+        _, said = self.process.communicate(timeout=WITHIN_S)
+        return self.process.returncode, said
+
+    def lanes(self) -> list[int]:
+        """Its child processes."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(pid) for pid in children.split()]
+
+
+@contextmanager
+def started(folder: Path, *options: str) -> Iterator[Live]:
+    command = [*COMMAND, "string", "--stations", "2", "--no-open", "--json", "--out", str(folder), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield Live(process, folder)
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None], ids=str)
+def test_however_it_is_ended_it_leaves_what_any_run_leaves(
+    prepared: Prepared, tmp_path: Path, number: signal.Signals | None
+) -> None:
+    with started(tmp_path / "run") as live:
+        live.do("pause")
+        live.do("step", to="ns", ns=300_000_000)
+        live.state(running=False)
+        live.do("move", node="sta2", position=[120, 0])
+        if number:
+            live.process.send_signal(number)
+        else:
+            live.do("end")
+        ended = live.state(running=False)
+        while not ended["ended"]:
+            ended = live.state()
+        assert "run" in ended["ended"]
+        assert live.end()[0] == 0
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            live.do("pause")
+    left = {file.name for file in live.folder.iterdir()}
+    assert left >= {"live1-1", "result.json", "report.html", "script.py"}
+    assert (live.folder / "live1-1" / "air.pcapng").stat().st_size > 10_000
+    assert "net['sta2'].position = (120.0, 0.0, 0.0)" in (live.folder / "script.py").read_text()
+    if number is None:
+        assert not replay(live.folder).differences
+
+
+def test_a_lane_that_dies_is_said_on_the_page_and_on_the_terminal(prepared: Prepared, tmp_path: Path) -> None:
+    with started(tmp_path / "run") as live:
+        live.do("pause")
+        live.state(running=False)
+        for pid in live.lanes():
+            os.kill(pid, signal.SIGKILL)
+        while not (ended := live.state())["ended"]:
+            pass
+        assert "killed" in ended["ended"]
+        status, said = live.end()
+    assert status == 1 and "killed" in said and "Traceback" not in said
+
+
+def test_a_port_that_is_taken_is_said(prepared: Prepared, tmp_path: Path) -> None:
+    with started(tmp_path / "one") as live:
+        port = live.address.split("/")[2].rpartition(":")[2]
+        command = [*COMMAND, "string", "--port", port, "--no-open", "--out", str(tmp_path / "other")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        live.do("end")
+        live.end()
+    assert done.returncode == 1 and f"port {port}" in done.stderr and "--port 0" in done.stderr
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["string", "--no-trace"], "without a trace"),
+    (["nothing"], "there is no topology"),
+    (["string", "--lane", "vm", "--clock", "real"], "time has to stand still"),
+    (["string", "--medium", "wmediumd-compat"], "without a trace"),
+])  # fmt: skip
+def test_what_cannot_be_looked_at_is_refused_before_anything_starts(options: list[str], said: str) -> None:
+    done = subprocess.run([*COMMAND, *options], capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

@@ -22,6 +22,7 @@ from emulation.cli.main import cli
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = Path("docs/index.md")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NUMBER = re.compile(r"(?<![\w.,])(?:\d+(?:,\d{3})+|\d+\.\d+|\d{4,}(?![\w.]))")
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
 
 
@@ -120,6 +121,27 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, link: str) -> None:
     page.write_text(f"# Page\n\n{sound} ![e](<{link}>)\n")
     assert len(wrong(tmp_path, Path("page.md"))) == 1
     assert reached(tmp_path, Path("page.md")) >= {Path("page.md"), Path("there.md")}
+
+
+def unfounded(root: Path, page: Path) -> list[str]:
+    """Numbers of a page that are on none of the pages to which their line leads: those with a point, or of four digits
+    and more."""
+    found = []
+    for line in (root / page).read_text().splitlines():
+        leads = [(root / page.parent / urlsplit(link).path).resolve() for link in re.findall(r"\]\(([^)]+)\)", line)]
+        there = "".join(file.read_text() for file in leads if file.suffix == ".md")
+        for number in NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", "", line) if there else ""):
+            if not re.search(rf"(?<![\d.,]){re.escape(number)}(?!\d|[.,]\d)", there):
+                found.append(f"{number}: {line[:60]}")
+    return found
+
+
+def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> None:
+    """docs/validity.md brings nothing new: who takes a number anew changes it there, too."""
+    assert unfounded(ROOT, Path("docs/validity.md")) == []
+    (tmp_path / "found.md").write_text("It was 38,291, or 2.7 dB.\n")
+    (tmp_path / "page.md").write_text("38,291 and 2.7 [there](found.md)\n\n8,291 and 12.7 [there](found.md)\n")
+    assert [each.split(":")[0] for each in unfounded(tmp_path, Path("page.md"))] == ["8,291", "12.7"]
 
 
 class Html(html.parser.HTMLParser):

@@ -48,7 +48,8 @@ class Toy:
         if source == destination:
             raise ValueError(f"A flow needs two stations: {source} cannot send to itself.")
         name = f"flow{len(self.flows) + 1}"
-        self.flows[name] = {"source": source, "destination": destination, "running": True, "tcp": tcp, "bytes": 0}
+        ends = {"source": source, "destination": destination}
+        self.flows[name] = {**ends, "running": True, "tcp": tcp or "cubic", "bytes": 0}
 
     def do(self, do: str, **of: Any) -> None:
         if do == "move":

@@ -7,7 +7,7 @@ const READ_S = 0.08;  // letters change no faster than they can be read
 const MOST_HELD = 30;  // reports for which a station stays where it was left
 
 const live = {
-  air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, picking: false, first: -1,
+  air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, moving: null, asked: null, picking: false, first: -1,
   counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames told
   stale: false, read: 0, last: 0,
 
@@ -106,6 +106,7 @@ const live = {
   choose(n) {
     this.stage.chosen = this.strip.chosen = n;
     this.hint("");
+    text(element("said"), n < 0 ? "all stations" : this.air.names[n]);
     this.panels.draw();
     this.touch();
   },
@@ -116,14 +117,21 @@ const live = {
   },
   escape() { if (this.picking) this.stopPicking(); else this.choose(-1); },
 
+  // While time stands only where it is left counts.
   drag(n, metres) {
     Object.assign(this.stage, { dragged: n, at: metres, dropped: null });
     this.touch();
+    if (this.air.running) this.move(n, metres);
+  },
+  move(n, metres) {
+    this.asked = metres;
     const asked = this.server.askLast("move", "move", { node: this.air.names[n], position: metres });
     this.moving ??= asked.then((done) => { this.moving = null; return done; });
   },
   // It stays where it was left until it is shown there, or cannot be.
   async drop() {
+    const { dragged, at } = this.stage;
+    if (this.asked !== at) this.move(dragged, at);
     const done = await this.moving;
     if (done === false) this.release(); else this.stage.dropped = this.counts.states;
     this.touch();
@@ -166,7 +174,7 @@ const live = {
   step(to) { this.server.ask("step", { to }); },
   changePace(decades) { this.pace.ask(this.pace.asked + decades); },
   back() {
-    const { moments = [] } = this.air.latest ?? {};
+    const moments = (this.air.latest?.moments ?? []).filter((each) => each.t_ns > 0);
     if (moments.length) this.server.ask("back", { moment: moments[moments.length - 1].name });
     else this.hint("No moment was kept yet: s keeps this one.");
   },

@@ -2,8 +2,10 @@
 // The map: stations where they are, who hears whom, where flows go, and what is on the air.
 "use strict";
 
+// How kinds of frames are called in the themes, and for people.
 const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", other: "OTHER" };
 const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
+const kindSaid = (frame) => ["rts", "cts", "data", "ack"].includes(frame.kind) ? frame.kind.toUpperCase() : frame.kind === "tcpack" ? "TCP ACK" : frame.kind;
 const RADIUS = 7, RING = 13, GRAB = 16;  // px
 const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
 const NEAR = 95;  // px: where stations are nearer to each other, what they are about is not written, nor ticks drawn
@@ -150,7 +152,7 @@ class Stage {
 
   // Of a frame on its way: how far it is received, how much of it was sent, what it is.
   sending(pen, from, frame, style, part) {
-    const range = this.air.node(frame.from).range_m, name = KIND_NAMES[frame.kind] ?? "OTHER";
+    const range = this.air.node(frame.from).range_m;
     if (range) {
       pen.globalAlpha = 0.12;
       disc(pen, from, range * this.map.scale, style);
@@ -159,7 +161,7 @@ class Stage {
     }
     pen.globalAlpha = 1;
     arc(pen, from, RING, part, style, 3);
-    this.under(pen, from, name === name.toUpperCase() && name.length < 8 ? name : frame.kind, colours.ink, BOLD);
+    this.under(pen, from, kindSaid(frame), colours.ink, BOLD);
   }
 
   under(pen, [x, y], said, style, font) {

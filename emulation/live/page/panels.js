@@ -33,7 +33,7 @@ class Panels {
     options(element("rate"), choices.rate ?? [], (rate) => `${rate} Mb/s`);
     options(element("routing"), choices.routing ?? []);
     options(element("tcp"), choices.tcp ?? []);
-    options(element("congestion"), choices.tcp ?? []);
+    element("congestion").replaceChildren(new Option("usual TCP", ""), ...(choices.tcp ?? []).map((name) => new Option(name, name)));
     for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
     element("to").value = names[names.length - 1];
     for (const id of ["rts", "rate", "routing", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
@@ -64,9 +64,6 @@ class Panels {
     element("save").onclick = () => this.server.ask("save");
   }
 
-  // What a new flow's TCP is, unless another is chosen: that of those there are.
-  usual({ flows }) { return Object.values(flows).find((flow) => flow.tcp)?.tcp ?? (this.air.network.choices?.tcp ?? [])[0]; }
-
   start(source, destination) {
     element("from").value = source;
     element("to").value = destination;
@@ -77,7 +74,6 @@ class Panels {
     const { latest } = this.air;
     if (!latest) return;
     this.station(latest);
-    if (element("congestion").told === undefined) shown(element("congestion"), this.usual(latest));
     this.drawFlows(latest);
     this.drawMoments(latest);
     this.drawCounters(latest);
@@ -161,7 +157,7 @@ class Panels {
   }
 
   legend() {
-    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing", MANAGEMENT: "beacon", lost: "collision", noise: "noise" };
+    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing", MANAGEMENT: "beacon", OTHER: "other", lost: "collision", noise: "noise" };
     element("legend").replaceChildren(tag("h2", {}, "frames"), tag("div", { class: "keys" }, ...Object.entries(kinds).map(([kind, name]) => colourKey(name, colours[kind]))));
   }
 }

@@ -2,6 +2,8 @@
 // What is asked of dcflab, and what it tells. Of the same thing (a station dragged, the pace) only the last is asked.
 "use strict";
 
+const APART_MS = 60;  // of what is asked again and again
+
 class Server {
   // `on` has what is called: network, state, frames; `said` with an error for people, or null when there is none;
   // `lost` with whether the connection is lost.
@@ -49,6 +51,7 @@ class Server {
       done = await this.ask(verb, next);
       const after = this.waiting.get(key);
       next = after === next ? null : after;
+      if (next) await new Promise((over) => { setTimeout(over, APART_MS); });
     }
     this.waiting.delete(key);
     return done;

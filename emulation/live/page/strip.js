@@ -67,8 +67,8 @@ class Strip {
     pen.fillRect(from, top, Math.max(1, to - from), high);
     const lost = frame.outcome === "collision" ? colours.lost : frame.outcome === "noise" ? colours.noise : null;
     if (lost) { pen.fillStyle = lost; pen.fillRect(from, top + high * 0.6, Math.max(1, to - from), high * 0.4); }
-    const said = KIND_NAMES[frame.kind] === "MANAGEMENT" ? "beacon" : KIND_NAMES[frame.kind] ?? "";
-    if (high >= 10 && to - from > 9 * said.length) { pen.font = LETTERS; pen.fillStyle = "#101214"; pen.fillText(said, from + 3, top + high / 2 + (lost ? 1 : 4)); }
+    const said = kindSaid(frame);
+    if (high >= 10 && to - from > 8 * said.length + 4) { pen.font = LETTERS; pen.fillStyle = "#101214"; pen.fillText(said, from + 3, top + high / 2 + (lost ? 1 : 4)); }
   }
 
   // Some moments, so that one sees how long things take.

@@ -9,6 +9,7 @@ neither when it is built nor when it is read: Furo brings its scripts and styles
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 add_module_names = False
+MODULES = re.compile(r"~(\w+\.)+")  # from which types in signatures are
 ARRAY = "ndarray[tuple[Any, ...], dtype[Any]]"  # how it shows that nothing was said of an array
 
 html_theme = "furo"
@@ -48,7 +50,8 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 def setup(app: Any) -> None:
     """What Sphinx calls."""
 
-    def shorten(app: Any, what: str, name: str, thing: Any, options: Any, takes: Any, returns: Any) -> tuple[Any, Any]:
-        return takes and takes.replace(ARRAY, "ndarray"), returns and returns.replace(ARRAY, "ndarray")
+    def shorten(app: Any, what: str, name: str, thing: Any, options: Any, takes: Any, returns: Any) -> tuple[Any, ...]:
+        said = (MODULES.sub("", each or "").replace(ARRAY, "ndarray") for each in (takes, returns))
+        return tuple(each or None for each in said)
 
     app.connect("autodoc-process-signature", shorten)

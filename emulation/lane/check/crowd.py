@@ -39,10 +39,10 @@ class Stream(bulk.Application):
     def __init__(
         self, number: int, congestion: str, source: Node, destination: Node, loop: Loop, random: Random
     ) -> None:
-        plan = {"port": FIRST_PORT + number, "congestion": congestion, "mss": None, "tos": None, "bytes": None}
-        plan["send_buffer"], plan["receive_buffer"] = self.buffers
-        super().__init__(plan, source, destination, loop)
         self.random, self.name = random, f"flow {number} ({congestion}, {source.name} to {destination.name})"
+        plan = {"name": self.name, "port": FIRST_PORT + number, "congestion": congestion, "mss": None, "tos": None}
+        plan["send_buffer"], plan["receive_buffer"] = self.buffers
+        super().__init__({**plan, "bytes": None}, source, destination, loop)
 
     def later(self, least_s: float, most_s: float, action: Callable[[], None]) -> None:
         """Do something after a while, unless the flow was closed by then."""

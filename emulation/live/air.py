@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from analysis.trace import GIVEN_UP, NOBODY, TX, Kind, Outcome, Reason, Records, joined
+from emulation.live.ways import Ways
 
 KINDS: dict[int, str] = {
     Kind.RTS: "rts", Kind.CTS: "cts", Kind.ACK: "ack", Kind.TCP_DATA: "data", Kind.TCP_ACK: "tcpack",
@@ -33,8 +34,8 @@ Row = list[Any]  # start_ns, took_ns, kind, from, to, outcome, culprit, length
 class Air:
     """To be fed with the bytes of the trace; `names` are the air's stations', times are since the start mark."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names, self.began_ns, self.rest = [*names], 0, b""
+    def __init__(self, names: Sequence[str], ways: Ways) -> None:
+        self.names, self.ways, self.began_ns, self.rest = [*names], ways, 0, b""
         self.tx, self.told = np.zeros(0, TX), 0  # those that are open; the latest number that was told of as such
         self.counters = dict.fromkeys(("sent", *COUNTED, "given_up", "queue_drops"), 0)
 
@@ -44,6 +45,7 @@ class Air:
         array = np.frombuffer(self.rest + data, np.uint8)
         found = Records.of(array, 0)
         self.rest = array[found.end_at :].tobytes()
+        self.ways.feed(array, found)
         if found.mark.size and not found.mark["what"][0]:
             self.began_ns = int(found.mark["time_ns"][0])
         tx = joined(self.tx, found.tx)

@@ -24,6 +24,7 @@ from emulation.live.deeds import Deed
 from emulation.live.pace import Pace
 from emulation.live.state import States
 from emulation.live.verbs import Refused
+from emulation.live.ways import Ways
 from emulation.specification import Specification
 from traffic import tcp as variants
 
@@ -87,7 +88,9 @@ class Session:
         """A lane begins, which is first to do this again."""
         self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
         self.sent_s, self.read, self.counted = self.now_s(), 0, 0
-        self.air, self.states = Air(show.radios(self.plan)), States(self.asked, self.plan)
+        radios = show.radios(self.plan)
+        ways = Ways(self.plan, radios)
+        self.air, self.states = Air(radios, ways), States(self.asked, self.plan, ways)
 
     def answer(self, question: str) -> str:
         """In the lane's thread: what its program is to do next. Raises BackError, and TraceError, OSError."""

@@ -10,23 +10,23 @@ from typing import Any
 from emulation.lane.air import LOOKS
 from emulation.lane.protocol import DOINGS
 from emulation.live import show
+from emulation.live.ways import Ways
 from emulation.specification import Specification
 
 WINDOW_NS = 1_000_000_000  # of what is said a second
 APART_NS = 10_000_000  # of what is remembered for that
 NO_BACKOFF = 0xFFFF
-STATIC = "static"
 
 
 class States:
     """Of one lane: to be fed with what it says, in the order of time."""
 
-    def __init__(self, asked: Specification, plan: Mapping[str, Any]) -> None:
+    def __init__(self, asked: Specification, plan: Mapping[str, Any], ways: Ways) -> None:
         self.asked, self.plan, self.radios, self.ranges = asked, plan, show.radios(plan), show.ranges(asked)
         self.settings = {name: node.settings for name, node in asked.network.standing().nodes.items()}
         self.usual_dbm = getattr(asked.medium.propagation, "tx_power_dbm", None)
         self.past: deque[tuple[int, dict[str, float]]] = deque()  # when, and what had been counted
-        self.routes = routes(plan)
+        self.ways = ways
 
     def of(self, said: Mapping[str, Any], began_ns: int, counters: Mapping[str, int]) -> dict[str, Any]:
         """What of an event is the network's own."""
@@ -40,7 +40,9 @@ class States:
             "t_ns": now_ns,
             "nodes": {name: self._node(name, node, looks.get(name), began_ns) for name, node in said["nodes"].items()},
             "flows": {name: {**_flow(flow), "kbps": round(per_s[name], 1)} for name, flow in said["flows"].items()},
-            "routes": {name: self._route(flow) for name, flow in said["flows"].items()},
+            "routes": {
+                name: self.ways.way(flow["source"], flow["destination"]) for name, flow in said["flows"].items()
+            },
             "counters": dict(counters),
             "rates": {name: round(per_s[name], 1) for name in counters},
         }
@@ -70,34 +72,10 @@ class States:
             "backoff": None if look["backoff"] == NO_BACKOFF else look["backoff"],
         }  # fmt: skip
 
-    def _route(self, flow: Mapping[str, Any]) -> list[str]:
-        """Over which nodes it goes; empty if that is not known, or there is no way."""
-        found, at = [flow["source"]], flow["source"]
-        while at != flow["destination"] and len(found) <= len(self.routes):
-            at = self.routes.get(at, {}).get(flow["destination"], flow["destination"])
-            found.append(at)
-        return found if self.routes and at == flow["destination"] else []
-
 
 def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: flow[name] for name in ("source", "destination", "kind", "running")}, "tcp": flow["congestion"],
         "cwnd": flow.get("cwnd"), "srtt_ms": flow.get("srtt_ms"), "retransmits": flow.get("retransmits"),
         "bytes": flow.get("delivered_bytes", 0),
-    }  # fmt: skip
-
-
-def routes(plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Who is the next hop of whom to whom, but for neighbours, where routes are static; else nothing."""
-    if plan["routing"]["kind"] != STATIC:
-        return {}
-    whose = {
-        one["ip"].partition("/")[0]: node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["ip"]
-    }
-    return {
-        node["name"]: {
-            whose[to]: whose.get(route["via"] or to, whose[to])
-            for route in node["routing"].get("routes", ()) if (to := route["to"].partition("/")[0]) in whose
-        }
-        for node in plan["nodes"]
     }  # fmt: skip

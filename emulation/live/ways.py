@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which way flows go: by the plan's routes where these are static; else over which stations frames with their segments
+went of late.
+
+A station sends a packet to whom it believes to be the next hop; so its latest frame with a packet from one node to
+another says its route, whether or not it was received, and from hop to hop that is the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.dissect import Frames, classify
+from analysis.paths import addresses
+from analysis.trace import NOBODY, TX, Array, Kind, Records
+
+HOLD_NS = 2_000_000_000  # for how long a frame says the way
+Hops = dict[str, tuple[str, int]]  # next hops, and when that was said (ns of the trace)
+
+
+class Ways:
+    """To be fed with the trace as it grows; `names` are the air's stations'."""
+
+    def __init__(self, plan: Mapping[str, Any], names: Sequence[str]) -> None:
+        self.names, self.addresses = names, addresses(plan)
+        self.routes = routes(plan)
+        self.hops: dict[tuple[int, int], Hops] = {}  # by the addresses of packets
+        self.latest_ns = 0
+
+    def feed(self, data: Array, found: Records) -> None:
+        """Records, and the bytes in which they are."""
+        tx = found.tx
+        if self.routes or not tx.size:
+            return
+        self.latest_ns = int(tx["start_ns"][-1])
+        late = tx["start_ns"] > self.latest_ns - HOLD_NS
+        row = np.flatnonzero(late & (tx["kind"] == Kind.TCP_DATA) & (tx["receiver"] != NOBODY))
+        frames = Frames(data, found.tx_at[row] + TX.itemsize, tx["caplen"][row].astype(np.int64))
+        tcp = classify(frames)[1]
+        tcp_row, network = tcp.row[tcp.version == 4], tcp.network[tcp.version == 4]
+        frames, row = frames.pick(tcp_row), row[tcp_row]
+        ends = zip(frames.field(network + 12, 4).tolist(), frames.field(network + 16, 4).tolist(), strict=True)
+        told = (tx[name][row].tolist() for name in ("station", "receiver", "start_ns"))
+        for pair, station, receiver, start_ns in zip(ends, *told, strict=True):
+            self.hops.setdefault(pair, {})[self.names[station]] = self.names[receiver], start_ns
+
+    def way(self, source: str, destination: str) -> list[str]:
+        """Over which nodes; empty if that is not known, or there is no way."""
+        hops = self.hops.get((self.addresses.get(source, 0), self.addresses.get(destination, 0)), {})
+        way = [source]
+        while way[-1] != destination:
+            if self.routes:  # to a neighbour there need be none
+                to, said_ns = self.routes.get(way[-1], {}).get(destination, destination), self.latest_ns
+            else:
+                to, said_ns = hops.get(way[-1], ("", 0))
+            if to in ("", *way) or said_ns < self.latest_ns - HOLD_NS:
+                return []
+            way.append(to)
+        return way
+
+
+def routes(plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Who is the next hop of whom to whom, but for neighbours, where routes are static; else nothing."""
+    if plan["routing"]["kind"] != "static":
+        return {}
+    whose = {
+        one["ip"].partition("/")[0]: node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["ip"]
+    }
+    return {
+        node["name"]: {
+            whose[to]: whose.get(route["via"] or to, whose[to])
+            for route in node["routing"].get("routes", ()) if (to := route["to"].partition("/")[0]) in whose
+        }
+        for node in plan["nodes"]
+    }  # fmt: skip

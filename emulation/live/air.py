@@ -24,7 +24,10 @@ OUTCOMES: dict[int, str] = {
     Outcome.BELOW_THRESHOLD: "weak",
 }  # fmt: skip
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
-COUNTED = {"COL_RTS_CTS": (Kind.RTS, Kind.CTS), "COL_DATA": (Kind.TCP_DATA,), "COL_ACK": (Kind.TCP_ACK,)}
+COUNTED = {
+    "COL_RTS_CTS": (Kind.RTS, Kind.CTS), "COL_DATA": (Kind.TCP_DATA,), "COL_ACK": (Kind.TCP_ACK,),
+    "COL_OTHER": (Kind.ROUTING, Kind.MANAGEMENT, Kind.OTHER, Kind.ENCRYPTED),  # the MAC's own ACKs are not in these
+}  # fmt: skip
 FARTHEST_NS = 64_000  # no signal takes longer than half of it
 OPEN, NONE = 255, 254  # not decided; for nobody in particular
 
@@ -37,6 +40,7 @@ class Air:
     def __init__(self, names: Sequence[str], ways: Ways) -> None:
         self.names, self.ways, self.began_ns, self.rest = [*names], ways, 0, b""
         self.tx, self.told = np.zeros(0, TX), 0  # those that are open; the latest number that was told of as such
+        self.sent_ns = np.zeros(len(names), np.int64)  # by station: for how long it was on the air, or will have been
         self.counters = dict.fromkeys(("sent", *COUNTED, "given_up", "queue_drops"), 0)
 
     def feed(self, data: bytes, now_ns: int, most: int, also_open: bool) -> list[Row]:
@@ -59,7 +63,7 @@ class Air:
         if also_open:
             new = self.tx[self.tx["id"] > self.told]
             shown += [self._row(one, OPEN, NOBODY) for one in new[-most:]]
-        self.told = max(self.told, int(tx["id"][-1]) if tx.size else 0)
+            self.told = max(self.told, int(tx["id"][-1]) if tx.size else 0)
         return shown
 
     def _decided(self, tx: Any, rx: Any, now_ns: int) -> tuple[Any, Any]:
@@ -77,6 +81,7 @@ class Air:
 
     def _count(self, found: Records, tx: Any, rx: Any) -> None:
         self.counters["sent"] += found.tx.size
+        np.add.at(self.sent_ns, found.tx["station"], found.tx["duration_ns"].astype(np.int64))
         if tx.size and rx.size:
             spoilt = rx[np.isin(rx["outcome"], COLLIDED)]
             kinds = tx["kind"][np.searchsorted(tx["id"], spoilt["id"]).clip(max=tx.size - 1)]

@@ -72,6 +72,7 @@ class Session:
         self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
         self.changed = threading.Condition()
         self.pace, self.running, self.ending = Pace(), True, False
+        self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
         self.busy: str | None = None
         self.ended: str | None = None
         self.deeds: list[Deed] = []
@@ -108,7 +109,7 @@ class Session:
             elif self.sent.get("do", "step") != "step":
                 self.deeds.append(Deed(before_ns, self.sent, said["error"]))
         rows = self._frames()
-        self.latest = self.states.of(said, self.air.began_ns, self.air.counters)
+        self.latest = self.states.of(said, self.air)
         if rows and not self.busy:
             self.publish({"event": "frames", "frames": rows})
         with self.changed:
@@ -149,6 +150,9 @@ class Session:
                     return self.current.requests[0]
                 if self.steps:
                     return self.steps.popleft()
+                if self.stale:
+                    self.stale = False
+                    return deeds.until(self.t_ns)
                 if (stride := self._stride()) is not None:
                     return deeds.until(self.t_ns + stride)
 
@@ -189,6 +193,7 @@ class Session:
             if running is not None:
                 self.running = running
                 self.pace.halt()
+            self.stale = True
             if step:
                 self.steps.append(step)
             self.changed.notify_all()

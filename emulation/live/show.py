@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from emulation.live.pace import FASTEST, SLOWEST
-from emulation.plan.air import GAIN
+from emulation.net.station import FIXED
+from emulation.plan.air import GAIN, phy_of
 from emulation.plan.distance import reach_mm2
 from emulation.plan.nodes import RTS_THRESHOLDS
 from emulation.specification import Specification
 from emulation.specification.propagation import Floats
+from emulation.specification.radio import RATES
 from traffic import tcp
 
 
@@ -37,11 +39,19 @@ def network(title: str, asked: Specification, plan: Mapping[str, Any]) -> dict[s
         "event": "network", "title": title, "nodes": nodes, "slot_ns": air["slot_ns"], "sifs_ns": air["sifs_ns"],
         "propagation": {"model": asked.medium.propagation.name, **thresholds},
         "choices": {
-            "rts": list(RTS_THRESHOLDS), "rate": [], "tcp": sorted(tcp.NAMES),
+            "rts": list(RTS_THRESHOLDS), "rate": rates(asked), "tcp": sorted(tcp.NAMES),
             "routing": [plan["routing"]["kind"]],
         },
         "pace_least": SLOWEST, "pace_most": FASTEST,
     }  # fmt: skip
+
+
+def rates(asked: Specification) -> list[float]:
+    """Those that its nodes may have; none if the kernel chooses among them."""
+    radio = asked.radio
+    if radio.rate_control != FIXED:
+        return []
+    return [rate for rate in RATES if phy_of(radio.model_copy(update={"rate": rate})) == phy_of(radio)]
 
 
 def ranges(asked: Specification) -> Any:

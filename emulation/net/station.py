@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import topologies
 from emulation.lane.motion import FASTEST, Position, standing
 from emulation.lane.node import Node
-from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds
+from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds, units
 from emulation.plan.errors import PlanError, refusals
 from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, own_of_air, own_radio
 from topologies.network import WITH_RADIO
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from emulation.net import Net
 
 
-SETTABLE = ("position", TX_POWER, "rts", *RETRIES, RECEIVE, SENSE)
+FIXED = "fixed"  # of rate controls
+SETTABLE = ("position", TX_POWER, "rts", "rate", *RETRIES, RECEIVE, SENSE)
 
 
 class Station(Node):
@@ -92,6 +93,16 @@ class Station(Node):
     def rate(self) -> float | None:
         """At which it sends data, in Mb/s; None: as the kernel's rate control has it."""
         return self.asked.settings.get("rate", self.net.asked.radio.rate)  # type: ignore[return-value]
+
+    @rate.setter
+    def rate(self, rate: float) -> None:
+        asked = self.with_settings(rate=rate)
+        if own_radio(self.net.asked.radio, self.name, asked.settings).rate_control != FIXED:
+            raise PlanError(f"{self.name}: rate: the kernel's rate control chooses it")
+        if self.net.started:
+            link = self.net.link_of(self.radio).plan
+            self.radio.change_rate(units(rate), link["freq"], link["basic_rates"])
+        self.asked = asked
 
     @property
     def short_retry(self) -> int:

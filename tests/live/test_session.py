@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from table import Table
 
+from analysis.trace import Kind, Records
 from emulation.live.verbs import Refused
 
 MS = 1_000_000
@@ -134,3 +137,30 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
     again = table(stations=2)
     again.run(live.session.script())
     assert again.trace() == live.trace()
+
+
+def test_a_rate_is_changed_under_way(table: Callable[..., Table]) -> None:
+    """And back, of one station; minstrel takes 50 ms to know."""
+    live = table(stations=3)
+    changes = ((500 * MS, 11), (1_000 * MS, 2), (1_500 * MS, 5.5))
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        assert page.session.network["choices"]["rate"] == [1, 2, 5.5, 11]
+        for at_ns, rate in changes:
+            page.until(at_ns)
+            page.do("set", node="sta1", rate=rate)
+            assert state(page)["nodes"]["sta1"]["rate"] == rate
+        page.until(2_000 * MS)
+
+    live.play(play)
+    records = Records.of(np.frombuffer(live.trace(), np.uint8), 0)
+    data = records.tx[(records.tx["kind"] == Kind.TCP_DATA) & (records.tx["queued_ns"] > 0)]
+    times, began_ns = [0, *(at_ns for at_ns, _ in changes), 2_000 * MS], live.session.air.began_ns
+    rates = (20, 20, 110, 20, 55)
+    for (begin, end), (before, rate) in zip(pairwise(times), pairwise(rates), strict=True):
+        since = data["queued_ns"] - began_ns - begin
+        mine, others = ((data["station"] == station) & (since < end - begin) for station in (0, 1))
+        assert set(data[others & (since >= 0)]["rate"]) == {20}
+        assert set(data[mine & (since >= 0)]["rate"]) <= {before, rate}
+        assert set(data[mine & (since >= 100 * MS)]["rate"]) == {rate}

@@ -76,6 +76,7 @@ class Interface(node.Interface):
         with self.node:
             self.nl80211 = self.cleanup.enter_context(Generic())
             self.events = self.cleanup.enter_context(Generic())
+        self.held = list(self.plan["rates"])
         self.make(common)
         common.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, self.node.namespace)])
         self.events.join("nl80211", "mlme")
@@ -155,6 +156,20 @@ class Interface(node.Interface):
         with open(path, "w") as file:
             file.write(str(index))
         self.node.note("minstrel's fixed_rate_idx", index, -1)
+
+    def change_rate(self, rate: int, freq: int, basic_rates: Sequence[int]) -> None:
+        """Send data with this legacy rate (100 kb/s), though it has joined: minstrel takes it up within 50 ms, until
+        when it is still the one before. What goes to all is at a basic rate from now on. Raises OSError where rates
+        cannot be held."""
+        if not self.holds_rates():
+            raise OSError(errno.EOPNOTSUPP, f"{self.name}: this kernel cannot change a rate under way")
+        try:
+            self.fix_rates(sorted({rate, *basic_rates, *self.held}), freq)
+        except NetlinkError as error:  # outside a BSS there are no basic rates, and mac80211 insists on one
+            said = f"{self.name}: on a link of its kind a rate cannot be changed under way"
+            raise OSError(error.errno, said) from None
+        self.hold_rate(rate)
+        self.held = [rate]
 
     def join_ibss(self, ssid: str, freq: int, bssid: str, beacon_tu: int, basic_rates: Sequence[int]) -> None:
         """Join an independent BSS on a fixed channel (MHz) and a fixed BSSID, so that no scan precedes it.

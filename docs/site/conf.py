@@ -36,7 +36,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 add_module_names = False
+suppress_warnings = ["ref.python"]  # of types that are called alike
 MODULES = re.compile(r"~(\w+\.)+")  # from which types in signatures are
+CHECKED = re.compile(r"Annotated\[(.+?), BeforeValidator\(.*?\)\]")
 ARRAY = "ndarray[tuple[Any, ...], dtype[Any]]"  # how it shows that nothing was said of an array
 
 html_theme = "furo"
@@ -52,6 +54,6 @@ def setup(app: Any) -> None:
 
     def shorten(app: Any, what: str, name: str, thing: Any, options: Any, takes: Any, returns: Any) -> tuple[Any, ...]:
         said = (MODULES.sub("", each or "").replace(ARRAY, "ndarray") for each in (takes, returns))
-        return tuple(each or None for each in said)
+        return tuple(CHECKED.sub(r"\1", each) or None for each in said)
 
     app.connect("autodoc-process-signature", shorten)

@@ -35,7 +35,7 @@ def shown(file: Path) -> str:
 def listed(folder: Path) -> str:
     """A folder as HTML."""
     names = sorted(f"{path.name}/" if path.is_dir() else path.name for path in folder.iterdir())
-    rows = (f"<li><code>{html.escape(name)}</code></li>" for name in names if not name.startswith((".", "_")))
+    rows = (f"<li><code>{html.escape(name)}</code></li>" for name in names if not name.startswith((".", "__pycache__")))
     return f"<ul>{''.join(rows)}</ul>"
 
 

@@ -5,6 +5,7 @@ the same, searches, and asks nobody's network."""
 from __future__ import annotations
 
 import html.parser
+import json
 import re
 import shutil
 import subprocess
@@ -164,8 +165,10 @@ class Html(html.parser.HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs") / "site"
-    done = docs("--out", str(folder), "--no-open")
+    done = docs("--out", str(folder), "--json")
     assert done.exit_code == 0, done.exception
+    said = json.loads(done.stdout)
+    assert said == {"file": str(folder / "index.html"), "pages": sum(1 for _ in folder.rglob("*.html"))}
     return folder
 
 

@@ -11,7 +11,7 @@ from typing import Any
 PROGRAM = """# What `./dcflab live` runs: the network of a specification, played from outside.
 from emulation.net import Net
 
-with Net.of({specification!r}) as net:
+with Net.of({specification!r}, moving=True) as net:
     net.start()
     net.live()
 """
@@ -25,7 +25,7 @@ NETWORK = r"""
 {network}
 """
 
-with Net.of(NETWORK) as net:
+with Net.of(NETWORK, moving=True) as net:
     net.start()
     with net.play() as stage:
 {body}
@@ -45,13 +45,19 @@ def until(ns: int) -> dict[str, Any]:
     return {"do": "until", "ns": ns}
 
 
+def strides(now_ns: int, end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
+    """To that moment, and never more than so much at a time."""
+    while now_ns < end_ns:
+        now_ns = min(now_ns + stride_ns, end_ns)
+        yield until(now_ns)
+
+
 def again(deeds: Sequence[Deed], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
     """What a lane's program is to be asked, from its start on, to come to where it was then; not too much at a time."""
     now_ns = 0
     for at_ns, asked in [*((deed.at_ns, deed.asked) for deed in deeds), (end_ns, None)]:
-        while now_ns < at_ns:
-            now_ns = min(now_ns + stride_ns, at_ns)
-            yield until(now_ns)
+        yield from strides(now_ns, at_ns, stride_ns)
+        now_ns = at_ns
         if asked:
             yield asked
 

@@ -28,7 +28,7 @@ from emulation.live.ways import Ways
 from emulation.specification import Specification
 from traffic import tcp as variants
 
-REPLAYED_NS = 200_000_000  # at a time, on the way back to a moment
+STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
 ALIVE_S = 2.0  # between two looks at a lane that is paused
@@ -176,7 +176,8 @@ class Session:
             case verbs.Step(to=to, ns=ns):
                 if to == "ns" and not ns:
                     raise Refused("step: by how many ns?")
-                self._set(running=False, step=deeds.until(self.t_ns + ns) if ns else {"do": "step", "to": to})
+                strides = deeds.strides(self.t_ns, self.t_ns + ns, STRIDE_NS) if ns else [{"do": "step", "to": to}]
+                self._set(running=False, further=list(strides))
             case verbs.Save(name=name):
                 self._save(name)
             case verbs.Back(moment=name):
@@ -186,16 +187,17 @@ class Session:
             case _:
                 self._ask(requests(asked, self))
 
-    def _set(self, pace: float | None = None, running: bool | None = None, step: Any = None) -> None:
+    def _set(
+        self, pace: float | None = None, running: bool | None = None, further: Sequence[dict[str, Any]] = ()
+    ) -> None:
         with self.changed:
             if pace is not None:
                 self.pace.pace, self.pace.owed_ns = pace, 0.0
             if running is not None:
                 self.running = running
                 self.pace.halt()
+                self.steps = deque([*self.steps, *further] if further else [])
             self.stale = True
-            if step:
-                self.steps.append(step)
             self.changed.notify_all()
         self.tell()
 
@@ -224,7 +226,7 @@ class Session:
         assert self.back
         moment, self.back = self.back, None
         self.deeds = []
-        self.begin(deeds.again(moment.deeds, moment.t_ns, REPLAYED_NS))
+        self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
 
     def _ask(self, wanted: list[dict[str, Any]]) -> None:
         ask = Ask(wanted)

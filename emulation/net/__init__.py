@@ -82,6 +82,7 @@ class Net(lane.Net):
         extend(str(Path(folder).resolve()) for folder in self.asked.kernel.plugins)
         self.members: list[tuple[type[links.Link] | str, topologies.Link]] = []
         self.flows: list[topologies.Application] = []
+        self.moving: dict[str, Any] = {}  # who moves, comes and goes by itself, besides the option `motion`
         self.planned: Specification | None = None
         self.film = False  # whether the host is to make one of each run
         self.tables: dict[tuple[Any, ...], Table | None] = {}  # by the nodes' own powers and thresholds
@@ -89,8 +90,9 @@ class Net(lane.Net):
         self.began_ns, self.done = 0, list[tuple[dict[str, Any], dict[str, Any]]]()  # of a session: flows, and reports
 
     @classmethod
-    def of(cls, asked: Specification | str) -> Net:
-        """The network of a specification, or of one as JSON."""
+    def of(cls, asked: Specification | str, moving: bool = False) -> Net:
+        """The network of a specification, or of one as JSON; `moving`, with what it says of who moves, comes and goes,
+        which happens in `play`."""
         asked = Specification.model_validate_json(asked) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
         del options["modules"]  # whoever specified them has loaded them
@@ -99,6 +101,7 @@ class Net(lane.Net):
             net.nodes[name] = Station(net, name, node)
         net.members = [(link.kind, link) for link in network.links]
         net.flows = list(network.applications)
+        net.moving = {"motion": network.motion, "presence": network.presence} if moving else {}
         return net
 
     def addStation(self, name: str, position: Any = (0.0, 0.0, 0.0), **settings: Any) -> Station:
@@ -168,6 +171,7 @@ class Net(lane.Net):
                 nodes={name: node.asked for name, node in self.nodes.items() if isinstance(node, Station)},
                 links=tuple(link for _, link in self.members),
                 applications=tuple(self.flows),
+                **self.moving,
             )
 
     def build(self) -> dict[str, Any]:

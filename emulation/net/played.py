@@ -30,9 +30,11 @@ def play(net: Net) -> Iterator[Stage]:
             measurement.start()
             net.began_ns = measurement.started_ns
             net.motion.start(net.plan["motion"], loop, net.began_ns)
+            net.presence.start(net.plan["presence"], loop, net.began_ns)
             with contextlib.closing(Stage(net, measurement)) as stage:
                 yield stage
                 measurement.stop()
+                net.presence.loop = None
                 flows, reports = stage.finish()
         result = measurement.result(reports)
         keep(result, result["air_s"], applications=flows)

@@ -12,6 +12,7 @@ from emulation.lanes import virtual
 from emulation.live import deeds, verbs
 from emulation.live.play import Lanes, trace_of
 from emulation.live.session import Session
+from emulation.live.verbs import LONGEST_NS
 from emulation.plan import plan
 from emulation.play.script import KEPT
 from emulation.setup import Prepared
@@ -41,8 +42,10 @@ class Table:
 
     def until(self, t_ns: int) -> None:
         """Let time pass as fast as it goes, to this moment."""
-        self.do("step", to="ns", ns=t_ns - self.session.t_ns)
-        self.wait(lambda session: session.t_ns >= t_ns)
+        while self.session.t_ns < t_ns:
+            here = min(t_ns, self.session.t_ns + LONGEST_NS)
+            self.do("step", to="ns", ns=here - self.session.t_ns)
+            self.wait(lambda session, here=here: session.t_ns >= here)
 
     def run(self, program: str) -> None:
         """A lane with this program, as a script."""

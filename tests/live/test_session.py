@@ -164,3 +164,24 @@ def test_a_rate_is_changed_under_way(table: Callable[..., Table]) -> None:
         assert set(data[others & (since >= 0)]["rate"]) == {20}
         assert set(data[mine & (since >= 0)]["rate"]) <= {before, rate}
         assert set(data[mine & (since >= 100 * MS)]["rate"]) == {rate}
+
+
+def test_who_moves_by_itself_does_so_and_can_be_taken_elsewhere(table: Callable[..., Table]) -> None:
+    live = table("route-break", routing="aodv")
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        places = {name: node["position"] for name, node in state(page)["nodes"].items()}
+        page.until(36_000 * MS)
+        now = {name: node["position"] for name, node in state(page)["nodes"].items()}
+        assert {name for name in places if places[name] != now[name]} == {"sta5", "sta6"}
+        assert now["sta5"] == [860, 0, 0] and now["sta6"] == [760, 130, 0]
+        page.do("move", node="sta5", position=[1, 2])
+        page.until(37_000 * MS)
+        assert state(page)["nodes"]["sta5"]["position"] == [1, 2, 0]
+        assert state(page)["flows"]["flow1"]["bytes"] > 0
+
+    live.play(play)
+    again = table("route-break", routing="aodv")
+    again.run(live.session.script())
+    assert again.trace() == live.trace()

@@ -2,7 +2,7 @@
 // What the last minute brought, as curves: goodput, windows, losses, time on the air.
 "use strict";
 
-const LOST = [["COL_RTS_CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"], ["COL_OTHER", "other", "OTHER"]];
+const LOST = [["COL_RTS_CTS", "RTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"], ["COL_OTHER", "other", "OTHER"]];
 const MOST_POINTS = 600, APART_NS = 100e6;  // of a curve; between two of them, at the wall clock's pace
 
 class Curves {

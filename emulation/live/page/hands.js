@@ -108,7 +108,7 @@ class Pace {
   tell(pace) {
     if (!this.live.server.waiting.has("pace")) { this.slider.value = Math.log10(pace); this.asked = Math.log10(pace); }
     const { slot_ns: slot = 20_000 } = this.live.air.network, fastest = Math.log10(pace) >= this.most - 0.01;
-    const many = pace < 1 ? `1/${whole(1 / pace, 1 / pace < 10 ? 1 : 0)}` : `${whole(pace, pace < 10 ? 1 : 0)} ×`;
+    const many = pace < 1 ? `1/${whole(Number((1 / pace).toPrecision(3)), 1 / pace < 10 ? 1 : 0)}` : `${whole(pace, pace < 10 ? 1 : 0)} ×`;
     const said = fastest ? "as fast as it goes" : pace === 1 ? "real time" : many;
     const rest = pace < SLOW ? `a slot takes ${lasting(slot / pace)}` : this.live.air.running ? `now ${whole(this.live.air.speed, this.live.air.speed < 10 ? 1 : 0)} ×` : "";
     text(element("paced"), rest ? `${said}; ${rest}` : said);

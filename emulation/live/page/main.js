@@ -7,7 +7,7 @@ const READ_S = 0.08;  // letters change no faster than they can be read
 const MOST_HELD = 30;  // reports for which a station stays where it was left
 
 const live = {
-  air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, moving: null, asked: null, picking: false, first: -1,
+  air: null, stage: null, panels: null, curves: null, strip: null, below: null, pace: null, server: null, away: null, busy: null, moving: null, asked: null, picking: false, first: -1,
   counts: { ticks: 0, drawn: 0, states: 0, frames: 0 },  // animation frames; those drawn; reports; frames told
   stale: false, read: 0, last: 0,
 
@@ -37,6 +37,10 @@ const live = {
     text(element("run"), PAUSES[!told.running]);
     element("run").setAttribute("aria-pressed", !told.running);
     this.acts(!told.ended && !told.busy);
+    element("end").disabled = Boolean(told.ended);
+    const busy = told.busy ? `The network goes ${told.busy} …` : null;
+    if (busy !== this.busy) this.hint(busy ?? "");
+    this.busy = busy;
     if (told.ended) { this.server.events.close(); this.trouble(null); }
     this.touch();
   },

@@ -3,7 +3,7 @@
 "use strict";
 
 const COUNTED = { sent: "frames sent", COL_RTS_CTS: "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_OTHER: "collided: other", given_up: "given up", queue_drops: "dropped by queues" };
-const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "NAV", "window"];
+const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "window", "hears", "NAV", "on the air"];
 const DIFFER = "–";
 const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLocaleString("en", { maximumFractionDigits: digits });
 
@@ -79,7 +79,6 @@ class Panels {
     this.drawCounters(latest);
     const ways = this.air.network.choices?.routing ?? [];
     shown(element("routing"), latest.routing ?? (ways.length === 1 ? ways[0] : null));
-    text(element("busy"), latest.busy ?? "");
   }
 
   station(latest) {
@@ -97,10 +96,12 @@ class Panels {
 
   says(n, told) {
     const { now } = this.air, slots = this.air.slots(n), [x, y] = told.position ?? [0, 0];
+    const metres = (reach) => reach ? `${whole(reach)} m` : DIFFER, hears = this.air.links(this.air.positions()).filter((pair) => pair.includes(n)).length;
     return [{ idle: "nothing", backoff: "counts down" }[told.doing] ?? SAYS[told.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
-      told.queue === undefined ? DIFFER : `${told.queue} frames`, told.range_m ? `${whole(told.range_m)} m` : DIFFER,
-      slots === null ? DIFFER : `${slots} slots`, told.sense_m ? `${whole(told.sense_m)} m` : DIFFER,
-      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.cw === undefined ? DIFFER : `0 … ${told.cw}`];
+      told.queue === undefined ? DIFFER : `${told.queue} frames`, metres(told.range_m),
+      slots === null ? DIFFER : `${slots} slots`, metres(told.sense_m),
+      told.cw === undefined ? DIFFER : `0 … ${told.cw}`, `${hears} other${hears === 1 ? "" : "s"}`,
+      told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.airtime === undefined ? DIFFER : `${whole(100 * told.airtime, 1)} %`];
   }
 
   drawFlows({ flows }) {

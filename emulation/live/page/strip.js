@@ -4,6 +4,7 @@
 "use strict";
 
 const LEAST_NS = 10e6, MOST_NS = 100e6, LASTS_S = 6;  // that are shown: so many seconds of the viewer's, within these
+const STANDS_NS = 20e6;  // at most, while time stands
 const AHEAD = 0.18;  // of the width, for what is yet to come
 const NAMES_PX = 52;
 const TICKS_NS = Array.from({ length: 15 }, (_, n) => [1, 2, 5][n % 3] * 10 ** (3 + Math.floor(n / 3)));
@@ -24,7 +25,10 @@ class Strip {
 
   zoom(factor) { this.factor = Math.min(Math.max(this.factor * factor, 0.02), 4); }
 
-  get span() { return Math.min(Math.max(this.air.latest.pace * LASTS_S * 1e9, LEAST_NS), MOST_NS) * this.factor; }
+  get span() {
+    const { pace, running } = this.air.latest, most = running ? MOST_NS : STANDS_NS;
+    return Math.min(Math.max(pace * LASTS_S * 1e9, LEAST_NS), most) * this.factor;
+  }
 
   tell(state, back) {
     if (back) this.forget();

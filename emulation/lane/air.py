@@ -31,6 +31,7 @@ POINT, WAYPOINT = 16, 24  # bytes
 LONGEST = 60_000  # of an attribute
 SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
 LOOK = struct.Struct("=QQHHHBx")
+NO_BACKOFF = 0xFFFF  # none runs
 LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
 OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # what a station may have of its own
 STATUS = (

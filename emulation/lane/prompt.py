@@ -14,21 +14,19 @@ import subprocess
 import time
 import traceback
 
-from emulation.lane import manet, prompt_traffic
+from emulation.lane import manet, prompt_air, prompt_traffic
 from emulation.lane.prompt_traffic import duration
 from traffic.ping import options, ping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from emulation.lane.network import Live
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
 MODES = ("full", "partial", "none")
-COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 
 
 def terminal(prompt: str) -> str | None:
@@ -39,7 +37,7 @@ def terminal(prompt: str) -> str | None:
         return None
 
 
-class Shell(prompt_traffic.Verbs, cmd.Cmd):
+class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
     """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
@@ -274,21 +272,6 @@ class Shell(prompt_traffic.Verbs, cmd.Cmd):
             f"{node.name} at {','.join(f'{value:g}' for value in node.position)}: heard by {' '.join(by) or 'nobody'}"
         )
 
-    def do_counters(self, line: str) -> None:
-        """counters [NODE]: what the air has counted at a node, or at all, since the prompt began.
-        Frames sent; those for it that came, and that collided; retries; frames that were given up, or found its queue
-        full; and for how long the medium was busy.
-
-        counters sta2
-        """
-        if not self.net.air:
-            raise ValueError("there is no air that counts")
-        chosen = [self.node(line).name] if line else list(self.net.nodes)
-        print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTED))
-        for station in self.net.air.report()["stations"]:
-            if station["name"] in chosen:
-                print(f"{station['name']:9}" + "".join(f"{value:>12}" for value in summary(station["counters"])))
-
     def do_capture(self, line: str) -> None:
         """capture FILE: write what has been on the air so far into the run folder, as pcapng.
 
@@ -365,18 +348,4 @@ class Shell(prompt_traffic.Verbs, cmd.Cmd):
     do_quit = do_EOF = do_exit
 
 
-COUNTED = ("sent", "received", "collided", "retries", "given up", "queue full", "busy, s")
 ALIASES = ("quit", "EOF")
-
-
-def summary(counters: dict[str, Any]) -> tuple[object, ...]:
-    """The numbers of COUNTED (docs/interfaces.md, section 4)."""
-
-    def of(table: str, *columns: str) -> int:
-        return sum(row.get(column, 0) for row in counters[table].values() for column in columns)
-
-    return (
-        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED),
-        sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
-        f"{counters['busy_ns'] / 1e9:.3f}",
-    )  # fmt: skip

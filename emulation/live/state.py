@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from emulation.lane.air import LOOKS
+from emulation.lane.air import LOOKS, NO_BACKOFF
 from emulation.lane.protocol import DOINGS
 from emulation.live import show
 from emulation.live.air import Air
@@ -21,7 +21,6 @@ from topologies import Network
 
 WINDOW_NS = 1_000_000_000  # of what is said a second
 APART_NS = 10_000_000  # of what is remembered for that
-NO_BACKOFF = 0xFFFF
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,18 @@ def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench)
     assert tcp.find("vegas").sysctl["net.ipv4.tcp_sack"] == lines[3] == "0"
 
 
+def test_the_air_says_what_stations_are_doing(bench):
+    """Now, when nothing is going on, and in the middle of a flow."""
+    lines = session(bench, "air", "iperf sta1 sta3 1", "air", "air sta2", "air sta9")
+    assert lines[0].split() == ["does", "for,", "us", "holds", "NAV,", "us", "CW", "slots"]
+    assert [line.split() for line in lines[1:4]] == [[f"sta{n}", "idle", "-", "0", "-", "31", "-"] for n in (1, 2, 3)]
+    busy = {line.split()[0]: line.split()[1:] for line in lines[6:9]}
+    (sender,) = (name for name, (does, *_) in busy.items() if does == "send")
+    assert int(busy[sender][2]) > 0 and 0 < float(busy[sender][1]) < 20_000
+    assert lines[10].split() == ["sta2", *busy["sta2"]]
+    assert lines[11] == "*** there is no node sta9; there are: sta1, sta2, sta3"
+
+
 def test_things_are_changed_and_seen_at_work(bench):
     lines = session(bench, "rts sta2 full", "rts", "power sta1 5", "power sta1 24", "move sta3 700,0", "links",
                     "move sta3 400,0", "routes sta3", "counters sta9", "move sta3 500,0 20", "wait 2", "links",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 SLOWEST, FASTEST = 1e-5, 1e3  # a slot of 20 us takes two seconds; and as fast as any lane goes
 FRAME_S = 1 / 30  # of the wall's time, between two looks
 LONGEST_S = 0.05  # that a stride may take
-FIRST_NS = 20_000_000  # of a stride, before it is known what one takes
+FIRST_PER_S = 1e9  # ns that a lane can do a second, before it is known
 SHARE = 0.3  # of the latest stride in what strides are thought to take
 
 
@@ -22,7 +22,7 @@ class Pace:
 
     pace: float = 1.0
     last_s: float | None = None  # when the latest stride began
-    per_s: float | None = None  # how much the lane can do, ns of its time a second of the wall's
+    per_s: float = FIRST_PER_S  # how much the lane can do, ns of its time a second of the wall's
     owed_ns: float = 0.0  # less than a nanosecond, from strides before
 
     def halt(self) -> None:
@@ -37,15 +37,14 @@ class Pace:
         """One begins: how much time passes in it, in ns; perhaps none."""
         passed_s = FRAME_S if self.last_s is None else min(now_s - self.last_s, 2 * FRAME_S + LONGEST_S)
         self.last_s = now_s
-        most = FIRST_NS if self.per_s is None else self.per_s * LONGEST_S
         self.owed_ns += passed_s * self.pace * 1e9
-        stride = int(min(self.owed_ns, most))
+        stride = int(min(self.owed_ns, self.per_s * LONGEST_S))
         self.owed_ns = min(self.owed_ns - stride, 1.0)
         return stride
 
     def took(self, stride_ns: int, wall_s: float) -> None:
-        """So long did a stride take: one too short to tell says nothing."""
-        if wall_s < 1e-3:
-            return
-        found = stride_ns / wall_s
-        self.per_s = found if self.per_s is None else (1 - SHARE) * self.per_s + SHARE * found
+        """So long did a stride take. A short one is mostly the way there and back: it says only that more can be done,
+        if it does."""
+        found = stride_ns / max(wall_s, 1e-4)
+        slower = wall_s > LONGEST_S / 2
+        self.per_s = (1 - SHARE) * self.per_s + SHARE * found if slower else max(self.per_s, found)

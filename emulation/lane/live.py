@@ -248,17 +248,18 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     if it could not be done."""
     verbs: dict[str, Callable[..., object]] = {
         "until": stage.until, "step": stage.step, "start": stage.start, "stop": stage.stop, "tcp": stage.tcp,
-        "move": partial(_move, stage), "set": partial(_set, stage),
+        "move": partial(_move, stage), "set": partial(_set, stage), "reroute": stage.net.reroute,
     }  # fmt: skip
     error: str | None = None
+    result: object = None
     while True:
         stage.copy()
-        line = read(json.dumps({"error": error, **stage.state()}, separators=(",", ":")))
+        line = read(json.dumps({"error": error, "result": result, **stage.state()}, separators=(",", ":")))
         if line is None or (asked := json.loads(line))["do"] == "end":
             return
         try:
-            error = None
-            verbs[asked.pop("do")](**asked)
+            error = result = None
+            result = verbs[asked.pop("do")](**asked)
         except (OSError, ValueError) as refused:
             error = getattr(refused, "strerror", None) or str(refused)
 

@@ -51,6 +51,9 @@ class Live(Protocol):
 
     def link_of(self, interface: Any) -> Link: ...
 
+    def reroute(self) -> dict[str, dict[str, str]]:
+        """Static routes as all stand now; says each node's next hops, by addresses."""
+
     def switch(self, node: Node, on: bool) -> None:
         """Off, its interfaces are down; on again, they have joined, and their routes are back."""
 

@@ -24,7 +24,7 @@ from emulation.live.deeds import Deed
 from emulation.live.pace import Pace
 from emulation.live.state import States
 from emulation.live.verbs import Refused
-from emulation.live.ways import Ways
+from emulation.live.ways import Ways, named
 from emulation.specification import Specification
 from traffic import tcp as variants
 
@@ -108,6 +108,8 @@ class Session:
                 self.pace.took(self.t_ns - before_ns, self.now_s() - self.sent_s)
             elif self.sent.get("do", "step") != "step":
                 self.deeds.append(Deed(before_ns, self.sent, said["error"]))
+        if hops := said["result"] if self.sent.get("do") == "reroute" else None:
+            self.air.ways.routes = named(self.plan, hops)
         rows = self._frames()
         self.latest = self.states.of(said, self.air)
         if rows and not self.busy:
@@ -342,8 +344,10 @@ def requests(asked: verbs.Any_, session: Session) -> list[dict[str, Any]]:
         case verbs.Stop(flow=flow):
             _known("flow", flow, list(session.latest["flows"]))
             return [{"do": "stop", "flow": flow}]
-        case verbs.Routing():
+        case verbs.Routing(kind=wanted):
             kind = session.plan["routing"]["kind"]
+            if wanted == kind:
+                return [{"do": "reroute"}]
             raise Refused(
                 f"routing: {kind} is set up when a network starts: ./dcflab live … --routing KIND has another"
             )

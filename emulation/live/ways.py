@@ -16,8 +16,10 @@ import numpy as np
 from analysis.dissect import Frames, classify
 from analysis.paths import addresses
 from analysis.trace import NOBODY, TX, Array, Kind, Records
+from emulation.lane.routing import static
 
 HOLD_NS = 2_000_000_000  # for how long a frame says the way
+Routes = dict[str, dict[str, str]]  # by node and destination, the next hop
 Hops = dict[str, tuple[str, int]]  # next hops, and when that was said (ns of the trace)
 
 
@@ -52,8 +54,8 @@ class Ways:
         hops = self.hops.get((self.addresses.get(source, 0), self.addresses.get(destination, 0)), {})
         way = [source]
         while way[-1] != destination:
-            if self.routes:  # to a neighbour there need be none
-                to, said_ns = self.routes.get(way[-1], {}).get(destination, destination), self.latest_ns
+            if self.routes:
+                to, said_ns = self.routes.get(way[-1], {}).get(destination, ""), self.latest_ns
             else:
                 to, said_ns = hops.get(way[-1], ("", 0))
             if to in ("", *way) or said_ns < self.latest_ns - HOLD_NS:
@@ -62,17 +64,18 @@ class Ways:
         return way
 
 
-def routes(plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Who is the next hop of whom to whom, but for neighbours, where routes are static; else nothing."""
+def routes(plan: Mapping[str, Any]) -> Routes:
+    """Who is the next hop of whom to whom, where routes are static; else nothing."""
     if plan["routing"]["kind"] != "static":
         return {}
-    whose = {
-        one["ip"].partition("/")[0]: node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["ip"]
-    }
+    return named(plan, {node["name"]: static.next_hops(node) for node in plan["nodes"]})
+
+
+def named(plan: Mapping[str, Any], hops: Mapping[str, Mapping[str, str]]) -> Routes:
+    """The same of next hops by addresses."""
+    addresses = ((one["ip"], node["name"]) for node in plan["nodes"] for one in node["interfaces"] if one["ip"])
+    whose = {ip.partition("/")[0]: name for ip, name in addresses}
     return {
-        node["name"]: {
-            whose[to]: whose.get(route["via"] or to, whose[to])
-            for route in node["routing"].get("routes", ()) if (to := route["to"].partition("/")[0]) in whose
-        }
-        for node in plan["nodes"]
-    }  # fmt: skip
+        node: {whose[to.partition("/")[0]]: whose[via] for to, via in mine.items() if to.partition("/")[0] in whose}
+        for node, mine in hops.items()
+    }

@@ -328,7 +328,7 @@ class Net(lane.Net):
             if result["air"] and result["air_s"] > PAUSE_S:  # of wires alone there is nothing to keep
                 keep(result, result["air_s"], applications=flows, motion=self.in_session())
 
-    play, live = played.play, played.live
+    play, live, reroute = played.play, played.live, played.reroute
 
     def begin(self, loop: Loop) -> None:
         """A session has begun. At a prompt nobody is in motion but by its verbs."""

@@ -6,12 +6,15 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from emulation import plan
 from emulation.lane import guest
 from emulation.lane.live import Stage, serve
 from emulation.lane.measurement import Measurement
-from emulation.plan.errors import PlanError
+from emulation.lane.routing import static
+from emulation.plan.errors import PlanError, refusals
+from emulation.specification import specify
 from traffic.loop import Loop
 
 if TYPE_CHECKING:
@@ -38,6 +41,28 @@ def play(net: Net) -> Iterator[Stage]:
                 flows, reports = stage.finish()
         result = measurement.result(reports)
         keep(result, result["air_s"], applications=flows)
+
+
+def reroute(net: Net) -> dict[str, dict[str, str]]:
+    """Let static routes be as they would be planned for where all are now; returns each node's next hops, by addresses.
+    Who has come into reach is asked who he is. Raises PlanError, and OSError."""
+    if not isinstance(net.routing, static.Routing):
+        raise PlanError(f"routing {net.plan['routing']['kind']} finds its ways by itself")
+    if any(len(node.interfaces) != 1 for node in net.nodes.values()):
+        raise PlanError("routes can be made anew where each node has one interface")
+    network = net.network()
+    nodes = {
+        name: node.model_copy(update={"position": net.nodes[name].position}) for name, node in network.nodes.items()
+    }
+    here = network.model_copy(update={"nodes": nodes, "motion": {}, "presence": {}})
+    with refusals("routing"):
+        planned = plan.plan(specify(here, {**net.options, "motion": None, "unreachable": True}))
+    for made in planned["nodes"]:
+        node = net.nodes[made["name"]]
+        net.routing.replace(node, made["routing"]["routes"], made["interfaces"][0]["neighbours"])
+        own: Any = node.interfaces[0]
+        net.link_of(own).greet(own)
+    return {made["name"]: static.next_hops(made) for made in planned["nodes"]}
 
 
 def live(net: Net) -> None:

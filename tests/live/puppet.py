@@ -31,7 +31,7 @@ class Puppet:
         nodes = {
             name: {"position": at, "rts": "none", "rate": 2.0, "tx_power_dbm": None} for name, at in self.places.items()
         }
-        return json.dumps({"error": error, "t_ns": self.t_ns, "nodes": nodes, "flows": {"flow1": flow},
+        return json.dumps({"error": error, "result": None, "t_ns": self.t_ns, "nodes": nodes, "flows": {"flow1": flow},
                            "air": [IDLE] * len(nodes)})  # fmt: skip
 
     def run(self) -> None:

@@ -185,3 +185,31 @@ def test_who_moves_by_itself_does_so_and_can_be_taken_elsewhere(table: Callable[
     again = table("route-break", routing="aodv")
     again.run(live.session.script())
     assert again.trace() == live.trace()
+
+
+def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Table]) -> None:
+    """A way is closed by dragging a station away, and found again over one that was dragged there."""
+    live = table(stations=4)
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.do("stop", flow="flow1") if state(page)["flows"]["flow1"]["running"] else None
+        page.do("start", source="sta1", destination="sta3")
+        page.until(1_000 * MS)
+        assert state(page)["routes"]["flow2"] == ["sta1", "sta2", "sta3"]
+        page.do("move", node="sta2", position=[0, 2000])
+        page.do("routing", kind="static")
+        assert state(page)["routes"]["flow2"] == []
+        page.do("move", node="sta4", position=[200, 100])
+        page.do("routing", kind="static")
+        assert state(page)["routes"]["flow2"] == ["sta1", "sta4", "sta3"]
+        before = state(page)["flows"]["flow2"]["bytes"]
+        page.until(6_000 * MS)
+        assert state(page)["flows"]["flow2"]["bytes"] > before + 100_000
+        with pytest.raises(Refused, match="set up when a network starts"):
+            page.do("routing", kind="aodv")
+
+    live.play(play)
+    again = table(stations=4)
+    again.run(live.session.script())
+    assert again.trace() == live.trace()

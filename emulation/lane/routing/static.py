@@ -121,6 +121,14 @@ class Routing(routing.Routing):
         for node in net.nodes.values():
             self.restore(node)
 
+    def replace(self, node: Node, routes: list[dict[str, Any]], neighbours: dict[str, str]) -> None:
+        """Let a node, which has one interface, have these routes and neighbours in place of its own. Raises
+        NetlinkError."""
+        for route in node.plan["routing"]["routes"]:
+            node.route.delete_route(route["to"])
+        node.plan["routing"]["routes"], node.interfaces[0].plan["neighbours"] = routes, neighbours
+        self.restore(node)
+
     def restore(self, node: Node) -> None:
         planned = {route["to"] for route in node.plan["routing"]["routes"]}
         for number, interface in enumerate(node.interfaces):
@@ -130,6 +138,12 @@ class Routing(routing.Routing):
                     node.route.add_route(interface.index, ip)
         for route in node.plan["routing"]["routes"]:
             add_route(node, route)
+
+
+def next_hops(plan: dict[str, Any]) -> dict[str, str]:
+    """Over whom a node of a plan sends to whom, neighbours included, by their addresses."""
+    near = {ip: ip for interface in plan["interfaces"] for ip in interface["neighbours"]}
+    return near | {route["to"]: route["via"] or route["to"] for route in plan["routing"]["routes"]}
 
 
 def add_route(node: Node, route: dict[str, Any]) -> None:

@@ -128,10 +128,10 @@ class Stage:
             looks = [look for look in self.looks() if look["until_ns"] > self.began_ns + self.now_ns]
             sent = [look["until_ns"] for look in looks if look["doing"] == SENDS]
             next_ns = min(look["until_ns"] for look in looks) - self.began_ns if looks else self.now_ns + blind_ns
-            if to == "frame" and sent:
-                return self.until(min(sent) - self.began_ns)
+            if to == "frame" and sent and min(sent) - self.began_ns == next_ns:  # nobody may begin, and end, before
+                return self.until(next_ns)
             on = any(look["doing"] in EXCHANGING for look in looks)
-            if begun and not on:
+            if to == "exchange" and begun and not on:
                 return None
             begun, blind_ns = begun or on, min(2 * blind_ns, COARSE_NS) if not looks else blind_ns
             self.until(min(next_ns, last_ns))

@@ -244,10 +244,14 @@ def test_everything_has_a_name_and_fits(browser: str) -> None:
         said.seen.push(new Set(new Uint32Array(data.buffer)).size);
       }
       await when(() => live.curves.charts.length === 4);
+      live.air.network.nodes[3].radio = false;
+      const at = live.stage.places([[0, 0], [200, 0], [400, 0], [400, 0]]);
+      said.apart = Math.hypot(at[2][0] - at[3][0], at[2][1] - at[3][1]) >= GRAB;
       press("?");
       said.help = element("keys").open;
     """, browser)  # fmt: skip
     assert said["unlabelled"] == [] and said["fits"] == [True, True] and said["help"]
+    assert said["apart"]  # who has no radio stands often where another does
     assert min(said["seen"]) > 10
 
 

@@ -8,6 +8,8 @@ const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer
 const kindSaid = (frame) => ["rts", "cts", "data", "ack"].includes(frame.kind) ? frame.kind.toUpperCase() : frame.kind === "tcpack" ? "TCP ACK" : frame.kind;
 const RADIUS = 7, RING = 13, GRAB = 16;  // px
 const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
+const MOST_SCALE = 12;  // px a metre, when all is in view
+const BELOW = 56;  // px
 const NEAR = 95;  // px: where stations are nearer to each other, what they are about is not written, nor ticks drawn
 const LETTERS = "11px system-ui, sans-serif", BOLD = "600 11px system-ui, sans-serif";
 const CIRCLES = { range: [], sense: [5, 5] };  // dashes
@@ -22,9 +24,8 @@ class Stage {
   whole() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.map = wholeMap(this.air.positions(), width, height, Math.min(64, width / 6));
-    this.map.scale = Math.min(this.map.scale, 4);
-    const centre = this.air.positions().reduce(([x, y], at) => [x + at[0] / this.air.names.length, y + at[1] / this.air.names.length], [0, 0]);
-    if (this.map.scale === 4) Object.assign(this.map, { x: width / 2 - centre[0] * 4, y: height / 2 + centre[1] * 4 });
+    const closer = MOST_SCALE / this.map.scale;
+    if (closer < 1) this.map = zoomed(this.map, closer, [width / 2, height / 2]);
   }
 
   // Where stations are shown: one that is dragged is where it is held.
@@ -34,18 +35,28 @@ class Stage {
     return found;
   }
 
+  // Places on the canvas. Nodes without a radio often stand where another does: such are drawn below it.
+  places(metres) {
+    const at = metres.map((each) => onMap(this.map, each));
+    this.air.network.nodes.forEach((node, n) => {
+      const taken = (m) => m !== n && Math.hypot(at[m][0] - at[n][0], at[m][1] - at[n][1]) < GRAB;
+      while (node.radio === false && at.some((_, m) => taken(m))) at[n] = [at[n][0], at[n][1] + BELOW];
+    });
+    return at;
+  }
+
   // The station at a place of the canvas; -1: none.
   stationAt(place) {
     let found = -1, nearest = GRAB;
-    this.positions().forEach((metres, n) => {
-      const [x, y] = onMap(this.map, metres), far = Math.hypot(x - place[0], y - place[1]);
+    this.places(this.positions()).forEach(([x, y], n) => {
+      const far = Math.hypot(x - place[0], y - place[1]);
       if (far < nearest) [nearest, found] = [far, n];
     });
     return found;
   }
 
   draw() {
-    const { pen, width, height } = fit(this.canvas), metres = this.positions(), at = metres.map((each) => onMap(this.map, each));
+    const { pen, width, height } = fit(this.canvas), metres = this.positions(), at = this.places(metres);
     this.grid(pen, width, height);
     if (this.shows.ranges) this.circles(pen, at);
     if (this.shows.links) this.lines(pen, at, this.air.links(metres, this.dragged >= 0));

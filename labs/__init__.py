@@ -104,9 +104,9 @@ class Congestion(Program):
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """A lab. `topology` is a name, or a file beside it. Each of `runs` has the `options` of all, then its own; and what
-    is `drawn` for the student, of these values of each option, over both. `files` are what a student begins with,
-    besides handout, figures and topology; `minutes` is what it takes a student."""
+    """A lab. `topology` is a name, or a file beside it. Each of `runs` has the `options` of all, then what is `drawn`
+    for the student, of these values of each option, then its own. `files` are what a student begins with, besides
+    handout, figures and topology; `minutes` is what it takes a student."""
 
     title: str
     teaches: str

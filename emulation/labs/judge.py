@@ -78,7 +78,7 @@ def play(lab: Lab, found: Found, who: Student, place: Path, jobs: int | None = N
     """The lab's runs, as this student has them. Raises Failure, Misuse."""
     tasks = []
     for name, own in found.lab.runs.items():
-        options = {**found.lab.options, **own, **who.drawn, "seed": who.seed}
+        options = {**found.lab.options, **who.drawn, **own, "seed": who.seed}
         try:
             tasks.append(Task(specify(found.topology, options), name))
         except ValueError as error:
@@ -159,12 +159,15 @@ def wrong(question: Question, given: Any, who: Student, runs: Runs) -> str:
 def _number(question: Number, given: Any, runs: Runs) -> str:
     value = number(given, question.unit)
 
-    def near(right: float) -> bool:
-        return abs(value - right) <= question.within * abs(right) * (1 + 1e-9)
+    def off(right: float) -> float:
+        """How far it is from that, in parts of what is allowed."""
+        return abs(value - right) / max(question.within * abs(right), 1e-12)
 
-    if near(question.of(runs)):
+    if off(question.of(runs)) <= 1 + 1e-9:
         return ""
-    return next((said for said, slip in question.slips.items() if near(slip(runs))), question.look)
+    slips = {said: off(slip(runs)) for said, slip in question.slips.items()}
+    said = min(slips, key=lambda said: slips[said], default=question.look)
+    return said if slips.get(said, 2) <= 1 else question.look
 
 
 def holding(question: Choice, runs: Runs) -> set[str]:
@@ -230,7 +233,7 @@ def _congestion(
     tcp = f"{name}:{name.removeprefix('tcp_')}"
     tasks = []
     for run in question.runs:
-        options = {**found.lab.options, **found.lab.runs[run], **who.drawn, "seed": who.seed, "tcp": tcp}
+        options = {**found.lab.options, **who.drawn, **found.lab.runs[run], "seed": who.seed, "tcp": tcp}
         tasks.append(Task(specify(found.topology, options), run))
     try:
         outcomes = play_all(theirs, tasks, place / "runs", jobs=jobs)

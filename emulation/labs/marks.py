@@ -109,7 +109,8 @@ def marked(lab: Lab, found: Found, file: Path, made_of: str, jobs: int | None) -
 def fingerprint(lab: Lab, found: Found, sheet: Path) -> str:
     """What a mark hangs on: the sheet and its programs, the lab, and what runs are made of."""
     runs = [lab.sha256.get(name, "") for name in (KERNEL, PROGRAMS, AIR_MODULE)]
-    parts = [*runs, digest(sorted(found.folder.glob("*.py")))]
+    made_from = [*sorted(found.folder.glob("*.py")), *(file for file in found.files if file.suffix == ".py")]
+    parts = [*runs, digest(made_from)]
     for file in (sheet, *(sheet.parent / q.file for q in found.lab.questions if isinstance(q, Program))):
         try:
             parts.append(hashlib.sha256(plain_file(file)).hexdigest())

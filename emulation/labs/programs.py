@@ -20,10 +20,10 @@ from emulation.play.lab import Lab
 from emulation.play.session import failures
 
 INSIDE = Path(__file__).with_name("inside.py")
-TAP_LIMIT_S, BUILD_LIMIT_S, RUN_LIMIT_S = 30.0, 60.0, 60.0  # wall time
+TAP_LIMIT_S, BUILD_LIMIT_S, RUN_LIMIT_S = 30.0, 60.0, 40.0  # wall time
 PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
 ERROR = re.compile(r"(?:[^\s:]*/)?(?P<file>[\w.-]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
-UNKNOWN = re.compile(r'ERROR: modpost: (?P<what>"\w+" .*undefined!)')
+POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
 
 
 class Wrong(Exception):
@@ -106,10 +106,10 @@ def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
     built = place / "build" / f"{name}.ko"
     if not built.is_file() or built.is_symlink():
         text = str(said.get("wrong", ""))
-        match = ERROR.search(text) or UNKNOWN.search(text)
-        found = (
-            match.groupdict() if match else {"what": (text.strip().splitlines() or ["make says nothing of why"])[-1]}
-        )
+        match = ERROR.search(text) or POSTED.search(text)
+        told = [line for line in text.splitlines() if line.strip() and not line.startswith("make")]
+        last = told[-1] if told else "the compiler was ended, or had nothing to build"
+        found = match.groupdict() if match else {"what": last}
         at = f"{found['file']}, line {found['line']}: " if "line" in found else ""
         raise Wrong(f"{name}.c does not build: {at}{found['what'][:200]}")
     return built

@@ -8,81 +8,52 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.aired import Aired
 from analysis.load import Recorded
-from analysis.trace import Array, Kind, Outcome
+from analysis.trace import Array, Kind
 from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
+from labs.quantities import SLOT_US, airtime_us, collided, flow_kbps, given_up, kbps, meanwhile, sent
 
-STA1, STA2, STA3 = range(3)
-SLOT_NS = 20_000
-
-
-def data(air: Aired) -> Array:
-    """Which frames carry datagrams."""
-    found: Array = (air.kind == Kind.OTHER) & (air.receiver == STA2)
-    return found
-
-
-def collided(run: Recorded) -> Array:
-    found: Array = run.air.outcome == Outcome.COLLISION
-    return found
-
-
-def airtime_us(runs: Runs) -> float:
-    """How long a frame with a datagram is on the air."""
-    air = runs["hidden"].air
-    first = int(np.flatnonzero(data(air))[0])
-    return float(air.end_ns[first] - air.start_ns[first]) / 1000
+STA1, STA3 = 0, 2
 
 
 def spoilt(run: Recorded, station: int) -> Array:
-    """Which frames of a station collided at sta2."""
-    found: Array = data(run.air) & (run.air.station == station) & collided(run)
+    """Which datagrams of a station collided."""
+    found: Array = sent(run, Kind.OTHER, station) & collided(run)
     return found
 
 
 def sent_into(run: Recorded) -> Array:
-    """Which frames of sta1 collided that began when one of sta3 had been on the air for more than a slot."""
-    air = run.air
-    theirs = np.flatnonzero(air.station == STA3)
-    before = theirs[(np.searchsorted(air.start_ns[theirs], air.start_ns) - 1).clip(min=0)]
-    into = (air.start_ns[before] + SLOT_NS < air.start_ns) & (air.start_ns < air.end_ns[before])
-    found: Array = spoilt(run, STA1) & into & (air.culprit == STA3)
+    """Which datagrams of sta1 collided that began when a frame of sta3 had been on the air for more than a slot."""
+    found: Array = spoilt(run, STA1) & meanwhile(run, STA3) & (run.air.culprit == STA3)
     return found
+
+
+def data_us(runs: Runs) -> float:
+    """How long the frame of a datagram is on the air."""
+    return airtime_us(runs["hidden"], Kind.OTHER)
 
 
 def share_spoilt(run: Recorded) -> float:
     """Of the datagrams' frames."""
-    return float((data(run.air) & collided(run)).sum() / data(run.air).sum())
+    return float((sent(run, Kind.OTHER) & collided(run)).sum() / sent(run, Kind.OTHER).sum())
 
 
 def collisions(run: Recorded, kind: Kind) -> int:
-    return int(((run.air.kind == kind) & collided(run)).sum())
+    return int((sent(run, kind) & collided(run)).sum())
 
 
 def slotted(run: Recorded) -> float:
     """The part of sta1's spoilt frames that began within a slot of one of sta3."""
     air = run.air
-    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[(air.station == STA3) & data(air)]
+    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[sent(run, Kind.OTHER, STA3)]
     at = np.searchsorted(theirs, mine).clip(1, theirs.size - 1)
     apart = np.minimum(abs(theirs[at] - mine), abs(theirs[at - 1] - mine))
-    return float((apart <= SLOT_NS).mean())
+    return float((apart <= 1000 * SLOT_US).mean())
 
 
 def counts(run: Recorded) -> Sequence[str]:
     """What the tap has to say."""
     return [str(int(spoilt(run, station).sum())) for station in (STA1, STA3)]
-
-
-def kbps(name: str, runs: Runs) -> float:
-    return runs[name].result.goodput_kbps
-
-
-def given_up(run: Recorded) -> float:
-    """The part of the datagrams that the MAC was done with which it gave up."""
-    ends = [station.counters["end"].get("other", {}) for station in run.result.stations]
-    failed = sum(end.get(reason, 0) for end in ends for reason in ("SHORT_LIMIT", "LONG_LIMIT", "RTS_LIMIT"))
-    return float(failed / (failed + sum(end.get("ACKED", 0) for end in ends)))
 
 
 LAB = Lab(
@@ -104,11 +75,11 @@ LAB = Lab(
             name="airtime",
             asks="Before you run anything: for how long is the frame of one datagram of your size on the air?",
             unit="µs", within=0.01, points=1,
-            of=airtime_us,
+            of=data_us,
             slips={
-                "the PLCP preamble and header are sent before the frame, at 1 Mb/s": lambda r: airtime_us(r) - 192,
+                "the PLCP preamble and header are sent before the frame, at 1 Mb/s": lambda r: data_us(r) - 192,
                 "before the datagram there are headers: UDP, IP, LLC, MAC, and the FCS after it": lambda r: (
-                    airtime_us(r) - 64 * 8 / 2
+                    data_us(r) - 64 * 8 / 2
                 ),
             },
             look="add up the preamble, and the bits of all headers and the datagram at their rate (the handout's box)",
@@ -118,9 +89,9 @@ LAB = Lab(
             asks="sta1 begins to send at a time t. A frame of sta3, as long as its own, spoils it if it begins in a"
             " window around t: how long is that window?",
             unit="µs", within=0.02, points=1,
-            of=lambda runs: 2 * airtime_us(runs),
+            of=lambda runs: 2 * data_us(runs),
             slips={
-                "think of a frame that had begun before t, too": airtime_us,
+                "think of a frame that had begun before t, too": data_us,
                 "who is hidden does not wait for slots: that is why it is called hidden": lambda runs: 20,
             },
             look="draw two bars as long as a frame, push one along the other: from where to where do they touch?",
@@ -130,7 +101,7 @@ LAB = Lab(
             asks="Without RTS/CTS, sta1 and sta3 400 m apart: how much do both flows bring together?",
             unit="kb/s", within=0.01,
             of=lambda runs: kbps("hidden", runs),
-            slips={"this is one flow: both are asked for": lambda runs: runs["hidden"].result.flows[0].goodput_kbps},
+            slips={"this is one flow: both are asked for": lambda runs: flow_kbps("hidden", 0, runs)},
             look="the row `goodput` of the table, column `none`, of the run with your seed and your size",
         ),
         Number(

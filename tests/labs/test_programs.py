@@ -65,3 +65,34 @@ def test_a_link_is_not_followed(lab: Lab, played: Played, tmp_path: Path) -> Non
     (tmp_path / "tap.py").symlink_to("/etc/passwd")
     marked = compare(lab, found, Sheet(who, {}, tmp_path), runs, tmp_path / "tried")
     assert [answer.hint for answer in marked.answers if "it is a link" in answer.hint]
+
+
+LIMITED = """
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_cwnd_clamp = 3;
+	tcp_snd_cwnd_set(tp, 2);
+"""
+
+
+@pytest.mark.parametrize(
+    ("begins", "points", "said"),
+    [
+        (LIMITED, 4, ""),
+        ("", 1, "four hops: not yet"),
+        ("oops", 0, "mine.c does not build: mine.c, line 21: "),
+        ("*(volatile int *)8 = 1;", 0, "mine.c brought the kernel down"),
+    ],
+    ids=["holds the window", "Reno", "no C", "crashes"],
+)
+def test_a_congestion_control_is_judged_by_what_it_does(
+    begins: str, points: int, said: str, lab: Lab, played: Played, tmp_path: Path
+) -> None:
+    found, who, runs = played("own-congestion-control")
+    given = (found.folder / "mine.c").read_text()
+    (tmp_path / "mine.c").write_text(
+        given.replace("mine_init(struct sock *sk)\n{\n", f"mine_init(struct sock *sk)\n{{\n{begins}")
+    )
+    marked = compare(lab, found, Sheet(who, {}, tmp_path), runs, tmp_path / "tried")
+    answer = next(answer for answer in marked.answers if answer.question == "mine")
+    assert (answer.points, answer.of) == (points, 4) and said in answer.hint

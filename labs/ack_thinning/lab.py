@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ACK thinning: a TCP ACK is small, but to send it takes the same waiting, preamble and ACK as a segment does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.load import Recorded
+from analysis.trace import Array, Kind
+from labs import Choice, Essay, Frame, Lab, Number, Runs
+from labs.quantities import DIFS_US, MEAN_BACKOFF_US, SIFS_US, airtime_us, collided, kbps, sent
+
+SHORT, ACK_US = "plain", 304.0
+
+
+def exchange_us(runs: Runs, kind: Kind) -> float:
+    """What it takes to send one frame of this kind over a hop, from the DIFS before it to the MAC's ACK."""
+    air = runs[SHORT].air
+    frame = float((air.end_ns - air.start_ns)[sent(runs[SHORT], kind)].min()) / 1000
+    if kind == Kind.TCP_DATA:
+        frame = airtime_us(runs[SHORT], kind)
+    return DIFS_US + MEAN_BACKOFF_US + frame + SIFS_US + ACK_US
+
+
+def of_segment(runs: Runs) -> float:
+    """What a TCP ACK takes, in per cent of a segment."""
+    return 100 * exchange_us(runs, Kind.TCP_ACK) / exchange_us(runs, Kind.TCP_DATA)
+
+
+def every_second(runs: Runs) -> float:
+    """What it would gain to leave out every second ACK, if nothing else changed, in per cent."""
+    data, ack = exchange_us(runs, Kind.TCP_DATA), exchange_us(runs, Kind.TCP_ACK)
+    return 100 * ((data + ack) / (data + ack / 2) - 1)
+
+
+def gain(runs: Runs) -> float:
+    """What it gains, in per cent."""
+    return 100 * (kbps("delayed", runs) / kbps("plain", runs) - 1)
+
+
+def air_ns(run: Recorded, kind: str) -> int:
+    return sum(station.counters["airtime_ns"].get(kind, 0) for station in run.result.stations)
+
+
+def spoilt_by_ack(run: Recorded) -> Array:
+    """Which segments were spoilt by a TCP ACK: the last frame of who did it that began before their end."""
+    air = run.air
+    found = np.zeros(air.kind.size, bool)
+    rows = np.flatnonzero(sent(run, Kind.TCP_DATA) & collided(run) & (air.culprit >= 0))
+    for row in rows.tolist():
+        theirs = np.flatnonzero((air.station == air.culprit[row]) & (air.start_ns < air.end_ns[row]))
+        found[row] = theirs.size > 0 and air.kind[theirs[-1]] == Kind.TCP_ACK
+    return found
+
+
+LAB = Lab(
+    title="ACK thinning",
+    teaches="what a small frame really costs, what leaving out ACKs gains, and when it is a disaster",
+    minutes=45,
+    topology="string",
+    options={"seconds": 40, "receive_buffer": 32768, "views": "no"},
+    runs={
+        "plain": {"ackthin": "plain"},
+        "delayed": {"ackthin": "delayed", "trace": False},
+        "one of four": {"ackthin": "skip,skip=3", "trace": False},
+        "plain, window 1": {"ackthin": "plain", "window_limit": 1, "trace": False},
+        "delayed, window 1": {"ackthin": "delayed", "window_limit": 1, "trace": False},
+    },
+    drawn={"stations": range(3, 6)},
+    questions=[
+        Number(
+            name="cost",
+            asks="A TCP ACK is 40 bytes long, a segment 1500. What does it take to send the ACK over one hop, in per"
+            " cent of what the segment takes?",
+            unit="%",
+            within=0.04,
+            of=of_segment,
+            slips={
+                "that is the ratio of the bytes: what else takes time?": lambda runs: 100 * 40 / 1500,
+                "besides the bytes and preambles there are DIFS, backoff, SIFS and the MAC's ACK": lambda runs: (
+                    100 * (192 + 76 * 4) / airtime_us(runs[SHORT], Kind.TCP_DATA)
+                ),
+            },
+            look="the handout's box: add it all up for both, and divide",
+        ),
+        Number(
+            name="expected",
+            asks="If every second ACK were left out, and nothing else changed: how much more would arrive?",
+            unit="%",
+            within=0.08,
+            of=every_second,
+            slips={
+                "half of the ACKs are still sent": lambda runs: of_segment(runs),
+            },
+            look="a segment and an ACK per segment, against a segment and half an ACK",
+        ),
+        Number(
+            name="gain",
+            asks="How much more does arrive, over your hops, with one ACK of two (--ackthin delayed) and a window of"
+            " 8?",
+            unit="%",
+            within=0.05,
+            points=2,
+            of=gain,
+            slips={"a number in per cent is asked for": lambda runs: gain(runs) / 100},
+            look="the table's last row, `change of goodput`, or the two goodputs",
+        ),
+        Frame(
+            name="frame",
+            asks="In the run without thinning, find a TCP segment that was spoilt by a TCP ACK on its way back.",
+            run="plain",
+            which=spoilt_by_ack,
+            points=2,
+            look="on the timeline, search for `collision and data`, and see what the frame is from which the line"
+            " comes",
+        ),
+        Number(
+            name="disaster",
+            asks="And with a window of one segment (--window-limit 1): by which factor does thinning lower the"
+            " goodput?",
+            unit="",
+            within=0.03,
+            of=lambda runs: kbps("plain, window 1", runs) / kbps("delayed, window 1", runs),
+            slips={
+                "by which factor is it lower: a number above 1 is asked for": lambda runs: (
+                    kbps("delayed, window 1", runs) / kbps("plain, window 1", runs)
+                ),
+            },
+            look="run both with --window-limit 1, and divide the larger goodput by the smaller",
+        ),
+        Choice(
+            name="holds",
+            asks="Which of these hold of your runs?",
+            points=2,
+            options={
+                "Without thinning, all TCP ACKs are on the air for less than a tenth as long as all segments.": (
+                    lambda r: air_ns(r["plain"], "tcp_ack") < 0.1 * air_ns(r["plain"], "tcp_data")
+                ),
+                "One ACK of four brings more than one of two.": lambda r: kbps("one of four", r) > kbps("delayed", r),
+                "With fewer ACKs TCP retransmits more than twice as much.": lambda r: (
+                    r["delayed"].result.retransmits > 2 * r["plain"].result.retransmits
+                ),
+                "What thinning gains is more than what you expected: there is less contention, too.": lambda r: (
+                    gain(r) > 1.04 * every_second(r)
+                ),
+                "With a window of one segment thinning helps, too.": lambda r: (
+                    kbps("delayed, window 1", r) > kbps("plain, window 1", r)
+                ),
+            },
+            look="five runs: goodput, collisions and retransmissions are in their tables; airtimes are in --json, in"
+            " the stations' counters",
+        ),
+        Essay(
+            name="why",
+            asks="In your words: for what does the receiver wait when the window is one segment, and for what the"
+            " sender? What should a receiver that thins ACKs know?",
+            look="",
+        ),
+    ],
+)

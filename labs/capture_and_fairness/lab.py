@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Capture and fairness: of two frames at once the stronger survives, and so does its sender's contention window."""
+
+from __future__ import annotations
+
+import math
+
+from analysis.load import Recorded
+from analysis.trace import Array, Kind
+from labs import Choice, Essay, Frame, Lab, Number, Runs
+from labs.quantities import collided, fairness, flow_kbps, kbps, meanwhile, sent
+
+STA1, STA3 = 0, 2
+NEAR, FAR = 0, 1  # flows
+
+
+def distance(runs: Runs, station: str) -> float:
+    """Metres from a station to sta2."""
+    nodes = {node["name"]: node for node in runs["capture"].plan["nodes"]}
+    return math.dist(nodes[station]["position"], nodes["sta2"]["position"])
+
+
+def stronger_db(runs: Runs) -> float:
+    """By how much sta1 arrives stronger: two-ray's power falls with the fourth power of the distance."""
+    return 40 * math.log10(distance(runs, "sta3") / distance(runs, "sta1"))
+
+
+def edge_m(runs: Runs, exponent: float = 4) -> float:
+    """Up to where sta1's frames survive those of sta3."""
+    return float(distance(runs, "sta3") / 10 ** (runs["capture"].plan["air"]["capture_db"] / 10 / exponent))
+
+
+def captured(run: Recorded) -> Array:
+    """Which datagrams of sta1 arrived that began when one of sta3 had been on the air for more than a slot."""
+    found: Array = sent(run, Kind.OTHER, STA1) & meanwhile(run, STA3) & ~collided(run)
+    return found
+
+
+def arrives(run: Recorded, station: int) -> float:
+    """The part of a station's datagrams' frames that arrives."""
+    mine = sent(run, Kind.OTHER, station)
+    return float((mine & ~collided(run)).sum() / mine.sum())
+
+
+LAB = Lab(
+    title="Capture and fairness",
+    teaches="of two frames at once the stronger survives: more arrives in all, and the weaker sender starves",
+    minutes=45,
+    topology="network.py",
+    options={"seconds": 10},
+    runs={
+        "capture": {"rts": "none"},
+        "level": {"rts": "none", "near": 200},
+        "RTS": {"rts": "full"},
+        "in range": {"rts": "none", "sense": 550},
+    },
+    drawn={"size": range(800, 1401, 100), "near": range(88, 109, 4)},
+    questions=[
+        Number(
+            name="stronger",
+            asks="Before you run anything: by how many dB does sta1's frame arrive stronger at sta2 than sta3's?",
+            unit="dB",
+            within=0.03,
+            of=stronger_db,
+            slips={"power falls with the fourth power of the distance here": lambda runs: stronger_db(runs) / 2},
+            look="the ratio of the distances, to the fourth power, in dB: ten times its logarithm",
+        ),
+        Number(
+            name="edge",
+            asks="A frame survives another one that is at least 10 dB weaker. With sta3 at 200 m, up to how many"
+            " metres from sta2 may sta1 stand for that?",
+            unit="m",
+            within=0.02,
+            of=edge_m,
+            slips={"power falls with the fourth power of the distance here": lambda runs: edge_m(runs, 2)},
+            look="turn the last question around; then try at the prompt, a metre on either side",
+        ),
+        Number(
+            name="near_kbps",
+            asks="Neither senses the other. What does the near station, sta1, bring?",
+            unit="kb/s",
+            within=0.01,
+            of=lambda runs: flow_kbps("capture", NEAR, runs),
+            look="the table of flows, flow1, of the run with your seed, size and distance, without RTS/CTS",
+        ),
+        Number(
+            name="far_kbps",
+            asks="And the far one, sta3?",
+            unit="kb/s",
+            within=0.05,
+            of=lambda runs: flow_kbps("capture", FAR, runs),
+            look="the table of flows, flow2, of the same run",
+        ),
+        Number(
+            name="jain",
+            asks="And with RTS/CTS: what is Jain's index of fairness of the two goodputs, (x + y)² / 2(x² + y²)?",
+            unit="",
+            within=0.01,
+            of=lambda runs: fairness(runs["RTS"]),
+            slips={
+                "this is the run without RTS/CTS": lambda runs: fairness(runs["capture"]),
+                "there are two flows: divide by 2": lambda runs: 2 * fairness(runs["RTS"]),
+            },
+            look="the two goodputs of the run with RTS/CTS, column kb/s of the table of flows; the index is between"
+            " 0.5 and 1",
+        ),
+        Frame(
+            name="frame",
+            asks="In the run without RTS/CTS, find a datagram of sta1 that arrived though a frame of sta3 had been"
+            " on the air for more than a slot when it began.",
+            run="capture",
+            which=captured,
+            points=2,
+            look="on the timeline, sta3's bar begins first and is marked as a collision; sta1's, which begins later,"
+            " is not",
+        ),
+        Choice(
+            name="holds",
+            asks="Which of these hold of your runs? (Level: sta1 at 200 m, too. In range: with --sense 550.)",
+            points=2,
+            options={
+                "Both together bring more than twice what they bring when level.": lambda r: (
+                    kbps("capture", r) > 2 * kbps("level", r)
+                ),
+                "Fewer than one in ten of the frames that sta3 sends arrives.": lambda r: (
+                    arrives(r["capture"], STA3) < 0.1
+                ),
+                "None of sta1's frames is spoilt.": lambda r: arrives(r["capture"], STA1) == 1,
+                "RTS/CTS makes it fair: Jain's index is above 0.9.": lambda r: fairness(r["RTS"]) > 0.9,
+                "In range of each other, the far one brings at least two thirds of what the near one does.": lambda r: (
+                    flow_kbps("in range", FAR, r) > 2 / 3 * flow_kbps("in range", NEAR, r)
+                ),
+                "In range of each other, and at these distances, both bring the same to within 1 %.": lambda r: (
+                    abs(flow_kbps("in range", FAR, r) / flow_kbps("in range", NEAR, r) - 1) < 0.01
+                ),
+            },
+            look="four runs, two goodputs each: write them into a table; what is spoilt is on the timeline, lane by"
+            " lane",
+        ),
+        Essay(
+            name="why",
+            asks="In your words: what does a collision do to the backoff of the one, and of the other? Why does the far"
+            " station send less, too, and not only lose more?",
+            look="",
+        ),
+    ],
+)

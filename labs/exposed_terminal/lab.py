@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exposed terminals: carrier sense silences who would do no harm."""
+
+from __future__ import annotations
+
+import math
+
+from analysis.load import Recorded
+from analysis.trace import Array, Kind
+from labs import Choice, Essay, Frame, Lab, Number, Runs
+from labs.quantities import (
+    DIFS_US,
+    MEAN_BACKOFF_US,
+    SIFS_US,
+    airtime_us,
+    collided,
+    flow_kbps,
+    kbps,
+    meanwhile,
+    sent,
+)
+
+STA2, STA3 = 1, 2
+SENSED_M = 550.0
+
+
+def alone(runs: Runs) -> float:
+    """What a sender whom nobody disturbs brings, as it was measured."""
+    return flow_kbps("deaf", 0, runs)
+
+
+def cycle_us(runs: Runs) -> float:
+    """What a datagram takes, from one to the next."""
+    data, ack = (airtime_us(runs["deaf"], kind) for kind in (Kind.OTHER, Kind.ACK))
+    return DIFS_US + MEAN_BACKOFF_US + data + SIFS_US + ack
+
+
+def less(us: float, runs: Runs) -> float:
+    """What it would be if a datagram took so much less."""
+    return alone(runs) * cycle_us(runs) / (cycle_us(runs) - us)
+
+
+def quieter_db(runs: Runs) -> float:
+    """By how much to turn down: two-ray's power falls with the fourth power of the distance."""
+    nodes = {node["name"]: node for node in runs["exposed"].plan["nodes"]}
+    gap = math.dist(nodes["sta2"]["position"], nodes["sta3"]["position"])
+    return 40 * math.log10(SENSED_M / gap)
+
+
+def both_at_once(run: Recorded) -> Array:
+    """Which datagrams of sta3 arrived that began while one of sta2 was on the air."""
+    found: Array = sent(run, Kind.OTHER, STA3) & meanwhile(run, STA2) & ~collided(run)
+    return found
+
+
+def lost_to_collisions(runs: Runs) -> float:
+    """The part of the air time that collided datagrams took, where one silences the other."""
+    run = runs["exposed"]
+    spoilt = float((sent(run, Kind.OTHER) & collided(run)).sum())
+    return spoilt * airtime_us(run, Kind.OTHER) / 1e6 / run.result.air_s
+
+
+LAB = Lab(
+    title="Exposed terminals",
+    teaches="carrier sense silences who would do no harm; RTS/CTS does not help, a smaller sensing range does",
+    minutes=45,
+    topology="network.py",
+    options={"seconds": 10},
+    runs={
+        "exposed": {"rts": "none"},
+        "RTS": {"rts": "full"},
+        "deaf": {"rts": "none", "sense": 250},
+        "deaf, RTS": {"rts": "full", "sense": 250},
+        "far": {"rts": "none", "gap": 560},
+    },
+    drawn={"size": range(800, 1401, 100), "gap": range(260, 361, 20)},
+    questions=[
+        Number(
+            name="alone",
+            asks="Before you run anything: what would one sender bring alone, with datagrams of your size?",
+            unit="kb/s",
+            within=0.02,
+            of=alone,
+            slips={
+                "a backoff comes before each frame, also on an idle medium, and an ACK after it: one is missing": (
+                    lambda runs: less(MEAN_BACKOFF_US, runs)
+                ),
+                "this is what both bring at once: one is asked for": lambda runs: 2 * alone(runs),
+            },
+            look="add up what one datagram takes, with the handout's box, from one DIFS to the next; its bits over"
+            " that",
+        ),
+        Number(
+            name="exposed_kbps",
+            asks="What do both flows bring together, with your gap between the senders?",
+            unit="kb/s",
+            within=0.01,
+            of=lambda runs: kbps("exposed", runs),
+            slips={"this is one flow: both are asked for": lambda runs: flow_kbps("exposed", 0, runs)},
+            look="the row `goodput` of the table, column `none`, of the run with your seed, size and gap",
+        ),
+        Number(
+            name="rts_kbps",
+            asks="And with RTS/CTS?",
+            unit="kb/s",
+            within=0.01,
+            of=lambda runs: kbps("RTS", runs),
+            look="the row `goodput` of the table, column `full`, of the run with your seed, size and gap",
+        ),
+        Number(
+            name="deaf_kbps",
+            asks="And without RTS/CTS, if stations sense no farther than they receive (--sense 250)?",
+            unit="kb/s",
+            within=0.01,
+            of=lambda runs: kbps("deaf", runs),
+            look="the row `goodput` of the run with --sense 250; the other options as before",
+        ),
+        Number(
+            name="quieter",
+            asks="Instead, all four may turn their power down. By how many dB at least, so that the two senders,"
+            " your gap apart, do not sense each other any more?",
+            unit="dB",
+            within=0.03,
+            points=2,
+            of=quieter_db,
+            slips={
+                "power falls with the fourth power of the distance here, not with the square": lambda runs: (
+                    quieter_db(runs) / 2
+                ),
+                "dB are ten times the logarithm of a ratio of powers": lambda runs: quieter_db(runs) / 10,
+            },
+            look="at full power a frame is sensed up to 550 m; from there, how much stronger is it at your gap? Try it:"
+            " --power 24.5 less your answer, and a little less still",
+        ),
+        Frame(
+            name="frame",
+            asks="In the run with --sense 250, find a datagram of sta3 that arrived though sta2 had already been"
+            " sending for more than a slot when it began.",
+            run="deaf",
+            which=both_at_once,
+            points=2,
+            look="on the timeline, two bars above each other, in the lanes of the senders; the lower one begins later",
+        ),
+        Choice(
+            name="holds",
+            asks="Which of these hold of your runs?",
+            points=2,
+            options={
+                "With a sensing range of 550 m, collisions take most of the air time that the two lack.": lambda r: (
+                    lost_to_collisions(r) > 0.5 * (1 - kbps("exposed", r) / kbps("deaf", r))
+                ),
+                "RTS/CTS lets both send at the same time.": lambda r: kbps("RTS", r) > 1.2 * kbps("exposed", r),
+                "RTS/CTS makes it worse: it is more to send, and keeps the same ones silent.": lambda r: (
+                    kbps("RTS", r) < kbps("exposed", r)
+                ),
+                "With --sense 250 each flow brings what it would bring alone.": lambda r: (
+                    min(flow_kbps("deaf", n, r) for n in range(2)) > 0.98 * alone(r)
+                ),
+                "Moved apart to 560 m, the two pairs bring no more than before.": lambda r: (
+                    kbps("far", r) < 1.1 * kbps("exposed", r)
+                ),
+            },
+            look="a table of five runs: no RTS, RTS, --sense 250 with each, and --gap 560; who is silent when, and"
+            " who could have been heard where?",
+        ),
+        Essay(
+            name="why",
+            asks="In your words: whom does sta3 keep waiting, and would it have harmed anybody? Why may a smaller"
+            " sensing range, which helps here, be a bad idea in the lab of hidden terminals?",
+            look="",
+        ),
+    ],
+)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A congestion control of one's own: over several hops Reno sends more than the path can hold. Do better."""
+
+from __future__ import annotations
+
+from analysis.load import Recorded
+from labs import Congestion, Essay, Lab, Number, Runs, Test
+from labs.quantities import fairness, kbps
+
+FAIR = 0.97
+
+
+def srtt_ms(run: Recorded) -> float:
+    """TCP's smoothed round trip, the mean over time and flows."""
+    each = [flow.tcp.srtt_ms or 0.0 for flow in run.result.flows if flow.tcp]
+    return sum(each) / max(len(each), 1)
+
+
+def share(name: str, own: Runs, reno: Runs) -> float:
+    """Of the goodput."""
+    return kbps(name, own) / max(kbps(name, reno), 1e-9)
+
+
+def quicker(name: str, own: Runs, reno: Runs) -> bool:
+    """Whether the round trip is at most half as long, of flows that get anywhere."""
+    return 0 < srtt_ms(own[name]) <= 0.5 * srtt_ms(reno[name])
+
+
+def shared(own: Runs, reno: Runs) -> bool:
+    """Whether two flows share nearly what Reno's bring."""
+    return share("two flows", own, reno) >= 0.9 and fairness(own["two flows"]) >= FAIR
+
+
+def fewer(name: str, own: Runs, reno: Runs) -> bool:
+    """Whether at most half as much is retransmitted."""
+    return own[name].result.retransmits <= 0.5 * reno[name].result.retransmits
+
+
+LAB = Lab(
+    title="A congestion control of your own",
+    teaches="writing a congestion control in C for the kernel: as much goodput as Reno, at half the delay",
+    minutes=120,
+    topology="string",
+    options={"seconds": 40, "trace": False},
+    runs={
+        "one hop": {"stations": 2},
+        "four hops": {"stations": 5},
+        "eight hops": {"stations": 9},
+        "two flows": {"stations": 5, "flows": 2},
+    },
+    files=["mine.c", "Kbuild"],
+    questions=[
+        Number(
+            name="reno_kbps",
+            asks="What does Reno (--tcp newreno) bring over eight hops?",
+            unit="kb/s",
+            within=0.01,
+            of=lambda runs: kbps("eight hops", runs),
+            look="the row `goodput, kb/s` of the run with nine stations and your seed",
+        ),
+        Number(
+            name="reno_srtt",
+            asks="And how long is its round trip (SRTT) there?",
+            unit="ms",
+            within=0.02,
+            of=lambda runs: srtt_ms(runs["eight hops"]),
+            look="the last column of the table of flows of that run",
+        ),
+        Number(
+            name="needed",
+            asks="By Little's law, how many segments of 1460 bytes would have to be on their way for the same"
+            " goodput, if the round trip were 150 ms?",
+            unit="segments",
+            within=0.05,
+            of=lambda runs: kbps("eight hops", runs) * 0.150 / (8 * 1.460),
+            slips={
+                "a byte has eight bits": lambda runs: kbps("eight hops", runs) * 0.150 / 1.460,
+                "that is how many there are with the round trip that Reno makes": lambda runs: (
+                    kbps("eight hops", runs) * srtt_ms(runs["eight hops"]) / 1000 / (8 * 1.460)
+                ),
+            },
+            look="what passes in a second, times how long each takes",
+        ),
+        Congestion(
+            name="mine",
+            asks="Write mine.c. Each of four tests is a point, against Reno under the same seed: over one hop, 97 %"
+            " of its goodput; over four hops 93 % of it, and at most half of the retransmissions; over eight hops as"
+            " much goodput, at most half the round trip; and two flows over four hops that share 90 % of it"
+            " (Jain's index 0.97), at most half the round trip.",
+            look="",
+            file="mine.c",
+            runs=["one hop", "four hops", "eight hops", "two flows"],
+            tests=[
+                Test(
+                    "one hop",
+                    lambda own, reno: share("one hop", own, reno) >= 0.97,
+                    "it brings too little: does the window grow at all, and to two segments at least?",
+                ),
+                Test(
+                    "four hops",
+                    lambda own, reno: share("four hops", own, reno) >= 0.93 and fewer("four hops", own, reno),
+                    "compare goodput and retransmissions with --tcp newreno: what is lost was sent on top of too much",
+                ),
+                Test(
+                    "eight hops",
+                    lambda own, reno: share("eight hops", own, reno) >= 1 and quicker("eight hops", own, reno),
+                    "compare goodput and SRTT with --tcp newreno: how many segments does the path hold, and where"
+                    " are the others? The first window counts, too",
+                ),
+                Test(
+                    "two flows",
+                    lambda own, reno: shared(own, reno) and quicker("two flows", own, reno),
+                    "compare the shares and SRTTs of both flows with --tcp newreno: who waits behind whom?",
+                ),
+            ],
+        ),
+        Essay(
+            name="why",
+            asks="In your words: what tells your congestion control that the window is enough, and what would it do"
+            " on a wire of 100 Mb/s and 50 ms?",
+            look="",
+        ),
+    ],
+)

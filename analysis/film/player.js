@@ -26,7 +26,7 @@ function drawPaths(pen, at) {
     pen.globalAlpha = 1 - 0.75 * path.quiet / scene.hold;
     const aside = (number - (scene.flows.length - 1) / 2) * 4;
     for (let leg = 0; leg + 1 < path.over.length; leg++) {
-      const [from, to] = beside(at[path.over[leg]], at[path.over[leg + 1]], aside, 9);
+      const [from, to] = alongside(at[path.over[leg]], at[path.over[leg + 1]], aside, 9);
       line(pen, from, to, flowColour(number), 3.5);
       head(pen, from, to, flowColour(number), 11);
     }
@@ -50,7 +50,7 @@ function drawFrames(pen, at) {
         pen.fillText(scene.kinds[kind[i] & 15], sender[0] + 8, sender[1] + 18);
       }
       if (receiver) {
-        const [a, b] = beside(sender, receiver, 5, 8);
+        const [a, b] = alongside(sender, receiver, 5, 8);
         const part = age <= 0 ? (now - start[i]) / (end - start[i]) : 1;
         const tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
         line(pen, a, tip, style, 1.6);
@@ -80,7 +80,7 @@ function drawLostLinks(pen, at) {
 }
 
 function drawStage() {
-  const { pen, height } = fit(stage);
+  const { pen, height } = sheet(stage);
   const metres = scene.positions(now), at = metres.map(place);
   const ink = colours.ink, ends = new Map();
   scene.flows.forEach((flow, number) => [flow.source, flow.destination].forEach((end) => ends.set(end, flowColour(number))));
@@ -130,7 +130,7 @@ function paintStrip(pen, width, height) {
 }
 
 function drawStrip() {
-  const { pen, width, height } = fit(strip);
+  const { pen, width, height } = sheet(strip);
   if (painted?.width !== strip.width || painted?.height !== strip.height) {
     painted = Object.assign(document.createElement("canvas"), { width: strip.width, height: strip.height });
     const brush = painted.getContext("2d");

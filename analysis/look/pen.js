@@ -3,7 +3,7 @@
 "use strict";
 
 // The canvas, as large as it is shown and in the screen's own pixels, empty; and how large that is.
-function fit(canvas) {
+function sheet(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas, ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
@@ -41,7 +41,7 @@ function head(pen, from, to, style, size) {
 }
 
 // From a to b, cut at both ends, and a little to the right of the way.
-function beside(a, b, aside, cut) {
+function alongside(a, b, aside, cut) {
   const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
   const part = Math.min(cut, long / 3), off = [-uy * aside, ux * aside];
   return [[a[0] + ux * part + off[0], a[1] + uy * part + off[1]], [b[0] - ux * part + off[0], b[1] - uy * part + off[1]]];

@@ -5,15 +5,9 @@
 const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // of the classes of run.js
 const FONT = "11px system-ui, sans-serif";
 
-// The canvas, as large as it is shown and in the screen's own pixels, empty; and how large that is.
+// The canvas, of one colour, and how large it is.
 function begin(canvas, fill) {
-  const scale = devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = canvas;
-  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-  }
-  const ink = canvas.getContext("2d");
-  ink.setTransform(scale, 0, 0, scale, 0, 0);
+  const { pen: ink, width, height } = sheet(canvas);
   ink.fillStyle = fill;
   ink.fillRect(0, 0, width, height);
   ink.font = FONT;

@@ -15,8 +15,8 @@ from analysis.timeline.segments import NO_FLOW
 from analysis.trace import CATEGORIES, Array, Kind, Outcome
 
 HERE = Path(__file__).parent
-PROGRAMS = ("times.js", "run.js", "query.js", "derive.js", "scale.js", "draw.js", "lanes.js", "tcp.js", "pane.js",
-            "main.js")  # fmt: skip
+PROGRAMS = ("times.js", "pen.js", "run.js", "query.js", "derive.js", "scale.js", "draw.js", "lanes.js", "tcp.js",
+            "pane.js", "main.js")  # fmt: skip
 NOBODY = 255
 QUICK = 6  # of gzip's levels: half the time of the best, and a few percent more
 

@@ -220,7 +220,7 @@ def test_a_lost_connection_and_an_end_are_said(browser: str) -> None:
       live.server.events.onerror();
       said.lost = element("trouble").textContent;
     """, browser)  # fmt: skip
-    assert said["asks"] and "has ended: it was asked to." in said["ended"] and said["enabled"] == 0
+    assert said["asks"] and "has ended: what it left is in runs/toy/" in said["ended"] and said["enabled"] == 0
     assert "does not answer" in said["lost"]
 
 

@@ -81,7 +81,7 @@ class Toy:
             self.t = next(moment["t_ns"] for moment in self.moments if moment["name"] == of["moment"])
             self.coming, self.running = [], False
         elif do == "end":
-            self.ended, self.running = "the network has ended: it was asked to.", False
+            self.ended, self.running = "what it left is in runs/toy/", False
         else:
             raise ValueError(f"There is no verb “{do}”.")
 

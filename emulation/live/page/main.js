@@ -41,7 +41,12 @@ const live = {
     const busy = told.busy ? `The network goes ${told.busy} …` : null;
     if (busy !== this.busy) this.hint(busy ?? "");
     this.busy = busy;
-    if (told.ended) { this.server.events.close(); this.trouble(null); }
+    if (told.ended) {
+      this.server.events.close();
+      this.hint("");
+      element("script").removeAttribute("href");
+      this.trouble(null);
+    }
     this.touch();
   },
 
@@ -61,7 +66,7 @@ const live = {
     if (why) this.acts(false);
   },
   trouble(said) {
-    const ended = this.air?.latest?.ended, words = said ?? (ended ? ended[0].toUpperCase() + ended.slice(1) : this.away) ?? "";
+    const ended = this.air?.latest?.ended, words = said ?? (ended ? `The network has ended: ${ended}` : this.away) ?? "";
     if (!this.air) text(element("loading"), words || "waiting for the network …");
     element("trouble").hidden = !words;
     text(element("trouble").firstElementChild, words);
@@ -174,6 +179,9 @@ const live = {
   },
   hint(said) { text(element("hint"), said); },
 
+  async end() {
+    if (await this.server.ask("end") && !this.air.latest.ended) this.hint("The network ends; what it leaves is being counted …");
+  },
   toggle() { this.server.ask(this.air.latest?.running ? "pause" : "run"); },
   step(to) { this.server.ask("step", { to }); },
   changePace(decades) { this.pace.ask(this.pace.asked + decades); },
@@ -198,7 +206,7 @@ const live = {
     element("help").onclick = () => element("keys").showModal();
     element("run").onclick = () => this.toggle();
     element("end").onclick = () => element("ending").showModal();
-    element("ending").onclose = () => { if (element("ending").returnValue === "end") this.server.ask("end"); element("ending").returnValue = ""; };
+    element("ending").onclose = () => { if (element("ending").returnValue === "end") this.end(); element("ending").returnValue = ""; };
     element("pick").onclick = () => this.picking ? this.stopPicking() : this.startPicking();
     element("whole").onclick = () => this.wholeMap();
     element("trouble").lastElementChild.onclick = () => { element("trouble").hidden = true; };

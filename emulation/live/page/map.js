@@ -56,7 +56,7 @@ class Stage {
   }
 
   draw() {
-    const { pen, width, height } = fit(this.canvas), metres = this.positions(), at = this.places(metres);
+    const { pen, width, height } = sheet(this.canvas), metres = this.positions(), at = this.places(metres);
     this.grid(pen, width, height);
     if (this.shows.ranges) this.circles(pen, at);
     if (this.shows.links) this.lines(pen, at, this.air.links(metres, this.dragged >= 0));
@@ -120,7 +120,7 @@ class Stage {
       for (let leg = 0; leg + 1 < over.length; leg++) {
         const [from, to] = [at[over[leg]], at[over[leg + 1]]], key = `${over[leg]} ${over[leg + 1]}`;
         if (!from || !to) continue;
-        const [a, b] = beside(from, to, 5 + 6 * (taken.get(key) ?? 0), RING + 3), style = flowColours[n % flowColours.length];
+        const [a, b] = alongside(from, to, 5 + 6 * (taken.get(key) ?? 0), RING + 3), style = flowColours[n % flowColours.length];
         taken.set(key, (taken.get(key) ?? 0) + 1);
         line(pen, a, b, style, known ? 4 : 1.5, known ? [] : [2, 6]);
         if (known) head(pen, a, b, style, 12);
@@ -138,7 +138,7 @@ class Stage {
       if (slow && sending) this.sending(pen, from, frame, style, part);
       pen.globalAlpha = sending ? 1 : 1 - (now - frame.end) / fade;
       if (to) {
-        const [a, b] = beside(from, to, 0, RING + 2), tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+        const [a, b] = alongside(from, to, 0, RING + 2), tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
         line(pen, a, tip, style, slow ? 3 : 2);
         head(pen, a, tip, style, slow ? 11 : 8);
       } else disc(pen, from, RING + 16 * (sending ? part : 1), null, style);

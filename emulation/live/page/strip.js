@@ -44,7 +44,7 @@ class Strip {
   }
 
   draw() {
-    const { pen, width, height } = fit(this.canvas), { air, span } = this, { now } = air;
+    const { pen, width, height } = sheet(this.canvas), { air, span } = this, { now } = air;
     const radios = air.network.nodes.map((node, n) => n).filter((n) => air.network.nodes[n].radio !== false);
     const lane = Math.min(30, (height - 16) / radios.length), long = (width - NAMES_PX) / span, edge = width - (width - NAMES_PX) * AHEAD;
     const x = (ns) => Math.max(NAMES_PX, edge + (ns - now) * long), row = new Map(radios.map((n, at) => [n, 16 + at * lane]));

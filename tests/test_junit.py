@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import experiments
@@ -143,3 +146,30 @@ def test_each_outcome_is_written() -> None:
 def test_where_there_can_be_no_file_is_said_first(words: str, there: str, said: str) -> None:
     with pytest.raises(click.UsageError, match=said):
         cli.main([*words.split(), "--junit", there], standalone_mode=False)
+
+
+CI = Path(__file__).parents[1] / "docs/ci.md"
+COMMANDS = re.findall(r"(?:    \./dcflab|dcflab/dcflab) (.+)$", CI.read_text(), re.M)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_commands_of_the_page_are_sound(line: str) -> None:
+    command: click.Command = cli
+    ctx, words = click.Context(cli), shlex.split(line)
+    while isinstance(command, click.Group):
+        found = command.get_command(ctx, words.pop(0))
+        assert found, line
+        command = found
+    command.make_context("dcflab", words)
+
+
+def test_the_pages_jobs_hand_the_report_on() -> None:
+    """As YAML; each writes the file that it names, and keeps it however the check ends."""
+    jobs = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", CI.read_text(), re.S)]
+    assert len(jobs) == 2 and len(COMMANDS) > 6
+    steps = jobs[0]["jobs"]["check"]["steps"]
+    assert any("--junit report.xml" in step.get("run", "") for step in steps)
+    assert [step["with"].get("report_paths") for step in steps if step.get("if") == "always()"] == [None, "report.xml"]
+    job = jobs[1]["module check"]
+    assert any("--junit report.xml" in line for line in job["script"])
+    assert job["artifacts"]["when"] == "always" and job["artifacts"]["reports"] == {"junit": "report.xml"}

@@ -330,7 +330,7 @@ def test_what_a_check_finds_comes_again(here: Path) -> None:
     assert (stages["build"]["findings"], stages["compare"]["seconds"]) == ([], None)
     finding = stages["workout"]["findings"][0]
     assert (finding["name"], finding["seed"]) == ("use after free", 2)
-    assert f"again: {finding['again']}\n" in (here / "report.xml").read_text()
+    assert f"again: {finding['again']}" in (here / "report.xml").read_text()
     words = shlex.split(finding["again"])
     assert words[:3] == ["./dcflab", "module", "check"]
     again = dcflab(here, *words[1:], "--json", limit_s=300)

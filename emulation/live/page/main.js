@@ -69,6 +69,7 @@ const live = {
     const ended = this.air?.latest?.ended, words = said ?? (ended ? `The network has ended: ${ended}` : this.away) ?? "";
     if (!this.air) text(element("loading"), words || "waiting for the network …");
     element("trouble").hidden = !words;
+    element("trouble").classList.toggle("calm", Boolean(ended && !said));
     text(element("trouble").firstElementChild, words);
   },
 

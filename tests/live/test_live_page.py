@@ -47,6 +47,22 @@ def test_a_station_is_dragged_out_of_range_and_its_flow_dies(table: Callable[...
     assert again.trace() == live.trace() and len(again.trace()) > 20_000
 
 
+def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[..., Table], browser: str) -> None:
+    """A station that was brought near is a neighbour only then."""
+    said = look(table(stations=3), browser, """
+      const way = () => live.air.latest.routes.flow1.join();
+      await when(() => way() === "sta1,sta2,sta3");
+      press(" ");
+      await drag(2, [100, 150]);
+      await when(() => live.air.latest.nodes.sta3.position[1] > 100);
+      said.before = way();
+      element("anew").click();
+      await when(() => way() === "sta1,sta3");
+      said.hidden = [element("anew").hidden, element("way").hidden, element("routing").parentElement.hidden];
+    """)  # fmt: skip
+    assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, True]}
+
+
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:
     """Of two stations that are hidden from each other and send to the one between them."""
     ranges = {"transmission_m": 250, "carrier_sense_m": 300}

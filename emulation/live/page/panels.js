@@ -36,7 +36,11 @@ class Panels {
     element("congestion").replaceChildren(new Option("usual TCP", ""), ...(choices.tcp ?? []).map((name) => new Option(name, name)));
     for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
     element("to").value = names[names.length - 1];
-    for (const id of ["rts", "rate", "routing", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
+    const [way, other] = choices.routing ?? [];
+    for (const [id, there] of [["routing", other], ["way", way && !other && way !== "static"], ["anew", way === "static" && !other]])
+      (id === "routing" ? element(id).parentElement : element(id)).hidden = !there;
+    text(element("way"), `routing ${way}`);
+    for (const id of ["rts", "rate", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
     element("told").replaceChildren(...TOLD.flatMap((name) => [tag("dt", {}, name), tag("dd", {}, DIFFER)]));
     element("flows").replaceChildren();
     element("moments").replaceChildren();
@@ -61,6 +65,7 @@ class Panels {
     this.asks(element("tcp"), "tcp", (congestion) => ({ flow: null, congestion }));
     this.asks(element("routing"), "routing", (kind) => ({ kind }));
     element("start").onsubmit = (event) => { event.preventDefault(); this.start(element("from").value, element("to").value); };
+    element("anew").onclick = () => this.server.ask("routing", { kind: "static" });
     element("save").onclick = () => this.server.ask("save");
   }
 
@@ -77,8 +82,7 @@ class Panels {
     this.drawFlows(latest);
     this.drawMoments(latest);
     this.drawCounters(latest);
-    const ways = this.air.network.choices?.routing ?? [];
-    shown(element("routing"), latest.routing ?? (ways.length === 1 ? ways[0] : null));
+    shown(element("routing"), latest.routing);
   }
 
   station(latest) {

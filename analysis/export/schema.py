@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables that runs are exported as, column by column; docs/data.md has the same for people.
 
-Tidy: a row is one thing, a column one quantity, and a name ends with its unit; a number without one is a count. Every
-table begins with what run a row is of, so that all of a folder's runs, of whatever study or sweep, are one table.
+Tidy: a row is one thing, a column one quantity, and a name ends with its unit; a number without one is a count, or a
+ratio. Every table begins with what run a row is of, so that all of a folder's runs, of whatever study or sweep, are one table.
 """
 
 from __future__ import annotations
@@ -239,4 +239,4 @@ TABLES: Mapping[str, Table] = {
 def markdown(table: Table) -> str:
     """Its part of docs/data.md."""
     rows = [f"| `{column.name}` | {column.type} | {column.text} |" for column in table.columns]
-    return "\n".join(["| column | | |", "|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| column | type | |", "|---|---|---|", *rows]) + "\n"

@@ -2,7 +2,8 @@
 """The tables that runs are exported as, column by column; docs/data.md has the same for people.
 
 Tidy: a row is one thing, a column one quantity, and a name ends with its unit; a number without one is a count, or a
-ratio. Every table begins with what run a row is of, so that all of a folder's runs, of whatever study or sweep, are one table.
+ratio. Every table begins with what run a row is of, so that all of a folder's runs, of whatever study or sweep, are one
+table.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def test_nothing_of_a_machine_or_a_day_is_in_it() -> None:
 
 def test_it_is_started_as_the_page_says() -> None:
     """The command's program is among dcflab's packages."""
-    line = "./dcflab python -m jupyter execute --output=mine.ipynb docs/from-a-sweep-to-a-figure.ipynb"
+    line = './dcflab python -m jupyter execute --output="$PWD/mine.ipynb" docs/from-a-sweep-to-a-figure.ipynb'
     assert (
         f"    {line}\n" in read().cells[0].source + "\n" and f"    {line}" in (NOTEBOOK.parent / "data.md").read_text()
     )

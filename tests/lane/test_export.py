@@ -142,3 +142,13 @@ def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
     assert means == [pytest.approx(flow / 1000, abs=0.006) for flow in found.flows.goodput_kbps]
     subprocess.run([*flent, "-p", "tcp_cwnd", "-o", "cwnd.svg"], cwd=place, capture_output=True, check=True)
     assert (place / "cwnd.svg").read_text().count("<path") > 4
+
+
+def test_routes_that_nobody_tells_of_are_a_table_too(place: Path) -> None:
+    dcflab(place, "run", "string", "--stations", "3", "--link", "mesh", "--routing", "hwmp", "--seconds", "2",
+           "--no-trace", "--no-figures", "--out", "mesh")  # fmt: skip
+    found = export.tables(place / "mesh")
+    ways, flow = found.routes, found.flows.iloc[0]
+    assert ways.hops.dropna().tolist() and set(ways.hops.dropna()) == {2}
+    assert (ways.until_ns - ways.time_ns)[~ways.has_route].sum() == pytest.approx(flow.without_route_s * 1e9)
+    assert not len(found.frames), "without a trace there are no frames"

@@ -34,7 +34,8 @@ with Net.of(NETWORK, moving=True) as net:
 
 @dataclass(frozen=True)
 class Deed:
-    """So many ns after the start the lane's program (`emulation.lane.live`) was asked for this: it did, or refused."""
+    """So many ns after the start the lane's program (`emulation.lane.live`) was asked for this: it did, a nanosecond
+    later, or refused."""
 
     at_ns: int
     asked: dict[str, Any]
@@ -69,11 +70,9 @@ def program(specification: str) -> str:
 
 def script(title: str, specification: str, deeds: Sequence[Deed], end_ns: int) -> str:
     """All of it as a script, up to a moment."""
-    lines, now_ns = [], -1
+    lines = []
     for deed in deeds:
-        if deed.at_ns != now_ns:
-            lines.append(f"stage.until({deed.at_ns:_})  # ns")
-            now_ns = deed.at_ns
+        lines.append(f"stage.until({deed.at_ns + 1:_})  # ns")
         lines += [f"with contextlib.suppress(OSError, ValueError):  # {deed.refused}"] * bool(deed.refused)
         lines.append("    " * bool(deed.refused) + said(**deed.asked))
     lines.append(f"stage.until({end_ns:_})")

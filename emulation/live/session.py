@@ -10,6 +10,7 @@ answer, and to go back is to end this lane and to answer another one as this one
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections import deque
@@ -72,6 +73,7 @@ class Session:
         self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
         self.changed = threading.Condition()
         self.pace, self.running, self.ending = Pace(), True, False
+        self.striding = False  # time passes, and it is not known yet how far
         self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
         self.busy: str | None = None
         self.ended: str | None = None
@@ -115,6 +117,7 @@ class Session:
         if rows and not self.busy:
             self.publish({"event": "frames", "frames": rows})
         with self.changed:
+            self.striding = False
             if self.current:
                 self.current.requests[: None if said["error"] else 1] = []
                 if not self.current.requests:
@@ -130,7 +133,7 @@ class Session:
             file.seek(self.read)
             data = file.read()
         self.read += len(data)
-        slow = not self.running or self.pace.pace <= SHOWN_SLOW
+        slow = not self.busy and (not self.running or self.pace.pace <= SHOWN_SLOW)
         return self.air.feed(data, self.t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
 
     def _next(self) -> dict[str, Any]:
@@ -151,19 +154,21 @@ class Session:
                 if self.current:
                     return self.current.requests[0]
                 if self.steps:
+                    self.striding = True
                     return self.steps.popleft()
                 if self.stale:
                     self.stale = False
                     return deeds.until(self.t_ns)
                 if (stride := self._stride()) is not None:
+                    self.striding = True
                     return deeds.until(self.t_ns + stride)
 
     def _stride(self) -> int | None:
-        """How much time is to pass now, in ns; None, having waited, if something else may be to do. A lane that is not
-        needed is asked for nothing now and then, as it may be gone."""
+        """How much time is to pass now, in ns; None, having waited, if something else may be to do. A lane that is gone
+        while it is not needed is asked for nothing, so that this is noticed."""
         due_s = self.pace.due_s(self.now_s()) if self.running else ALIVE_S
         if due_s > 0:
-            return None if self.changed.wait(due_s) or self.running else 0
+            return 0 if not self.changed.wait(due_s) and not self.running and ended_children() else None
         return self.pace.stride(self.now_s()) or None
 
     def do(self, asked: verbs.Any_) -> None:
@@ -196,9 +201,14 @@ class Session:
             if pace is not None:
                 self.pace.pace, self.pace.owed_ns = pace, 0.0
             if running is not None:
-                self.running = running
+                was, self.running = self.running, running
                 self.pace.halt()
-                self.steps = deque([*self.steps, *further] if further else [])
+                if not further:
+                    self.steps.clear()
+                self.changed.notify_all()
+                if not running and (was or not further):  # the time that is said then is where it stands
+                    self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
+                self.steps.extend(further)
             self.stale = True
             self.changed.notify_all()
         self.tell()
@@ -313,6 +323,14 @@ class Session:
     def leave(self, page: deque[str]) -> None:
         with self.changed:
             self.pages = [each for each in self.pages if each is not page]
+
+
+def ended_children() -> bool:
+    """Whether a child of this process has ended that nobody has waited for."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 def requests(asked: verbs.Any_, session: Session) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from emulation.live.session import BackError, Session
 from emulation.plan import plan
 from emulation.specification import specify
 
+WITHIN_S = 60
 IDLE = [0, 0, 0, 31, 0xFFFF, 0]
 
 
@@ -25,6 +26,8 @@ class Puppet:
         self.session, self.asked, self.refuses = session, list[dict[str, Any]](), dict[str, str]()
         self.places = {node["name"]: node["position"] for node in session.plan["nodes"]}
         self.t_ns = 0
+        self.at_until, self.may_go = threading.Event(), threading.Event()  # it has begun to let time pass; it may end
+        self.may_go.set()
 
     def state(self, error: str | None) -> str:
         flow = {"source": "sta1", "destination": "sta3", "kind": "bulk", "congestion": "reno", "running": True}
@@ -48,6 +51,8 @@ class Puppet:
             self.asked.append(asked)
             error = self.refuses.get(asked["do"])
             if asked["do"] == "until":
+                self.at_until.set()
+                assert self.may_go.wait(WITHIN_S)
                 self.t_ns = asked["ns"]
             elif asked["do"] == "move" and not error:
                 self.places[asked["node"]] = asked["position"]

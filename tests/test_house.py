@@ -45,7 +45,7 @@ ARROWS = {
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis"},
-    "labs": {"analysis", "topologies"},
+    "labs": {"analysis", "experiments", "topologies"},
     "topologies": set(),
     "traffic": set(),
 }  # fmt: skip

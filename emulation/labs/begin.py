@@ -38,7 +38,8 @@ def handout(found: Found, who: Student | None = None, folder: Path | None = None
 
 
 def own(line: str, found: Found, who: Student, folder: Path | None) -> str:
-    """A line of a handout, in a student's numbers: those of a command, and where it finds the network."""
+    """A line of a handout, in a student's numbers: those of a command, but for options written with a =, and where it
+    finds the network."""
     if COMMAND in line:
         for option, value in {**who.drawn, "seed": who.seed}.items():
             line = re.sub(rf"(--{option.replace('_', '-')}) \S+", rf"\g<1> {value}", line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analysis.load import Recorded
 from analysis.trace import Array, Kind
+from experiments import cwl
 from labs import Choice, Essay, Frame, Lab, Number, Runs
 from labs.quantities import collided, kbps, sent
 
@@ -49,17 +50,18 @@ LAB = Lab(
     topology="string",
     options={"seconds": 40, "views": "no"},
     runs={
-        "one hop": {"stations": 2, "window_limit": 1, "trace": False},
-        **{of_window(window): {"window_limit": window, "trace": window == LARGEST} for window in WINDOWS},
+        "one hop": {"stations": 2, "trace": False, **cwl(1)},
+        **{of_window(window): {"trace": window == LARGEST, **cwl(window)} for window in WINDOWS},
     },
     drawn={"stations": range(7, 12)},
+    files=["windows.py"],
     questions=[
         Number(
             name="one_by_one",
             asks="Run one hop first, with a window of one segment. From that: what does a window of one segment"
             " bring over all your hops? Work it out before you run it.",
             unit="kb/s",
-            within=0.1,
+            within=0.03,
             of=lambda runs: goodput(runs, 1),
             slips={
                 "each hop carries the segment anew, and its ACK back": lambda runs: kbps("one hop", runs),

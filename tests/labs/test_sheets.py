@@ -16,8 +16,9 @@ from played import Played
 import labs
 from emulation.cli.main import cli
 from emulation.labs import judge, marks
+from emulation.labs.begin import handout
 from emulation.labs.judge import right_answers
-from emulation.labs.sheet import read
+from emulation.labs.sheet import read, student
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 
@@ -89,6 +90,14 @@ def test_a_lab_is_begun_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         CliRunner().invoke(
             cli, ["lab", "hidden-terminal", "--student", "Ada L."], catch_exceptions=False, standalone_mode=False
         )
+
+
+def test_a_students_handout_has_the_students_numbers_where_they_are_to_be() -> None:
+    found = labs.find("window-against-hops")
+    who = student(found, "ada")
+    text = handout(found, who, Path("mine"))
+    drawn = f"--stations {who.drawn['stations']} --seed {who.seed} "
+    assert drawn in text and "--stations=2" in text and "run mine/windows.py" in text and "--seed 1 " not in text
 
 
 @pytest.fixture

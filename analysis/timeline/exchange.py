@@ -36,9 +36,9 @@ def remarked(shown: Capture) -> Said:
     comment = shown.options
     has = np.flatnonzero(shown.data[comment] == pcapng.OPT_COMMENT)
     sizes = shown.data[comment[has] + 2] | shown.data[comment[has] + 3].astype(np.int64) << 8
-    text = shown.data.tobytes()
+    text = memoryview(shown.data)  # type: ignore[arg-type]  # an array is a buffer
     for row, at_byte, size in zip(has.tolist(), (comment[has] + 4).tolist(), sizes.tolist(), strict=True):
-        rest, _, _ = text[at_byte : at_byte + size].decode().partition("queued ")
+        rest, _, _ = str(text[at_byte : at_byte + size], "utf-8").partition("queued ")
         if rest not in known:
             known[rest] = _parts(rest)
         attempt[row], given_up[row], category[row] = known[rest]

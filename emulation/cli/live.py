@@ -82,9 +82,10 @@ def play(
         try:
             play_in(folder, replace(lab, lane=Lanes(lane, session)), script, title, as_json, (), Listener(line=say))
         except SystemExit as ended:
-            session.over(
-                f"what it left is in {folder}/" if not ended.code else "its program failed: the terminal says why"
+            left = (
+                f"what it left is in {folder}/" if folder.exists() else "no time had passed in it, so it left nothing"
             )
+            session.over(left if not ended.code else "its program failed: the terminal says why")
             raise
         except BaseException as error:
             session.over(str(error) or "interrupted")

@@ -9,6 +9,7 @@ page may load nothing from elsewhere. Whoever fails at any of this gets 403, wit
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import threading
 from http import HTTPStatus
@@ -111,9 +112,9 @@ class Handler(BaseHTTPRequestHandler):
             self.events()
         elif what == "script":
             text = self.server.session.script().encode()
-            name = f"{self.server.session.title}.py".replace('"', "")
+            name = re.sub(r"[^\w.+-]", "_", self.server.session.title, flags=re.ASCII)
             self.answer(HTTPStatus.OK, text, "text/x-python; charset=utf-8",
-                        {"Content-Disposition": f'attachment; filename="{name}"'})  # fmt: skip
+                        {"Content-Disposition": f'attachment; filename="{name}.py"'})  # fmt: skip
         else:
             self.answer(HTTPStatus.NOT_FOUND)
 

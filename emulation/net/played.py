@@ -25,7 +25,8 @@ LIVE = "live"  # what such a run is called
 
 @contextlib.contextmanager
 def play(net: Net) -> Iterator[Stage]:
-    """Its flows run, while time passes as the stage is told; what happens is kept as a run is. Raises PlanError."""
+    """Its flows run, while time passes as the stage is told; what happens is kept as a run is, if any did. Raises
+    PlanError."""
     if not net.started:
         raise PlanError("play: the network has not started: net.start()")
     with net.kept(LIVE, True) as keep:
@@ -40,7 +41,8 @@ def play(net: Net) -> Iterator[Stage]:
                 net.presence.loop = None
                 flows, reports = stage.finish()
         result = measurement.result(reports)
-        keep(result, result["air_s"], applications=flows)
+        if result["air_s"]:
+            keep(result, result["air_s"], applications=flows)
 
 
 def reroute(net: Net) -> dict[str, dict[str, str]]:

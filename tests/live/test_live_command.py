@@ -93,6 +93,17 @@ def test_however_it_is_ended_it_leaves_what_any_run_leaves(
         assert not replay(live.folder).differences
 
 
+def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tmp_path: Path) -> None:
+    with started(tmp_path / "run") as live:
+        live.do("back", moment="start")
+        assert live.state(busy=None, running=False)["t_ns"] == 0
+        live.do("end")
+        while not (ended := live.state())["ended"]:
+            pass
+        status, said = live.end()
+    assert status == 0 and not said and "nothing" in ended["ended"] and not live.folder.exists()
+
+
 def test_a_lane_that_dies_is_said_on_the_page_and_on_the_terminal(prepared: Prepared, tmp_path: Path) -> None:
     with started(tmp_path / "run") as live:
         live.do("pause")

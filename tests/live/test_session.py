@@ -61,6 +61,27 @@ def test_a_script_repeats_to_the_byte_what_was_done(table: Callable[..., Table])
     assert {move["node"] for move in ours["moves"]} == {"sta3"}
 
 
+def test_however_much_is_done_at_one_moment_its_script_repeats_it(table: Callable[..., Table]) -> None:
+    """Who asks for the time often without waiting is let on in steps: it is the same for both."""
+    live = table("mesh", size="4x4", flows=2)
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(300 * MS)
+        for number in range(60):
+            page.do("move", node="sta6", position=[200 + number, 210])
+            page.do("set", node="sta3", tx_power_dbm=20 + number / 100)
+            page.do("pace", pace=1 + number)  # for which it is looked at once more
+        page.do("set", rts="full")
+        assert page.session.t_ns < 301 * MS
+        page.until(800 * MS)
+
+    live.play(play)
+    again = table("mesh", size="4x4", flows=2)
+    again.run(live.session.script())
+    assert again.trace() == live.trace()
+
+
 def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[..., Table]) -> None:
     seen: list[tuple[bytes, Any]] = []
 

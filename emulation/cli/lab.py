@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 import labs
-from emulation.cli.command import Command, as_json, jobs
+from emulation.cli.command import Command, as_json, as_junit, jobs
 from emulation.labs import begin, marks, sheet
 from emulation.labs.judge import Answer, Marked, State, judge
 from emulation.labs.marks import Mark
+from emulation.play import junit as xml
 from emulation.play.errors import Misuse
 from emulation.play.lab import Lab
 from emulation.play.session import provide
@@ -132,6 +133,7 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
     many = answers.is_dir() and not (answers / SHEET).exists()
     if junit and not many:
         raise Misuse("--junit is for a folder of sheets")
+    xml.possible(junit)
     own = None if many else sheet.read(one, answers)
     lab = provide()
     if own is None:
@@ -172,7 +174,7 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
 
     kept = marks.mark(lab, one, folder, jobs, heard)
     if junit:
-        junit.write_text(marks.junit(kept))
+        xml.write(junit, marks.suites(kept))
     broken = [mark for mark in kept.sheets.values() if mark.broken]
     if as_json:
         rows = [{"sheet": name, **(told(mark.marked) if mark.marked else {"broken": mark.broken}),
@@ -200,8 +202,7 @@ CHECK = Command(
         click.Argument(["name"], metavar="NAME"),
         click.Argument(["answers"], type=click.Path(path_type=Path), metavar="ANSWERS"),
         as_json("what was judged, as JSON"),
-        click.Option(["--junit"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                     help="of a folder of sheets: write the marks as JUnit XML, too"),
+        as_junit(),
         jobs(),
     ],
     callback=check, help=check.__doc__,

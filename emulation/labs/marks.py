@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
-from xml.etree import ElementTree
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from emulation.labs.judge import Marked, State, judge
+from emulation.labs.judge import Answer, Marked, State, judge
 from emulation.labs.sheet import plain_file, read
 from emulation.lane.guest import AIR_MODULE
 from emulation.play.errors import Misuse
+from emulation.play.junit import Case, Outcome, Suite
 from emulation.play.lab import KERNEL, PROGRAMS, Lab, digest
 from labs import SHEET, Found, Frame, Number, Program
 
@@ -140,24 +140,23 @@ def write(folder: Path, marks: Marks) -> None:
     half.replace(folder / FILE)
 
 
-def junit(marks: Marks) -> str:
-    """The marks as JUnit XML, which most course systems and CIs read: a suite for each sheet, a case for each
-    question."""
-    top = ElementTree.Element("testsuites", name=f"lab {marks.lab}")
+def suites(marks: Marks) -> list[Suite]:
+    """The marks as tests, which most course systems show: a suite for each sheet, a case for each question; a sheet
+    that is broken is one that failed, and what only a teacher can judge is skipped."""
+    found = []
     for name, mark in marks.sheets.items():
-        answers = mark.marked.answers if mark.marked else []
-        wrong = [answer for answer in answers if answer.state not in (State.RIGHT, State.TEACHER)]
-        suite = ElementTree.SubElement(
-            top, "testsuite", name=mark.marked.student if mark.marked else name, tests=str(len(answers) or 1),
-            failures=str(len(wrong)), errors=str(int(bool(mark.broken))),
-        )  # fmt: skip
-        if mark.broken:
-            case = ElementTree.SubElement(suite, "testcase", classname=marks.lab, name="sheet")
-            ElementTree.SubElement(case, "error", message=mark.broken)
-        for answer in answers:
-            case = ElementTree.SubElement(suite, "testcase", classname=marks.lab, name=answer.question)
-            if answer in wrong:
-                said = f"{answer.state}, {answer.points} of {answer.of}" + (f": {answer.hint}" if answer.hint else "")
-                ElementTree.SubElement(case, "failure", message=said)
-    ElementTree.indent(top)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(top, encoding="unicode") + "\n"
+        if mark.marked is None:
+            found.append(Suite(marks.lab, name, [Case("sheet", Outcome.FAILED, mark.broken, kind="broken")]))
+        else:
+            said = f"{name}: {mark.marked.points} of {mark.marked.of} points"
+            found.append(Suite(marks.lab, mark.marked.student, list(map(case, mark.marked.answers)), said))
+    return found
+
+
+def case(answer: Answer) -> Case:
+    """One answer."""
+    if answer.state is State.RIGHT:
+        return Case(answer.question)
+    said = f"{answer.state}, {answer.points} of {answer.of}" if answer.of else str(answer.state)
+    outcome = Outcome.FAILED if answer.of else Outcome.SKIPPED
+    return Case(answer.question, outcome, said, answer.hint, answer.state)

@@ -55,7 +55,7 @@ def spoilt_by_ack(run: Recorded) -> Array:
 
 LAB = Lab(
     title="ACK thinning",
-    teaches="what a small frame really costs, what leaving out ACKs gains, and when it is a disaster",
+    teaches="what a small frame really costs, what leaving out ACKs gains, and when it does not",
     minutes=45,
     topology="string",
     options={"seconds": 40, "receive_buffer": 32768, "views": "no"},

@@ -44,7 +44,7 @@ def arrives(run: Recorded, station: int) -> float:
 
 LAB = Lab(
     title="Capture and fairness",
-    teaches="of two frames at once the stronger survives: more arrives in all, and the weaker sender starves",
+    teaches="of two frames at once the stronger survives: what that does to both senders",
     minutes=45,
     topology="network.py",
     options={"seconds": 10},

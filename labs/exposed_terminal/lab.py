@@ -62,7 +62,7 @@ def lost_to_collisions(runs: Runs) -> float:
 
 LAB = Lab(
     title="Exposed terminals",
-    teaches="carrier sense silences who would do no harm; RTS/CTS does not help, a smaller sensing range does",
+    teaches="carrier sense also silences who would do no harm; what helps, and what does not",
     minutes=45,
     topology="network.py",
     options={"seconds": 10},

@@ -38,7 +38,7 @@ def fewer(name: str, own: Runs, reno: Runs) -> bool:
 
 LAB = Lab(
     title="A congestion control of your own",
-    teaches="writing a congestion control in C for the kernel: as much goodput as Reno, at half the delay",
+    teaches="writing a congestion control in C, which a real kernel runs, and doing better than Reno",
     minutes=120,
     topology="string",
     options={"seconds": 40, "trace": False},

@@ -66,7 +66,7 @@ def cost_percent(runs: Runs) -> float:
 
 LAB = Lab(
     title="RTS/CTS: when is it worth it?",
-    teaches="RTS/CTS pays if stations are hidden and the frame is long: in time on the air, not in bytes",
+    teaches="what RTS/CTS costs, what it saves, and on what that depends",
     minutes=60,
     topology="../hidden_terminal/network.py",
     options={"seconds": 3, "tcp_trace": False, "views": "no"},

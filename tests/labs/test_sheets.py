@@ -19,6 +19,7 @@ from emulation.labs import judge, marks
 from emulation.labs.begin import handout
 from emulation.labs.judge import right_answers
 from emulation.labs.sheet import read, student
+from emulation.play import junit
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 
@@ -154,8 +155,8 @@ def test_a_folder_of_sheets_is_marked_and_gone_on_with(
     (sheets / "bob.toml").write_text('student = "bob"\n')
     kept = marks.mark(lab, found, sheets, None)
     assert judged == ["ada", "cy", "cy", "bob"] and not kept.alike()
-    suites = ElementTree.fromstring(marks.junit(kept).partition("\n")[2])
-    assert [suite.get("name") for suite in suites] == ["ada", "bob", "cy"] and suites[0].get("tests") == "2"
+    suites = ElementTree.fromstring(junit.text(marks.suites(kept)))
+    assert [suite.get("name") for suite in suites] == ["ada", "bob", "cy"] and suites[0].get("failures") == "2"
 
 
 def test_wrong_numbers_that_are_somebody_elses_are_named(played: Played) -> None:

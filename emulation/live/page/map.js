@@ -6,6 +6,7 @@
 const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", other: "OTHER" };
 const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
 const kindSaid = (frame) => ["rts", "cts", "data", "ack"].includes(frame.kind) ? frame.kind.toUpperCase() : frame.kind === "tcpack" ? "TCP ACK" : frame.kind;
+const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const RADIUS = 7, RING = 13, GRAB = 16;  // px
 const QUEUE = 50;  // frames, for which its bar is full, if the network does not say
 const MOST_SCALE = 12;  // px a metre, when all is in view
@@ -208,7 +209,7 @@ class Stage {
   // NAV as an arc that runs down, slots of backoff as ticks that go, and what the station is about.
   clocks(pen, x, y, n, told) {
     const { now } = this.air, slots = this.air.slots(n), counts = told.doing === "backoff";
-    let says = counts && slots ? `${slots} slots` : SAYS[told.doing] ?? told.doing ?? "";
+    let says = counts && slots ? many(slots, "slot") : SAYS[told.doing] ?? told.doing ?? "";
     if (told.nav_ns > now) {
       if (this.begun.get(n)?.end !== told.nav_ns) this.begun.set(n, { end: told.nav_ns, from: now });
       arc(pen, [x, y], RING, (told.nav_ns - now) / Math.max(1, told.nav_ns - this.begun.get(n).from), colours.ROUTING, 3);

@@ -102,9 +102,9 @@ class Panels {
     const { now } = this.air, slots = this.air.slots(n), [x, y] = told.position ?? [0, 0];
     const metres = (reach) => reach ? `${whole(reach)} m` : DIFFER, hears = this.air.links(this.air.positions()).filter((pair) => pair.includes(n)).length;
     return [{ idle: "nothing", backoff: "counts down" }[told.doing] ?? SAYS[told.doing] ?? DIFFER, `${whole(x)}, ${whole(y)} m`,
-      told.queue === undefined ? DIFFER : `${told.queue} frames`, metres(told.range_m),
-      slots === null ? DIFFER : `${slots} slots`, metres(told.sense_m),
-      told.cw === undefined ? DIFFER : `0 … ${told.cw}`, `${hears} other${hears === 1 ? "" : "s"}`,
+      told.queue === undefined ? DIFFER : many(told.queue, "frame"), metres(told.range_m),
+      slots === null ? DIFFER : many(slots, "slot"), metres(told.sense_m),
+      told.cw === undefined ? DIFFER : `0 … ${told.cw}`, many(hears, "other"),
       told.nav_ns > now ? lasting(Math.round((told.nav_ns - now) / 1000) * 1000) : DIFFER, told.airtime === undefined ? DIFFER : `${whole(100 * told.airtime, 1)} %`];
   }
 

@@ -256,6 +256,7 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     verbs: dict[str, Callable[..., object]] = {
         "until": stage.until, "step": stage.step, "start": stage.start, "stop": stage.stop, "tcp": stage.tcp,
         "move": partial(_move, stage), "set": partial(_set, stage), "reroute": stage.net.reroute,
+        "switch": partial(_switch, stage),
     }  # fmt: skip
     error: str | None = None
     result: object = None
@@ -285,6 +286,10 @@ def _variable(name: str) -> str:
 
 def _move(stage: Stage, node: str, position: list[float]) -> None:
     stage.net.nodes[node].position = position
+
+
+def _switch(stage: Stage, node: str, on: bool) -> None:
+    stage.net.switch(stage.net.nodes[node], on)
 
 
 def _set(stage: Stage, node: str, name: str, value: object) -> None:

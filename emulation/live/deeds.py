@@ -86,6 +86,8 @@ def said(do: str, **asked: Any) -> str:
         return f"net[{asked['node']!r}].position = {tuple(asked['position'])}"
     if do == "reroute":
         return "net.reroute()"
+    if do == "switch":
+        return f"net.switch(net[{asked['node']!r}], on={asked['on']})"
     if do == "set":
         return f"net[{asked['node']!r}].{asked['name']} = {asked['value']!r}"
     return f"stage.{do}({', '.join(f'{name}={value!r}' for name, value in asked.items() if value)})"

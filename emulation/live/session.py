@@ -362,6 +362,9 @@ def requests(asked: verbs.Any_, session: Session) -> list[dict[str, Any]]:
         case verbs.Stop(flow=flow):
             _known("flow", flow, list(session.latest["flows"]))
             return [{"do": "stop", "flow": flow}]
+        case verbs.Switch(node=node, on=on):
+            _known("node", node, radios)
+            return [{"do": "switch", "node": node, "on": on}]
         case verbs.Routing(kind=wanted):
             kind = session.plan["routing"]["kind"]
             if wanted == kind:

@@ -60,6 +60,12 @@ class Stop(Verb):
     flow: Name
 
 
+class Switch(Verb):
+    do: Literal["switch"]
+    node: Name
+    on: bool
+
+
 class Routing(Verb):
     do: Literal["routing"]
     kind: Name
@@ -98,7 +104,7 @@ class End(Verb):
     do: Literal["end"]
 
 
-Any_ = Move | Set | Tcp | Start | Stop | Routing | Pace | Pause | Run | Step | Save | Back | End
+Any_ = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Pause | Run | Step | Save | Back | End
 ADAPTER: TypeAdapter[Any_] = TypeAdapter(Annotated[Any_, Field(discriminator="do")])
 
 

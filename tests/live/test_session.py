@@ -234,3 +234,24 @@ def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Tabl
     again = table(stations=4)
     again.run(live.session.script())
     assert again.trace() == live.trace()
+
+
+def test_a_station_is_switched_off_and_on_again(table: Callable[..., Table]) -> None:
+    live = table(stations=3)
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(1_000 * MS)
+        page.do("switch", node="sta2", on=False)
+        assert state(page)["nodes"]["sta2"]["doing"] == "off"
+        page.until(3_000 * MS)
+        before = state(page)["flows"]["flow1"]["bytes"]
+        page.do("switch", node="sta2", on=True)
+        page.until(10_000 * MS)
+        assert state(page)["nodes"]["sta2"]["doing"] != "off"
+        assert state(page)["flows"]["flow1"]["bytes"] > before + 10_000
+
+    live.play(play)
+    again = table(stations=3)
+    again.run(live.session.script())
+    assert again.trace() == live.trace()

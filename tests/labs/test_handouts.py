@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import shlex
 import subprocess
@@ -12,15 +13,19 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import labs
 from emulation.cli.main import cli
 from emulation.labs.begin import commands, handout
-from labs import Program
+from emulation.labs.sheet import student
+from emulation.plan import plan
+from emulation.specification import specify
+from labs import Frame, Program, Tap
 
 ROOT = Path(__file__).parents[2]
 ALL = pytest.mark.parametrize("name", labs.names())
+SECONDS = 0.5
 PYTHON = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
@@ -53,30 +58,49 @@ def quickly(words: list[str]) -> list[str]:
     if words[0] == "run":
         several = {at + 1 for at, word in enumerate(words) if word == "--vary"}
         words = [some(word) if at in several else word for at, word in enumerate(words)]
-        return [*words, "--seconds", "0.5", "--no-figures"]
+        return [*words, "--seconds", str(SECONDS), "--no-figures"]
     return [*words, "--no-open"] if words[0] == "view" else words
 
 
 @ALL
 @pytest.mark.lane
 def test_the_commands_of_a_handout_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they are typed, one after the other."""
+    """As a student types them, one after the other; and what they run is what is judged."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labs").symlink_to(ROOT / "labs")
-    told = list(commands(handout(labs.find(name))))
-    assert len(told) > 3
-    for command, typed in told:
-        line = command.replace("FOLDER", f"{name}-name")
-        words = [found for word in shlex.split(line)[1:] for found in (sorted(glob.glob(word)) or [word])[:1]]
-        if words[0] == "python":
-            done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, env=PYTHON)
-            assert done.returncode == 0 and done.stdout, done.stderr
-        elif words[:2] == ["lab", "check"]:  # which the other tests do
-            assert words[2] == name and (tmp_path / words[3] / labs.SHEET).is_file()
-        else:
-            found = CliRunner().invoke(cli, quickly(words), input="".join(f"{verb}\n" for verb in typed))
-            assert found.exit_code == 0, (line, found.output, found.exception)
-            assert not typed or ("there is no" not in found.output and found.output.count("dcflab> ") == len(typed))
+    found, own = labs.find(name), tmp_path / f"{name}-name"
+    begins, *_ = commands(handout(found))
+    assert begins == (f"./dcflab lab {name} --student NAME", []) and typed(begins[0], []).exit_code == 0
+    for command, lines in commands((own / "handout.md").read_text()):
+        if command.startswith(("./dcflab lab check", "./dcflab python")):
+            tried(command.replace("FOLDER", own.name))
+        elif command != begins[0]:
+            done = typed(command, lines)
+            assert done.exit_code == 0, (command, done.output, done.exception)
+            assert not lines or ("there is no" not in done.output and done.output.count("dcflab> ") == len(lines))
+    made = [json.loads(file.read_text()) for file in tmp_path.glob("*/*/plan.json")]
+    who = student(found, "name")
+    for question in found.lab.questions:
+        if isinstance(question, Frame | Tap):
+            options = {**found.lab.options, **who.drawn, **found.lab.runs[question.run], "seed": who.seed}
+            judged = json.loads(json.dumps(plan(specify(found.topology, {**options, "seconds": SECONDS}))))
+            assert any({**each, "name": ""} == {**judged, "name": ""} for each in made), question.name
+
+
+def typed(command: str, lines: list[str]) -> Result:
+    """What becomes of a command, and of what is typed at its prompt."""
+    words = [found for word in shlex.split(command)[1:] for found in (sorted(glob.glob(word)) or [word])[:1]]
+    return CliRunner().invoke(cli, quickly(words), input="".join(f"{line}\n" for line in lines))
+
+
+def tried(command: str) -> None:
+    """The same of Python, which takes the process's place; and of judging, which the other tests do."""
+    _, verb, *words = [(sorted(glob.glob(word)) or [word])[0] for word in shlex.split(command)]
+    if verb == "python":
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=PYTHON)
+        assert done.returncode == 0 and done.stdout, done.stderr
+    else:
+        assert labs.find(words[1]) and Path(words[2], labs.SHEET).is_file()
 
 
 def test_programs_to_begin_with_are_python(tmp_path: Path) -> None:

@@ -161,8 +161,11 @@ def say(one: Found, marked: Marked) -> None:
 
 def line(answer: Answer) -> str:
     points = f" ({answer.points} of {answer.of})" if answer.state is State.PARTLY else ""
-    hint = f": {answer.hint}" if answer.hint else ""
-    return click.style(answer.state, fg=HOW.get(answer.state)) + points + hint
+    several = "\n" in answer.hint
+    hint = "".join(f"\n      {each}" for each in answer.hint.splitlines()) if several else answer.hint
+    return (
+        click.style(answer.state, fg=HOW.get(answer.state)) + points + (":" + " " * (not several) + hint) * bool(hint)
+    )
 
 
 def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:

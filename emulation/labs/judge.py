@@ -242,7 +242,7 @@ def _congestion(
     of = zip(tasks, outcomes, strict=True)
     with_it = {task.variant: Recorded(outcome.run, place / "runs" / name_of(outcome.run)) for task, outcome in of}
     failed = [test for test in question.tests if not test.holds(with_it, runs)]
-    hint = "; ".join(f"{test.says}: not yet: {test.look}" for test in failed)
+    hint = "\n".join(f"{test.says}: not yet: {test.look}" for test in failed)
     return len(question.tests) - len(failed), hint
 
 

@@ -32,7 +32,7 @@ from traffic import tcp as variants
 STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
-ALIVE_S = 2.0  # between two looks at a lane that is paused
+ALIVE_S = 0.5  # between two looks at a lane that is paused
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
 BEGINNING = "start"  # the first moment
@@ -164,11 +164,14 @@ class Session:
                     return deeds.until(self.t_ns + stride)
 
     def _stride(self) -> int | None:
-        """How much time is to pass now, in ns; None, having waited, if something else may be to do. A lane that is gone
-        while it is not needed is asked for nothing, so that this is noticed."""
+        """How much time is to pass now, in ns; None, having waited, if something else may be to do. While time stands
+        the pages are told so now and then; and a lane that is gone is asked for nothing, so that this is noticed."""
         due_s = self.pace.due_s(self.now_s()) if self.running else ALIVE_S
         if due_s > 0:
-            return 0 if not self.changed.wait(due_s) and not self.running and ended_children() else None
+            if self.changed.wait(due_s) or self.running:
+                return None
+            self.tell()
+            return 0 if ended_children() else None
         return self.pace.stride(self.now_s()) or None
 
     def do(self, asked: verbs.Any_) -> None:

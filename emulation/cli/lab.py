@@ -175,7 +175,11 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
         if not as_json:
             click.echo(row(name, mark))
 
-    kept = marks.mark(lab, one, folder, jobs, heard)
+    try:
+        kept = marks.mark(lab, one, folder, jobs, heard)
+    except KeyboardInterrupt:
+        click.echo(f"what was judged is kept in {folder / marks.FILE}; the same command goes on", err=True)
+        raise
     if junit:
         xml.write(junit, marks.suites(kept))
     broken = [mark for mark in kept.sheets.values() if mark.broken]
@@ -186,6 +190,8 @@ def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | N
     else:
         for name, others in kept.alike().items():
             click.echo(f"{name}: not right, but the same numbers as {', '.join(others)}")
+        for student, names in kept.twice().items():
+            click.echo(f"{student}: several sheets: {', '.join(names)}")
         full = f", {len(broken)} broken" if broken else ""
         click.echo(f"{len(kept.sheets)} sheets{full}; {folder / marks.FILE} has all of it")
     sys.exit(1 if broken else 0)

@@ -50,6 +50,14 @@ class Marks(BaseModel):
     lab: str
     sheets: dict[str, Mark] = {}
 
+    def twice(self) -> dict[str, list[str]]:
+        """Students of whom there are several sheets, and these."""
+        of: dict[str, list[str]] = {}
+        for name, mark in self.sheets.items():
+            if mark.marked:
+                of.setdefault(mark.marked.student.casefold(), []).append(name)
+        return {student: names for student, names in of.items() if len(names) > 1}
+
     def alike(self) -> dict[str, list[str]]:
         """Of each sheet, the others that have several of its wrong numbers: those of somebody else's seed, it seems."""
         found: dict[str, list[str]] = {}

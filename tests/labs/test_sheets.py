@@ -166,4 +166,5 @@ def test_wrong_numbers_that_are_somebody_elses_are_named(played: Played) -> None
         return marks.Mark(made_of="", marked=marked, numbers={"a": "123", "b": "456"})
 
     kept = marks.Marks(lab="x", sheets={"ada": mark("ada", 1), "bob": mark("bob", 0)})
-    assert kept.alike() == {"bob": ["ada"]}
+    assert kept.alike() == {"bob": ["ada"]} and not kept.twice()
+    assert marks.Marks(lab="x", sheets={"a": mark("ada", 1), "b": mark("Ada", 1)}).twice() == {"ada": ["a", "b"]}

@@ -62,6 +62,7 @@ function keys(live) {
     " ": () => live.toggle(), ArrowUp: arrow(0, 10, 1 / 3), ArrowDown: arrow(0, -10, -1 / 3), ArrowLeft: arrow(-10, 0, 0), ArrowRight: arrow(10, 0, 0),
     n: () => live.next(1), p: () => live.next(-1), f: () => live.startPicking(), s: () => element("save").click(), b: () => live.back(),
     0: () => live.wholeMap(), "+": zoom(1.25), "=": zoom(1.25), "-": zoom(0.8), l: toggle("links"), r: toggle("ranges"), a: toggle("names"),
+    o: () => element("switch").click(),
     t: () => document.querySelector("[data-below][aria-pressed=false]").click(),
     d: () => element("theme").click(), "?": () => element("keys").showModal(), Escape: () => live.escape(),
   };

@@ -65,6 +65,10 @@ class Panels {
     this.asks(element("tcp"), "tcp", (congestion) => ({ flow: null, congestion }));
     this.asks(element("routing"), "routing", (kind) => ({ kind }));
     element("start").onsubmit = (event) => { event.preventDefault(); this.start(element("from").value, element("to").value); };
+    element("switch").onclick = () => {
+      const node = who();
+      if (node) this.server.ask("switch", { node, on: this.air.latest.nodes[node].doing === "off" });
+    };
     element("anew").onclick = () => this.server.ask("routing", { kind: "static" });
     element("save").onclick = () => this.server.ask("save");
   }
@@ -91,6 +95,8 @@ class Panels {
     const alike = (what) => { const values = new Set(of.map((each) => each[what])); return values.size === 1 ? [...values][0] : null; };
     if (element("who").told !== name) shown(element("who"), name);
     for (const [id, what] of [["rts", "rts"], ["rate", "rate"], ["power", "tx_power_dbm"]]) shown(element(id), typeof alike(what) === "number" ? Number(alike(what).toFixed(2)) : alike(what));
+    element("switch").style.visibility = told?.doing ? "" : "hidden";
+    text(element("switch"), told?.doing === "off" ? "switch on" : "switch off");
     element("told").hidden = !told;
     element("untold").hidden = Boolean(told);
     if (!told) return;

@@ -32,7 +32,7 @@ from traffic import tcp as variants
 STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
-ALIVE_S = 0.5  # between two looks at a lane that is paused
+ALIVE_S = 0.5  # while time stands, until the pages are told so again
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
 BEGINNING = "start"  # the first moment
@@ -90,7 +90,7 @@ class Session:
     def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
         """A lane begins, which is first to do this again."""
         self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
-        self.sent_s, self.read, self.counted = self.now_s(), 0, 0
+        self.sent_s, self.read = self.now_s(), 0
         radios = show.radios(self.plan)
         ways = Ways(self.plan, radios)
         self.air, self.states = Air(radios, ways), States(self.asked, self.plan, ways)
@@ -104,8 +104,8 @@ class Session:
 
     def _heard(self, said: dict[str, Any]) -> None:
         """What the lane says, now that it has done what it was sent."""
-        before_ns, self.t_ns = self.t_ns, int(said["t_ns"])
-        with self.changed:
+        with self.changed:  # the time and what was done until then belong together
+            before_ns, self.t_ns = self.t_ns, int(said["t_ns"])
             if self.sent.get("do") == "until":
                 self.pace.took(self.t_ns - before_ns, self.now_s() - self.sent_s)
             elif self.sent.get("do", "step") != "step":
@@ -186,8 +186,9 @@ class Session:
             case verbs.Step(to=to, ns=ns):
                 if to == "ns" and not ns:
                     raise Refused("step: by how many ns?")
-                strides = deeds.strides(self.t_ns, self.t_ns + ns, STRIDE_NS) if ns else [{"do": "step", "to": to}]
-                self._set(running=False, further=list(strides))
+                if self.running:
+                    self._set(running=False)
+                self._step(to, ns or 0)
             case verbs.Save(name=name):
                 self._save(name)
             case verbs.Back(moment=name):
@@ -197,24 +198,32 @@ class Session:
             case _:
                 self._ask(requests(asked, self))
 
-    def _set(
-        self, pace: float | None = None, running: bool | None = None, further: Sequence[dict[str, Any]] = ()
-    ) -> None:
+    def _set(self, pace: float | None = None, running: bool | None = None) -> None:
         with self.changed:
             if pace is not None:
                 self.pace.pace, self.pace.owed_ns = pace, 0.0
             if running is not None:
-                was, self.running = self.running, running
+                self.running = running
                 self.pace.halt()
-                if not further:
-                    self.steps.clear()
+                self.steps.clear()
                 self.changed.notify_all()
-                if not running and (was or not further):  # the time that is said then is where it stands
-                    self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
-                self.steps.extend(further)
+            if running is False:  # the time that is said then is where it stands
+                self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
             self.stale = True
             self.changed.notify_all()
         self.tell()
+
+    def _step(self, to: str, ns: int) -> None:
+        """After those that are to be made already."""
+        with self.changed:
+            if ns:
+                ends = (each["ns"] for each in (self.sent, *self.steps) if each.get("do") == "until")
+                now_ns = max([self.t_ns, *ends])
+                self.steps.extend(deeds.strides(now_ns, now_ns + ns, STRIDE_NS))
+            else:
+                self.steps.append({"do": "step", "to": to})
+            self.stale = True
+            self.changed.notify_all()
 
     def _save(self, name: str | None) -> None:
         with self.changed:

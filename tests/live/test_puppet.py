@@ -85,6 +85,24 @@ def test_steps_are_done_one_after_the_other_and_dropped_by_pause(lane: Puppet) -
     assert lane.t_ns == t_ns < 1_000_000_000
 
 
+def test_steps_begin_where_those_before_end(lane: Puppet) -> None:
+    """And where time stands, if it was passing."""
+    lane.may_go.clear()
+    for _ in range(3):
+        do(lane, "step", to="ns", ns=1000)
+    lane.may_go.set()
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 3000, 60)
+    do(lane, "run")
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns > 3000, 60)
+    do(lane, "step", to="ns", ns=7)
+    asked = [one["ns"] for one in lane.asked if one["do"] == "until"]
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: not lane.session.steps and not lane.session.striding, 60)
+    assert lane.t_ns == asked[-1] + 7 or lane.t_ns == asked[-1] == asked[-2] + 7
+
+
 def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     do(lane, "step", to="ns", ns=500)
     do(lane, "move", node="sta1", position=[5, 5])

@@ -22,6 +22,7 @@ MODULES = [
         "emulation/manet",
         "emulation/tcp_tap",
         "emulation/check/template",
+        "labs/own_congestion_control",
         "tc_modules",
     )
 ]

@@ -59,11 +59,12 @@ def test_a_station_that_is_switched_off_carries_nothing_until_it_is_on_again(
       said.label = element("switch").textContent;
       press("o");
       await when(() => doing() === "off" && element("switch").textContent === "switch on");
+      said.links = live.air.links(live.air.positions()).length;
       await when(() => kbps() === 0);
       element("switch").click();
       await when(() => doing() !== "off" && kbps() > 100);
     """)  # fmt: skip
-    assert said == {"before": "hidden", "label": "switch off"}
+    assert said == {"before": "hidden", "label": "switch off", "links": 0}
 
 
 def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[..., Table], browser: str) -> None:

@@ -104,14 +104,14 @@ class Air {
   // Who hears whom, each pair once: what was told; or, as it is of stations that are just being dragged `away`, who is
   // within the other's range.
   links(positions, away) {
-    const { latest } = this;
-    if (latest?.links && !away) return latest.links.map((pair) => pair.map((name) => this.number.get(name)));
+    const { latest } = this, on = ([a, b]) => [a, b].every((n) => latest?.nodes[this.names[n]]?.doing !== "off");
+    if (latest?.links && !away) return latest.links.map((pair) => pair.map((name) => this.number.get(name))).filter(on);
     const found = [], reach = this.names.map((name) => latest?.nodes[name]?.range_m ?? 0);
     for (let a = 0; a < reach.length; a++) for (let b = a + 1; b < reach.length; b++) {
       const least = Math.min(reach[a], reach[b]), [x, y] = [positions[a][0] - positions[b][0], positions[a][1] - positions[b][1]];
       const z = (positions[a][2] ?? 0) - (positions[b][2] ?? 0);
       if (least > 0 && x * x + y * y + z * z <= least * least) found.push([a, b]);
     }
-    return found;
+    return found.filter(on);
   }
 }

@@ -104,19 +104,19 @@ class Session:
 
     def _heard(self, said: dict[str, Any]) -> None:
         """What the lane says, now that it has done what it was sent."""
-        with self.changed:  # the time and what was done until then belong together
-            before_ns, self.t_ns = self.t_ns, int(said["t_ns"])
-            if self.sent.get("do") == "until":
-                self.pace.took(self.t_ns - before_ns, self.now_s() - self.sent_s)
-            elif self.sent.get("do", "step") != "step":
-                self.deeds.append(Deed(before_ns, self.sent, said["error"]))
+        t_ns, took_s = int(said["t_ns"]), self.now_s() - self.sent_s
         if hops := said["result"] if self.sent.get("do") == "reroute" else None:
             self.air.ways.routes = named(self.plan, hops)
-        rows = self._frames()
-        self.latest = self.states.of(said, self.air)
+        rows = self._frames(t_ns)
+        latest = self.states.of(said, self.air)
         if rows and not self.busy:
             self.publish({"event": "frames", "frames": rows})
-        with self.changed:
+        with self.changed:  # the time, how all is then, and what was done until then belong together
+            before_ns, self.t_ns, self.latest = self.t_ns, t_ns, latest
+            if self.sent.get("do") == "until":
+                self.pace.took(t_ns - before_ns, took_s)
+            elif self.sent.get("do", "step") != "step":
+                self.deeds.append(Deed(before_ns, self.sent, said["error"]))
             self.striding = False
             if self.current:
                 self.current.requests[: None if said["error"] else 1] = []
@@ -125,8 +125,8 @@ class Session:
                     self.current = None
         self.tell()
 
-    def _frames(self) -> list[Any]:
-        """Those that have come since."""
+    def _frames(self, t_ns: int) -> list[Any]:
+        """Those that have come since, by this time."""
         if not self.trace.exists():
             return []
         with self.trace.open("rb") as file:
@@ -134,7 +134,7 @@ class Session:
             data = file.read()
         self.read += len(data)
         slow = not self.busy and (not self.running or self.pace.pace <= SHOWN_SLOW)
-        return self.air.feed(data, self.t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
+        return self.air.feed(data, t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
 
     def _next(self) -> dict[str, Any]:
         """What is to be done next; waits until there is something. Raises BackError."""

@@ -105,6 +105,8 @@ def test_steps_begin_where_those_before_end(lane: Puppet) -> None:
 
 def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     do(lane, "step", to="ns", ns=500)
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 500, 60)
     do(lane, "move", node="sta1", position=[5, 5])
     do(lane, "save", name="here")
     do(lane, "move", node="sta1", position=[7, 7])

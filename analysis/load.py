@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from analysis import result
 from analysis.result import Result, Run
 
@@ -113,11 +115,28 @@ class Recorded:
         return frames(self.folder, **options)
 
     def _json(self, name: str) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads((self.folder / name).read_text())
-        except ValueError as error:
-            raise ValueError(f"{self.folder / name}: {error}") from None
-        return found
+        return read_object(self.folder / name)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, as plan.json and lane.json have one. Raises OSError, ValueError with the path."""
+    try:
+        found = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: a JSON object belongs there, not a {type(found).__name__}")
+    return found
+
+
+def damage(where: Path, error: Exception) -> str:
+    """What is damaged, in a sentence that says where."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    else:
+        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+    return said if said.startswith(str(where)) else f"{where}: {said}"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from analysis.timeline.heard import hearing
 from analysis.trace import Kind
 from emulation.cli import view as command
 from emulation.cli.main import cli
-from emulation.play import view
+from emulation.play import film, view
 from emulation.play.errors import Failure, Misuse
 
 sys.path.insert(0, str(Path(__file__).parent / "analysis"))
@@ -49,6 +50,21 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     (where / "air.pcapng").write_text("none")
     with pytest.raises(Failure, match="not a pcapng"):
         view.timeline_of(where)
+
+
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("plan.json", "{", "full-1/plan.json: Expecting"),
+    ("lane.json", "[]", "full-1/lane.json: a JSON object belongs there, not a list"),
+    ("lane.json", "{}", "full-1: there is no 'recorders'"),
+])  # fmt: skip
+@pytest.mark.parametrize("of", [view.timeline_of, film.of_run])
+def test_what_is_damaged_is_said(of: Callable[[Path], object], file: str, text: str, said: str, tmp_path: Path) -> None:
+    where = run_in(tmp_path, "full-1") / "full-1"
+    (where / "air.pcapng").write_bytes(b"")
+    (where / file).write_text(text)
+    with pytest.raises(Failure) as failure:
+        of(where)
+    assert said in str(failure.value) and str(failure.value).count(str(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(

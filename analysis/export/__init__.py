@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from analysis import flow_routes, load, routes
 from analysis.export import results
@@ -101,14 +101,13 @@ class Tables:
                 yield made(TABLES[name], columns, count, self.keys)
         else:
             read = {"samples": self._samples, "frames": self._frames, "tcp": self._tcp, "routes": self._routes}[name]
+            names = self.names  # of all runs: whichever is damaged, it is said before any is written
             for number, run in enumerate(self.recorded.runs):
-                try:
+                with reading(run.folder):
                     for columns in read(run):
-                        yield from self._cut(name, columns, number)
-                except (KeyError, ValueError) as error:
-                    raise damaged(run.folder, error) from error
+                        yield from self._cut(name, columns, number, names)
 
-    def _cut(self, name: str, columns: Columns, number: int) -> Iterator[DataFrame]:
+    def _cut(self, name: str, columns: Columns, number: int, names: Mapping[str, Sequence[str]]) -> Iterator[DataFrame]:
         """The pieces of columns of one run, which is known by its number."""
         size, result = len(next(iter(columns.values()))), self.recorded.runs[number].result
         for first in range(0, size, ROWS):
@@ -119,7 +118,7 @@ class Tables:
                 for key, value in (("run", result.folder), ("case", result.case), ("variant", result.variant))
             }
             keys["seed"] = np.full(count, result.seed)
-            yield made(TABLES[name], keys | piece, count, self.names)
+            yield made(TABLES[name], keys | piece, count, names)
 
     @cached_property
     def keys(self) -> Mapping[str, Sequence[str]]:
@@ -136,12 +135,14 @@ class Tables:
         """The same with all names in what runs left: stations in their order, and applications that are no flows."""
         from analysis.export.frames import NAMES
 
-        plans = [run.plan for run in self.recorded.runs if self.kept(run)]
-        stations = unique(node["name"] for plan in plans for node in plan["nodes"])
-        planned = (planned["name"] for plan in plans for planned in plan.get("applications", ()))
+        stations, planned = [], []
+        for run in filter(self.kept, self.recorded.runs):
+            with reading(run.folder):
+                stations += [node["name"] for node in run.plan["nodes"]]
+                planned += [application["name"] for application in run.plan.get("applications", ())]
         return {
             **self.keys, "flow": unique([*self.keys["flow"], *planned]), **NAMES,
-            **dict.fromkeys(("sender", "receiver", "culprit"), stations),
+            **dict.fromkeys(("sender", "receiver", "culprit"), unique(stations)),
             "phase": [phase.name.lower() for phase in Phase],
         }  # fmt: skip
 
@@ -200,14 +201,15 @@ def unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def damaged(where: Path, error: Exception) -> Damaged:
-    """The same in a sentence that says where."""
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    else:
-        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return Damaged(said if said.startswith(str(where)) else f"{where}: {said}")
+@contextmanager
+def reading(where: Path) -> Iterator[None]:
+    """What cannot be read of this run, or is not whole, is Damaged, once it is said where."""
+    try:
+        yield
+    except Damaged:
+        raise
+    except (KeyError, ValueError) as error:
+        raise Damaged(load.damage(where, error)) from error
 
 
 def tables(folder: Path | str) -> Tables:
@@ -215,4 +217,4 @@ def tables(folder: Path | str) -> Tables:
     try:
         return Tables(load.load(folder))
     except ValueError as error:
-        raise damaged(Path(folder, "result.json"), error) from error
+        raise Damaged(load.damage(Path(folder, "result.json"), error)) from error

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables as files, CSV and Parquet, piece after piece.
 
-A file has its name only once it is whole: whoever reads it meanwhile, or after an interruption, reads the one before.
+Files have their names only once all of them are whole: whoever reads them meanwhile, or after an interruption, reads
+those before, and never tables of which some are missing.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,27 +59,23 @@ def parquet(path: Path, pieces: Iterator[DataFrame]) -> int:
 WRITERS: Mapping[str, Writer] = {"csv": csv, "parquet": parquet}
 
 
-def write(path: Path, pieces: Iterator[DataFrame], writer: Writer) -> int:
-    """Write them to `path`, whole or not at all; returns how many rows there were, without which there is no file.
-    Raises OSError, and what `pieces` raise."""
-    with half_of(path) as half:
-        rows = writer(half, pieces)
-        if rows:
-            half.replace(path)
-        else:
-            path.unlink(missing_ok=True)
-    return rows
-
-
-def write_bytes(path: Path, what: bytes) -> None:
-    """The same of a file that is made. Raises OSError."""
-    with half_of(path) as half:
-        half.write_bytes(what)
-        half.replace(path)
-
-
 @contextmanager
-def half_of(path: Path) -> Iterator[Path]:
-    """Beside `path`, where its file may be written; what is still there at the end goes."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-        yield Path(folder, path.name)
+def at_once(folder: Path) -> Iterator[Path]:
+    """Where to write files that are in `folder` once all are written. If anything is raised, none of them is, and a
+    folder that was not there before goes. Raises OSError."""
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".half-") as half:
+            yield Path(half)
+            made = sorted(Path(half).iterdir())
+            for target in (folder / file.name for file in made):
+                if target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+            for file in made:
+                file.replace(folder / file.name)
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

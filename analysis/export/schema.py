@@ -62,7 +62,8 @@ RUNS = Table("runs", "a row for each run", (
     Column("goodput_kbps", NUMBER, "payload that applications got, of all flows, each over its own time"),
     Column("goodput_segments", INTEGER, "the same in whole segments"),
     Column("retransmits", INTEGER, "TCP's, of all flows"),
-    Column("col_rtscts", INTEGER, "RTSs and CTSs that collided at the station that they were for", "col.rtscts"),
+    Column("col_rtscts", INTEGER, "RTSs and CTSs that collided at the station that they were for, with others' frames "
+           "or its own: `collision` and `own_tx` in `frames`", "col.rtscts"),
     Column("col_data", INTEGER, "the same of TCP segments with payload", "col.data"),
     Column("col_ack", INTEGER, "of pure TCP ACKs", "col.ack"),
     Column("col_encrypted", INTEGER, "of frames of which encryption hides what they are", "col.encrypted"),
@@ -73,8 +74,9 @@ RUNS = Table("runs", "a row for each run", (
     Column("col_any_ack", INTEGER, "of pure TCP ACKs", "col.any.ack"),
     Column("col_any_total", INTEGER, "of all", "col.any.total"),
     Column("fail_rtscts", INTEGER, "RTS procedures that were given up", "fail.rtscts"),
-    Column("fail_data", INTEGER, "TCP segments that the MAC gave up", "fail.data"),
-    Column("fail_ack", INTEGER, "pure TCP ACKs that it gave up", "fail.ack"),
+    Column("fail_data", INTEGER, "TCP segments that the MAC gave up, also for want of a CTS: then `frames` has their "
+           "RTSs only, of which nobody sees what they ask for", "fail.data"),
+    Column("fail_ack", INTEGER, "pure TCP ACKs that it gave up, alike", "fail.ack"),
     Column("fail_total", INTEGER, "all of these", "fail.total"),
     Column("queue_drops", INTEGER, "frames that a full queue refused"),
     Column("short_retries", INTEGER, "the MAC's, of RTSs and of frames without one", "retries.short"),
@@ -186,8 +188,8 @@ FRAMES = Table("frames", "a row for each transmission, in order of time", (
            "`encrypted`"),
     Column("sender", NAME, "the station that sent it; missing where nobody knows"),
     Column("receiver", NAME, "the station that it is for; missing: a group"),
-    Column("outcome", NAME, "at its receiver: `ok`, `collision`, `own_tx` (it was sending itself), `noise`, "
-           "`below_threshold`; missing of a group's"),
+    Column("outcome", NAME, "at its receiver: `ok`, `collision`, `own_tx` (it was sending itself, which `runs` "
+           "count as a collision, too), `noise`, `below_threshold`; missing of a group's"),
     Column("culprit", NAME, "the station whose transmission spoilt it, where one did"),
     Column("culprit_frame", OPTIONAL, "the number of that transmission"),
     Column("attempt", OPTIONAL, "RTSs, or sendings of the frame itself, from 1; missing of answers"),

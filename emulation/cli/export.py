@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +14,15 @@ from analysis.export.schema import TABLES
 from emulation.cli.command import Command, as_json
 from emulation.play.errors import Failure, Misuse
 
+if TYPE_CHECKING:
+    from analysis.export import Tables
+
 RESULT, FLENT, FOLDER = "result.json", "flent", "tables"
 WHY = {  # nothing is there of a table
     "flows": "no application was a flow",
-    "samples": "no run left flows.csv",
-    "frames": "no run left the air's trace",
-    "tcp": "no run left a trace of TCP",
+    "samples": "no run left samples of a flow",
+    "frames": "no run left a frame in the air's trace",
+    "tcp": "no run left a trace of a TCP flow",
     "routes": "no run had a routing protocol and left its trace",
     FLENT: "no run left samples of TCP flows",
 }
@@ -69,32 +73,48 @@ def write(
     """Write the files; returns each one's name, path and rows, and what there is nothing of, with the reason. Raises
     Damaged, OSError."""
     from analysis import export
-    from analysis.export.files import WRITERS, write, write_bytes
-    from analysis.export.flent import SUFFIX, flent
+    from analysis.export.files import at_once
 
     tables = export.tables(run_folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    found, lacking = [], {}
-    if to == FLENT:
-        for run in tables.recorded.runs:
-            try:
-                made = flent(tables.recorded.result, run) if tables.kept(run) else None
-            except (KeyError, ValueError) as error:
-                raise export.damaged(run.folder, error) from error
-            if made:
-                file = folder / (run.folder.name + SUFFIX)
-                write_bytes(file, made)
-                found.append((run.folder.name, file, 0))
-        names = [] if found else [FLENT]
-    else:
-        for name in names:
-            file = folder / f"{name}.{to}"
-            if rows := write(file, tables.pieces(name), WRITERS[to]):
-                found.append((name, file, rows))
-        names = [name for name in names if name not in {each for each, _, _ in found}]
+    with at_once(folder) as half:
+        made = runs_for_flent(tables, half) if to == FLENT else tables_to(to, tables, half, names)
+    found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
+    for _, file, rows in made:
+        if rows is None:
+            (folder / file).unlink(missing_ok=True)  # of an export before
+    nothing = [name for name, _, rows in made if rows is None] if to != FLENT else [] if found else [FLENT]
     swept = not any(tables.kept(run) for run in tables.recorded.runs)
-    lacking = {name: WHY[name] + SWEPT * (swept and name != "flows") for name in names}
-    return found, lacking
+    return found, {name: WHY[name] + SWEPT * (swept and name != "flows") for name in nothing}
+
+
+def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> list[tuple[str, str, int | None]]:
+    """Write these tables there; returns each one's name, file and rows, None if it has none and there is no file."""
+    from analysis.export.files import WRITERS
+
+    made: list[tuple[str, str, int | None]] = []
+    for name in names:
+        file = f"{name}.{to}"
+        rows = WRITERS[to](folder / file, tables.pieces(name)) or None
+        if rows is None:
+            (folder / file).unlink(missing_ok=True)
+        made.append((name, file, rows))
+    return made
+
+
+def runs_for_flent(tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
+    """Write a file there for each run that has what flent asks for; the same is returned, and 0 for its rows."""
+    from analysis import export
+    from analysis.export.flent import SUFFIX, flent
+
+    made: list[tuple[str, str, int | None]] = []
+    for run in tables.recorded.runs:
+        with export.reading(run.folder):
+            written = flent(tables.recorded.result, run) if tables.kept(run) else None
+        file = run.folder.name + SUFFIX
+        if written:
+            (folder / file).write_bytes(written)
+        made.append((run.folder.name, file, 0 if written else None))
+    return made
 
 
 def size(octets: int) -> str:

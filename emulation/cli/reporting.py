@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import experiments
+from analysis import load
 from analysis.capture import CaptureError
 from analysis.findings import NOT_TESTED, Findings, Judged
 from analysis.result import Result, Run, read
@@ -134,7 +134,7 @@ def report_again(folder: Path) -> Report:
         quantities = of_runs(result.runs)
         return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
     except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(f"{folder}: {error}") from None
+        raise Failure(load.damage(folder, error)) from None
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def there(run: Run, folder: Path) -> bool:
 def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
     """What a run left: where, its plan, and its lane.json."""
     where = folder / name_of(run)
-    plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
+    plan, lane = (load.read_object(where / file) for file in ("plan.json", "lane.json"))
     return where, plan, lane
 
 

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from analysis import aired, film, flow_routes, result, routes
+from analysis import aired, film, flow_routes, load, result, routes
 from analysis.capture import CaptureError
 from analysis.film import Film
 from analysis.film.page import page
@@ -38,7 +37,7 @@ def runs_of(folder: Path) -> list[Path]:
 def of_run(where: Path) -> Film:
     """The film of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
     try:
-        plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
+        plan, lane = (load.read_object(where / name) for name in ("plan.json", "lane.json"))
         if not (where / TRACE).is_file():
             raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
         told = None
@@ -47,9 +46,9 @@ def of_run(where: Path) -> Film:
         elif FLOW_ROUTES in lane["recorders"]:
             told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
         air = aired.read(where / TRACE, plan)
+        title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(f"{where}: {error}") from None
-    title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
+        raise Failure(load.damage(where, error)) from None
     return film.make(title, plan, lane, air, told, _reach_m(where))
 
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from analysis import timeline
+from analysis import load, timeline
 from analysis.capture import CaptureError
 from analysis.timeline import Timeline, perfetto
 from analysis.timeline.page import page
@@ -21,13 +20,13 @@ PERFETTO = (".json", ".json.gz")
 def timeline_of(where: Path) -> Timeline:
     """That of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
     try:
-        plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
+        plan, lane = (load.read_object(where / name) for name in ("plan.json", "lane.json"))
         if not (where / TRACE).is_file():
             raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
         title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
         return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
     except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(f"{where}: {error}") from None
+        raise Failure(load.damage(where, error)) from None
 
 
 def write_timeline(made: Timeline, out: Path) -> None:

@@ -20,7 +20,7 @@ from click.testing import Result as Done
 
 from analysis import export
 from analysis.export import Damaged, results
-from analysis.export.files import WRITERS, write
+from analysis.export.files import WRITERS, at_once
 from analysis.export.flent import _together
 from analysis.export.frame import made, option
 from analysis.export.schema import TABLES, Column, Table, Type, markdown
@@ -127,25 +127,51 @@ def test_what_is_no_number_is_missing() -> None:
 @pytest.mark.parametrize("to", WRITERS)
 def test_pieces_become_one_file(to: str, tmp_path: Path) -> None:
     pieces = [piece(1, 3), piece(4, 2), piece(6, 3)]
-    assert write(tmp_path / "t", iter(pieces), WRITERS[to]) == 8
+    assert WRITERS[to](tmp_path / "t", iter(pieces)) == 8
     found = pandas.read_csv(tmp_path / "t") if to == "csv" else fastparquet.ParquetFile(str(tmp_path / "t")).to_pandas()
     whole = pandas.concat(pieces, ignore_index=True)
     pandas.testing.assert_frame_equal(found.astype(object).where(found.notna(), None),
                                       whole.astype(object).where(whole.notna(), None), check_dtype=False)  # fmt: skip
-    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+    assert [path.name for path in tmp_path.iterdir()] == ["t"] and not WRITERS[to](tmp_path / "none", iter(()))
 
 
+@pytest.mark.parametrize("error", [Damaged, KeyboardInterrupt])
 @pytest.mark.parametrize("to", WRITERS)
-def test_a_file_is_whole_or_the_one_before(to: str, tmp_path: Path) -> None:
+def test_files_are_all_whole_or_those_before(to: str, error: type[BaseException], tmp_path: Path) -> None:
+    """Also the first, when the second cannot be written; and no folder is left that was not there."""
+
     def cut_short() -> Iterator[pandas.DataFrame]:
         yield piece(1, 3)
-        raise Damaged("cut short")
+        raise error("cut short")
 
-    (tmp_path / "t").write_text("before")
-    with pytest.raises(Damaged):
-        write(tmp_path / "t", cut_short(), WRITERS[to])
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"t": "before"}
-    assert write(tmp_path / "t", iter(()), WRITERS[to]) == 0 and not list(tmp_path.iterdir()), "nothing, no file"
+    def export_to(folder: Path) -> None:
+        with at_once(folder) as half:
+            WRITERS[to](half / "a", iter([piece(1, 3)]))
+            WRITERS[to](half / "b", cut_short())
+
+    (tmp_path / "a").write_text("before")
+    for folder in (tmp_path, tmp_path / "new"):
+        with pytest.raises(error):
+            export_to(folder)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "before"}
+
+
+def test_a_folder_is_in_a_files_place(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    with pytest.raises(IsADirectoryError) as refused, at_once(tmp_path) as half:
+        (half / "a").touch()
+        (half / "b").touch()
+    assert refused.value.filename == str(tmp_path / "b") and [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_a_table_that_has_become_empty_goes(tmp_path: Path) -> None:
+    folder_of(result(), tmp_path)
+    (tmp_path / "tables").mkdir()
+    for name in ("frames.csv", "frames.parquet", "notes"):
+        (tmp_path / "tables" / name).write_text("before")
+    invoke(tmp_path)
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {
+        "runs.csv", "options.csv", "flows.csv", "frames.parquet", "notes"}  # fmt: skip
 
 
 def test_what_was_left_is_said(tmp_path: Path) -> None:
@@ -153,7 +179,7 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
     assert [(file["table"], file["rows"]) for file in said["files"]] == [("runs", 6), ("options", 24), ("flows", 6)]
     assert all(Path(file["file"]).stat().st_size == file["bytes"] for file in said["files"])
     assert said["left_out"].keys() == {"samples", "frames", "tcp", "routes"}
-    assert "no frames: no run left the air's trace; a sweep keeps none" in invoke(tmp_path).stdout
+    assert "no frames: no run left a frame in the air's trace; a sweep keeps none" in invoke(tmp_path).stdout
     only = json.loads(
         invoke(tmp_path, "--to", "parquet", "--table", "runs", "--out", tmp_path / "a/b", "--json").stdout
     )
@@ -171,8 +197,8 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
         ({"full-1/plan.json": "{}"}, (), 1, "full-1/lane.json: it is not there, but the run left it"),
         ({"full-1/plan.json": "{", "full-1/lane.json": "{}", "full-1/air.pcapng": ""}, (), 1,
          "full-1/plan.json: Expecting"),
-        ({"full-1/plan.json": "{}", "full-1/lane.json": "{}", "full-1/air.pcapng": ""}, ("--table", "tcp"), 1,
-         "full-1: there is no 'recorders'"),
+        ({"full-1/plan.json": '{"nodes": []}', "full-1/lane.json": "{}", "full-1/air.pcapng": ""},
+         ("--table", "tcp"), 1, "full-1: there is no 'recorders'"),
         ({}, ("--to", "flent", "--table", "runs"), 2, "--table is for tables"),
         ({"file": ""}, ("--out", "file"), 2, "file is no folder"),
     ],
@@ -188,6 +214,32 @@ def test_what_cannot_be_exported(
     error = invoke(tmp_path, *words).exception
     assert isinstance(error, Failure if status == 1 else UsageError)
     assert re.search(said, str(error)) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("lane.json", None, "lane.json: it is not there, but the run left it"),
+    ("plan.json", "{", "plan.json: Expecting"),
+    ("plan.json", "[]", "plan.json: a JSON object belongs there, not a list"),
+    ("plan.json", "{}", " there is no 'nodes'"),
+])  # fmt: skip
+@pytest.mark.parametrize("table", ["frames", "tcp"])
+def test_damage_is_told_of_the_run_that_has_it(
+    table: str, file: str, text: str | None, said: str, tmp_path: Path
+) -> None:
+    """And of no other, though names are those of all runs; with its place once."""
+    first, second = result().runs[:2]
+    folder_of(result().model_copy(update={"runs": [first, second]}), tmp_path)
+    for run in (first, second):
+        (tmp_path / run.folder).mkdir()
+        for name, whole in (("plan.json", '{"nodes": []}'), ("lane.json", '{"recorders": {"tcp_tap": {}}}')):
+            (tmp_path / run.folder / name).write_text(whole)
+        (tmp_path / run.folder / "air.pcapng").touch()
+        (tmp_path / run.folder / "tcp.trace").touch()
+    damaged = tmp_path / second.folder / file
+    damaged.unlink() if text is None else damaged.write_text(text)
+    told = str(invoke(tmp_path, "--table", table).exception)
+    assert told.startswith(f"{tmp_path / second.folder}") and said in told
+    assert told.count(str(tmp_path)) == 1 and not (tmp_path / "tables").exists()
 
 
 def test_flents_sum_mean_and_fairness() -> None:

@@ -174,8 +174,16 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_browser_shows_cases(tmp_path: Path) -> None:
+    """And cells as they are printed: a mean and its change apart, names above what they name."""
     done = """await when(() => run && run.ready_ms);
+        said.cells = [...document.querySelectorAll("#results td")].map((each) => each.innerText);
+        const firsts = [...document.querySelectorAll("#results tr > :first-child")];
+        said.left = firsts.map((each) => getComputedStyle(each).paddingLeft);
         said.plots = plots.map((each) => each.data.length);
         said.within = plots.every((each) => each.width <= each.root.parentElement.clientWidth);"""
-    said = look(page(made_of(sample_runs.strings(2))), done, tmp_path)
+    of = made_of(sample_runs.strings(2))
+    said = look(page(of), done, tmp_path)
+    rows = [row[1:] for table in of.findings.tables for row in zip(*(c.cells for c in table.columns), strict=True)]
+    assert said["cells"] == [cell for row in rows for cell in row]
+    assert any(re.search(r"±.*  .*%", cell) for cell in said["cells"]) and len(set(said["left"])) == 1
     assert said["plots"] == [3] * len(QUANTITIES) and said["within"]

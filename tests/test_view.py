@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +95,32 @@ def test_it_is_made_once_and_again_if_it_is_older_than_its_run(tmp_path: Path, m
     os.utime(where / "lane.json", (later, later))
     invoke(where, "--json")
     assert len(made) == 2
+
+
+def test_half_a_page_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one whose writing was cut short nothing is left, which would be taken for the whole the next time."""
+    where = run_in(tmp_path, "full-1") / "full-1"
+
+    def cut_short(of: Path, out: Path) -> None:
+        out.write_text("<html>")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out))
+
+    monkeypatch.setattr(view, "timeline_of", lambda where: where)
+    monkeypatch.setattr(view, "write_timeline", cut_short)
+    assert isinstance(invoke(where).exception, OSError)
+    assert {path.name for path in where.iterdir()} == {"plan.json", "lane.json"}
+
+
+def test_in_a_folder_of_somebody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = run_in(tmp_path, "full-1") / "full-1"
+
+    def refused(*_: object, **options: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/a/.half-1")
+
+    monkeypatch.setattr(view, "timeline_of", lambda where: where)
+    monkeypatch.setattr(tempfile, "mkdtemp", refused)
+    error = invoke(where).exception
+    assert isinstance(error, Failure) and str(error) == f"{where}: Permission denied; --out names another place"
 
 
 def test_without_a_display_its_path_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def at_once(folder: Path) -> Iterator[Path]:
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".half-") as half:
+        with _temporary(folder) as half:
             yield Path(half)
             made = sorted(Path(half).iterdir())
             for target in (folder / file.name for file in made):
@@ -79,3 +79,11 @@ def at_once(folder: Path) -> Iterator[Path]:
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+def _temporary(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder in it, that goes. Raises OSError, which names `folder`."""
+    try:
+        return tempfile.TemporaryDirectory(dir=folder, prefix=".half-")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None

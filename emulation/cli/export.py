@@ -44,6 +44,8 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
         found, lacking = write(run_folder, folder, to, names or list(TABLES))
     except Damaged as error:
         raise Failure(str(error)) from None
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
     if as_json:
         files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
                  for name, file, rows in found]  # fmt: skip

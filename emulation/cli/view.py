@@ -7,12 +7,14 @@ import json
 import os
 import shutil
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from emulation.cli.command import Command, as_json
-from emulation.play.errors import Misuse
+from emulation.play.errors import Failure, Misuse
 
 
 def callback(
@@ -56,8 +58,12 @@ def report(folder: Path, out: Path | None) -> Path:
         above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
         raise Misuse(f"{folder}: a report is of a whole run folder, with a {RESULT}{above}")
     made = out or folder / REPORT
-    if out or older(made, folder / RESULT):
-        report_again(folder).write(made)
+    if out:
+        report_again(folder).write(out)
+    elif older(made, folder / RESULT):
+        again = report_again(folder)
+        with in_the_run(folder) as half:
+            again.write(half / REPORT)
     return made
 
 
@@ -66,9 +72,25 @@ def timeline(where: Path, out: Path | None) -> Path:
     from emulation.play import view
 
     made = out or where / view.TIMELINE
-    if out or older(made, where / "lane.json"):
-        view.write_timeline(view.timeline_of(where), made)
+    if out:
+        view.write_timeline(view.timeline_of(where), out)
+    elif older(made, where / "lane.json"):
+        of = view.timeline_of(where)
+        with in_the_run(where) as half:
+            view.write_timeline(of, half / view.TIMELINE)
     return made
+
+
+@contextmanager
+def in_the_run(folder: Path) -> Iterator[Path]:
+    """Where to write what is then in this folder, whole. Raises Failure if one may not write there, OSError."""
+    from analysis.export.files import at_once
+
+    try:
+        with at_once(folder) as half:
+            yield half
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
 
 
 def older(made: Path, of: Path) -> bool:

@@ -164,6 +164,12 @@ def test_a_folder_is_in_a_files_place(tmp_path: Path) -> None:
     assert refused.value.filename == str(tmp_path / "b") and [path.name for path in tmp_path.iterdir()] == ["b"]
 
 
+def test_a_folder_that_cannot_be_written_is_named() -> None:
+    """And not what it was to have for a while."""
+    with pytest.raises(OSError, match=r"'/proc'$"), at_once(Path("/proc")):
+        pytest.fail("nobody can make a folder there")
+
+
 def test_a_table_that_has_become_empty_goes(tmp_path: Path) -> None:
     folder_of(result(), tmp_path)
     (tmp_path / "tables").mkdir()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from emulation.lanes import Lane, LaneResult, Listener
+from emulation.live.deeds import program
 from emulation.live.session import BackError, Session
 from emulation.net.played import LIVE
 from emulation.play.script import KEPT
@@ -38,6 +39,7 @@ class Lanes:
             except BackError:
                 shutil.rmtree(self.session.trace.parent, ignore_errors=True)
                 self.session.take()
+                (run_folder / KEPT).write_text(program(self.session.asked.model_dump_json()))
                 continue
             (run_folder / KEPT).write_text(self.session.script())
             return ended

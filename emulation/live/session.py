@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,13 @@ from emulation.live import deeds, show, verbs
 from emulation.live.air import Air
 from emulation.live.deeds import Deed
 from emulation.live.pace import Pace
+from emulation.live.requests import requests
 from emulation.live.state import States
 from emulation.live.verbs import Refused
 from emulation.live.ways import Ways, named
+from emulation.plan import PlanError
+from emulation.plan import plan as make_plan
 from emulation.specification import Specification
-from traffic import tcp as variants
 
 STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
@@ -36,6 +39,7 @@ ALIVE_S = 0.5  # while time stands, until the pages are told so again
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
 BEGINNING = "start"  # the first moment
+OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need nothing besides the lab
 
 
 class BackError(Exception):
@@ -44,10 +48,11 @@ class BackError(Exception):
 
 @dataclass(frozen=True)
 class Moment:
-    """What was done until a time."""
+    """What was done until a time, and the kind of routing under which that was."""
 
     t_ns: int
     deeds: Sequence[Deed]
+    routing: str
 
 
 @dataclass
@@ -71,6 +76,7 @@ class Session:
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
+        self.routings = routings(asked, plan)
         self.changed = threading.Condition()
         self.pace, self.running, self.ending = Pace(), True, False
         self.striding = False  # time passes, and it is not known yet how far
@@ -78,11 +84,11 @@ class Session:
         self.busy: str | None = None
         self.ended: str | None = None
         self.deeds: list[Deed] = []
-        self.moments = {BEGINNING: Moment(0, ())}
+        self.moments = {BEGINNING: Moment(0, (), self.routing)}
         self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
         self.current: Ask | None = None
         self.back: Moment | None = None
-        self.network = show.network(title, asked, plan)
+        self.network = show.network(title, asked, plan, list(self.routings))
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
         self.begin(())
@@ -94,6 +100,11 @@ class Session:
         radios = show.radios(self.plan)
         ways = Ways(self.plan, radios)
         self.air, self.states = Air(radios, ways), States(self.asked, self.plan, ways)
+
+    @property
+    def routing(self) -> str:
+        """Its kind, now."""
+        return str(self.plan["routing"]["kind"])
 
     def answer(self, question: str) -> str:
         """In the lane's thread: what its program is to do next. Raises BackError, and TraceError, OSError."""
@@ -193,10 +204,12 @@ class Session:
                 self._save(name)
             case verbs.Back(moment=name):
                 self._go_back(name)
+            case verbs.Routing(kind=kind) if kind != self.routing:
+                self._route_by(kind)
             case verbs.End():
                 self.end()
             case _:
-                self._ask(requests(asked, self))
+                self._ask(requests(asked, self.plan, self.latest))
 
     def _set(self, pace: float | None = None, running: bool | None = None) -> None:
         with self.changed:
@@ -232,23 +245,37 @@ class Session:
                 name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
             if name in self.moments:
                 raise Refused(f"save: there is a moment {name} already")
-            self.moments[name] = Moment(self.t_ns, tuple(self.deeds))
+            self.moments[name] = Moment(self.t_ns, tuple(self.deeds), self.routing)
         self.tell()
 
     def _go_back(self, name: str) -> None:
         with self.changed:
             if name not in self.moments:
                 raise Refused(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
-            self.back = self.moments[name]
-            self.running, self.busy = False, f"back to {self.back.t_ns / 1e9:g} s"
-            self._drop("the network goes back")
-            self.changed.notify_all()
+            self._go_to(self.moments[name], "back")
         self.tell()
 
+    def _route_by(self, kind: str) -> None:
+        """Another routing from the start on: a network that does the same under it comes to where this one is."""
+        with self.changed:
+            if kind not in self.routings:
+                raise Refused(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
+            if self.busy:
+                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+            self._go_to(Moment(self.t_ns, tuple(self.deeds), kind), f"by {kind} from the start")
+        self.tell()
+
+    def _go_to(self, moment: Moment, way: str) -> None:
+        self.back = moment
+        self.running, self.busy = False, f"{way} to {moment.t_ns / 1e9:g} s"
+        self._drop("the network goes elsewhere")
+        self.changed.notify_all()
+
     def take(self) -> None:
-        """After BackError: another lane begins, which is to come to where the network goes back to."""
+        """After BackError: another lane begins, which is to come to where the network goes to."""
         assert self.back
         moment, self.back = self.back, None
+        self.asked, self.plan = self.routings[moment.routing]
         self.deeds = []
         self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
 
@@ -313,6 +340,7 @@ class Session:
         moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
         return {
             "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
+            "routing": self.routing,
             "moments": moments, "deeds": len(self.deeds), **self.latest,
         }  # fmt: skip
 
@@ -337,64 +365,21 @@ class Session:
             self.pages = [each for each in self.pages if each is not page]
 
 
+def routings(asked: Specification, plan: dict[str, Any]) -> dict[str, tuple[Specification, dict[str, Any]]]:
+    """A network as it is, of which this plan was made, and with each other routing that it can have; by kind."""
+    there = {str(plan["routing"]["kind"]): (asked, plan)}
+    for kind in OFFERED:
+        if kind not in there:
+            network = asked.network.model_copy(update={"routing": {"kind": kind}})
+            other = asked.model_copy(update={"network": network})
+            with suppress(PlanError):
+                there[kind] = other, make_plan(other)
+    return there
+
+
 def ended_children() -> bool:
     """Whether a child of this process has ended that nobody has waited for."""
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:
         return False
-
-
-def requests(asked: verbs.Any_, session: Session) -> list[dict[str, Any]]:
-    """What the lane's program is to be asked for a verb. Raises Refused."""
-    radios = list(dict.fromkeys(show.radios(session.plan)))
-    match asked:
-        case verbs.Move(node=node, position=position):
-            _known("node", node, radios)
-            return [{"do": "move", "node": node, "position": [round(each, 3) for each in (*position, 0.0)][:3]}]
-        case verbs.Set(node=node):
-            _known("node", node or radios[0], radios)
-            if not (values := asked.values()):
-                raise Refused("set: what? rts, rate or tx_power_dbm")
-            names = [node] if node else radios
-            return [
-                {"do": "set", "node": each, "name": name, "value": values[name]} for each in names for name in values
-            ]
-        case verbs.Tcp(flow=flow, congestion=congestion):
-            flows = session.latest["flows"]
-            _known("flow", flow or next(iter(flows), ""), list(flows))
-            names = [flow] if flow else [name for name in flows if flows[name]["running"]]
-            return [{"do": "tcp", "flow": name, "name": _tcp(congestion)} for name in names]
-        case verbs.Start(source=source, destination=destination, tcp=tcp):
-            for name in (source, destination):
-                _known("node", name, [node["name"] for node in session.plan["nodes"]])
-            if source == destination:
-                raise Refused(f"start: from {source} to whom else?")
-            return [{"do": "start", "source": source, "destination": destination, "name": _tcp(tcp)}]
-        case verbs.Stop(flow=flow):
-            _known("flow", flow, list(session.latest["flows"]))
-            return [{"do": "stop", "flow": flow}]
-        case verbs.Switch(node=node, on=on):
-            _known("node", node, radios)
-            return [{"do": "switch", "node": node, "on": on}]
-        case verbs.Routing(kind=wanted):
-            kind = session.plan["routing"]["kind"]
-            if wanted == kind:
-                return [{"do": "reroute"}]
-            raise Refused(
-                f"routing: {kind} is set up when a network starts: ./dcflab live … --routing KIND has another"
-            )
-    raise Refused(f"{asked.do}: that is no verb for the lane")
-
-
-def _tcp(name: str | None) -> str:
-    """A TCP of this name; none is as the network's flows have it. Raises Refused."""
-    try:
-        return name if name and variants.find(name) else ""
-    except ValueError as error:
-        raise Refused(f"tcp: {error}") from None
-
-
-def _known(what: str, name: str, names: Sequence[str]) -> None:
-    if name not in names:
-        raise Refused(f"there is no {what} {name}; there are: {', '.join(names) or 'none'}")

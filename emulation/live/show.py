@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,7 @@ def radios(plan: Mapping[str, Any]) -> list[str]:
     return [node["name"] for node in plan["nodes"] for one in node["interfaces"] if one["kind"] == "radio"]
 
 
-def network(title: str, asked: Specification, plan: Mapping[str, Any]) -> dict[str, Any]:
+def network(title: str, asked: Specification, plan: Mapping[str, Any], routings: Sequence[str]) -> dict[str, Any]:
     """The event of this name (docs/live.md)."""
     air, on_air = plan["air"], set(radios(plan))
     nodes = [
@@ -40,7 +40,7 @@ def network(title: str, asked: Specification, plan: Mapping[str, Any]) -> dict[s
         "propagation": {"model": asked.medium.propagation.name, **thresholds},
         "choices": {
             "rts": list(RTS_THRESHOLDS), "rate": rates(asked), "tcp": sorted(tcp.NAMES),
-            "routing": [plan["routing"]["kind"]],
+            "routing": routings,
         },
         "pace_least": SLOWEST, "pace_most": FASTEST,
     }  # fmt: skip

@@ -81,7 +81,7 @@ def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[...,
       await when(() => way() === "sta1,sta3");
       said.hidden = [element("anew").hidden, element("way").hidden, element("routing").parentElement.hidden];
     """)  # fmt: skip
-    assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, True]}
+    assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, False]}
 
 
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:
@@ -165,3 +165,22 @@ def test_25_stations_are_drawn_with_each_animation_frame(table: Callable[..., Ta
     """)  # fmt: skip
     print(said)
     assert said["share"] > 0.9 and said["looked"] < 2500 and (said["flows"], said["stations"]) == (6, 25)
+
+
+def test_another_routing_is_chosen_and_the_network_comes_to_where_it_was(
+    table: Callable[..., Table], browser: str
+) -> None:
+    said = look(table(stations=3), browser, """
+      await when(() => live.air.latest.t_ns > 5e8);
+      press(" ");
+      await when(() => !live.air.running);
+      said.there = [...element("routing").options].map((one) => one.value).filter(Boolean);
+      const then = live.air.latest.t_ns;
+      element("routing").value = "aodv";
+      element("routing").onchange();
+      await when(() => live.air.latest.routing === "aodv" && live.air.latest.t_ns === then);
+      await when(() => !element("anew").offsetParent);
+      press(" ");
+      await when(() => live.air.latest.routes.flow1.join() === "sta1,sta2,sta3");
+    """)  # fmt: skip
+    assert said == {"there": ["static", "aodv", "dsr", "olsr", "dsdv"]}

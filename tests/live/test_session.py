@@ -137,7 +137,7 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
         "there is no TCP 'mine'": ("start", {"source": "sta1", "destination": "sta2", "tcp": "mine"}),
         "tcp: there is no TCP 'mine'": ("tcp", {"congestion": "mine"}),
         "sack needs another net.ipv4.tcp_sack": ("tcp", {"congestion": "sack"}),
-        "is set up when a network starts": ("routing", {"kind": "aodv"}),
+        "babel is not for this network under way; static, aodv,": ("routing", {"kind": "babel"}),
         "must be from -": ("set", {"tx_power_dbm": 1e6}),
         "there is no moment x": ("back", {"moment": "x"}),
         "there is a moment start": ("save", {"name": "start"}),
@@ -227,11 +227,40 @@ def test_static_routes_are_made_anew_where_all_are_now(table: Callable[..., Tabl
         before = state(page)["flows"]["flow2"]["bytes"]
         page.until(6_000 * MS)
         assert state(page)["flows"]["flow2"]["bytes"] > before + 100_000
-        with pytest.raises(Refused, match="set up when a network starts"):
-            page.do("routing", kind="aodv")
 
     live.play(play)
     again = table(stations=4)
+    again.run(live.session.script())
+    assert again.trace() == live.trace()
+
+
+def test_another_routing_does_the_same_from_the_start(table: Callable[..., Table]) -> None:
+    """What was done is done again under it; moments remain those of the routing that they were of."""
+    live = table(stations=3)
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        page.until(400 * MS)
+        page.do("set", node="sta1", rts="full")
+        page.do("save", name="static")
+        page.until(1_000 * MS)
+        assert state(page)["routing"] == "static" and state(page)["counters"]["sent"] > 0
+        page.do("routing", kind="aodv")
+        page.wait(lambda session: not session.busy)
+        assert state(page)["routing"] == "aodv" and state(page)["t_ns"] == 1_000 * MS
+        assert state(page)["nodes"]["sta1"]["rts"] == "full" and state(page)["deeds"] == 1
+        page.until(6_000 * MS)
+        assert state(page)["routes"] == {"flow1": ["sta1", "sta2", "sta3"]}
+        page.do("back", moment="static")
+        page.wait(lambda session: not session.busy)
+        assert state(page)["routing"] == "static"
+        assert state(page)["t_ns"] == page.session.moments["static"].t_ns
+        page.do("routing", kind="aodv")
+        page.wait(lambda session: not session.busy)
+        page.until(3_000 * MS)
+
+    live.play(play)
+    again = table(stations=3)
     again.run(live.session.script())
     assert again.trace() == live.trace()
 

@@ -37,9 +37,9 @@ class Panels {
     for (const end of ["from", "to"]) element(end).replaceChildren(...names.map((name) => new Option(name, name)));
     element("to").value = names[names.length - 1];
     const [way, other] = choices.routing ?? [];
-    for (const [id, there] of [["routing", other], ["way", way && !other && way !== "static"], ["anew", way === "static" && !other]])
-      (id === "routing" ? element(id).parentElement : element(id)).hidden = !there;
-    text(element("way"), `routing ${way}`);
+    element("routing").parentElement.hidden = !other;
+    element("way").hidden = Boolean(other) || !way || way === "static";
+    text(element("way"), way ?? "");
     for (const id of ["rts", "rate", "tcp"]) element(id).parentElement.hidden = !(choices[id] ?? []).length;
     element("told").replaceChildren(...TOLD.flatMap((name) => [tag("dt", {}, name), tag("dd", {}, DIFFER)]));
     element("flows").replaceChildren();
@@ -87,6 +87,7 @@ class Panels {
     this.drawMoments(latest);
     this.drawCounters(latest);
     shown(element("routing"), latest.routing);
+    element("anew").hidden = latest.routing !== "static";
   }
 
   station(latest) {

@@ -90,3 +90,13 @@ def test_help_has_the_options_in_groups_and_examples(command: str) -> None:
     assert lines and all(line.startswith(f"  ./dcflab {command}") for line in lines)
     for line in lines:  # each is sound, but for a lane that is not there
         assert "there is no file none.py" in refused(*shlex.split(line)[1:], "--lane", "none.py")[0]
+
+
+@pytest.mark.parametrize("command", ["export", "claims", "lab check", "view", "replay"])
+def test_arguments_are_in_the_usage_and_not_among_options(command: str) -> None:
+    """An option begins with a dash."""
+    usage, options = shown(*command.split(), "--help").split("Options:\n")
+    assert usage.splitlines()[0].endswith(("RUN_FOLDER", "[NUMBERS]...", "NAME ANSWERS"))
+    assert all(
+        line.startswith("  -") for line in options.splitlines() if line[:2] == "  " and line[2:3] not in (" ", ".")
+    )

@@ -35,7 +35,7 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for option in self.get_params(ctx):
-            if record := option.get_help_record(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):  # the usage has the others
                 groups.setdefault(getattr(option, "group", "Options"), []).append(record)
         for title, records in groups.items():
             with formatter.section(title):

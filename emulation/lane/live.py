@@ -261,8 +261,9 @@ def serve(stage: Stage, read: Callable[[str], str | None]) -> None:
     error: str | None = None
     result: object = None
     while True:
+        state = stage.state()  # to look brings the air up to date, and so its trace
         stage.copy()
-        line = read(json.dumps({"error": error, "result": result, **stage.state()}, separators=(",", ":")))
+        line = read(json.dumps({"error": error, "result": result, **state}, separators=(",", ":")))
         if line is None or (asked := json.loads(line))["do"] == "end":
             return
         try:

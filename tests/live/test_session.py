@@ -112,6 +112,33 @@ def test_a_moment_that_one_goes_back_to_is_exactly_that_moment(table: Callable[.
     assert was["flows"]["flow1"]["bytes"] == now["flows"]["flow1"]["bytes"] > 0
 
 
+def test_whoever_sees_a_moment_finds_all_in_the_trace_that_was_until_then(table: Callable[..., Table]) -> None:
+    """A look brings the air up to date: what the first one finds must not come with the second."""
+    seen: list[tuple[int, int]] = []
+
+    def play(page: Table) -> None:
+        page.do("pause")
+        for moment in range(1, 21):
+            page.until(moment * 10 * MS)
+            page.do("pace", pace=moment)  # for which it is looked at once more
+            page.wait(lambda session: not session.stale)
+
+    live = table(stations=3)
+    heard = live.session.answer
+
+    def answer(question: str) -> str:
+        seen.append((json.loads(question)["t_ns"], live.session.trace.stat().st_size))
+        return heard(question)
+
+    live.session.answer = answer  # type: ignore[method-assign]
+    live.play(play)
+    sizes: dict[int, set[int]] = {}
+    for t_ns, size in seen:
+        sizes.setdefault(t_ns, set()).add(size)
+    assert len(seen) > len(sizes) + 10 and len(sizes) > 10
+    assert [t_ns for t_ns, found in sizes.items() if len(found) > 1] == []
+
+
 def test_a_station_that_is_dragged_away_is_heard_no_more(table: Callable[..., Table]) -> None:
     def play(page: Table) -> None:
         page.do("pause")

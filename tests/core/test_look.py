@@ -81,7 +81,7 @@ def test_it_is_what_the_trace_has_and_changes_nothing(network, seed, edca, times
     air = made(powers, delays, edca, seed=seed)
     looked, given_over = [], arranged(traffic, edca)
     for at_us in sorted(times):
-        while given_over and given_over[0][3] < at_us:
+        while given_over and given_over[0][3] <= at_us:
             station, to, payload, then_us, rts, rate, priority = given_over.pop(0)
             ra = b"\xff" * 6 if to in (len(powers), station) else to
             air.send(station, ra, tcp(payload), at=then_us * US, rate=rate, rts=rts, priority=priority)

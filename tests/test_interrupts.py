@@ -25,6 +25,32 @@ except BaseException as error:
 """
 
 
+IN_A_DESTRUCTOR = """
+import os, signal, sys
+from emulation.cli import interrupts
+number = int(sys.argv[1])
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), number)  # and its handler runs here
+interrupts.catch()
+try:
+    Last()
+    signal.sigtimedwait([], 5)
+except BaseException as error:
+    print(type(error).__name__, *sorted(signal.getsignal(number) is each for each in (signal.SIG_IGN,)))
+"""
+
+
+DROPPED = """
+from emulation.cli import interrupts
+class Last:
+    def __del__(self):
+        1 / 0
+interrupts.catch()
+Last()
+"""
+
+
 @pytest.mark.parametrize("hook", ["before", "after_in_parent"])
 @pytest.mark.parametrize(
     ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Ended True")]
@@ -33,3 +59,18 @@ def test_a_signal_during_a_fork_is_taken_up(hook: str, number: int, said: str) -
     done = subprocess.run([sys.executable, "-c", DURING_A_FORK, str(int(number)), hook], cwd=CHECKOUT,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.stderr) == (f"{said}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(signal.SIGINT, "KeyboardInterrupt False"), (signal.SIGTERM, "Ended True")]
+)
+def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said: str) -> None:
+    """Which is where an object's last reference goes, as of a lock of a module that is being loaded."""
+    done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR, str(int(number))], cwd=CHECKOUT,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{said}\n", "")
+
+
+def test_what_else_is_dropped_there_is_told() -> None:
+    done = subprocess.run([sys.executable, "-c", DROPPED], cwd=CHECKOUT, capture_output=True, text=True)
+    assert "ZeroDivisionError" in done.stderr

@@ -140,6 +140,30 @@ def test_a_child_hears_and_ends_with_its_block() -> None:
     assert process and gone(process)
 
 
+def test_a_child_that_is_ended_while_python_would_not_hear_of_it(capfd: pytest.CaptureFixture[str]) -> None:
+    """What is raised in a destructor is dropped: there the child is when it is told to end."""
+
+    class Last:
+        def __init__(self, parent: Parent) -> None:
+            self.parent = parent
+
+        def __del__(self) -> None:
+            self.parent.tell("here")
+            signal.pause()
+
+    def drop(parent: Parent) -> None:
+        Last(parent)
+        signal.pause()
+
+    with Child(drop) as child:
+        child.listen()
+        child.end()
+        child.process.join(20)
+        child.process.kill()  # else its end would be waited for
+    assert child.process.exitcode == 128 + signal.SIGTERM
+    assert capfd.readouterr().err == ""
+
+
 def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
     """As the one that draws has."""
 

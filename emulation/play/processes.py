@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 from emulation.lane import syscalls
 
 CONTEXT = multiprocessing.get_context("fork")
+LATER_S = 0.001
 STAND_BACK = 5  # niceness of work that nobody waits for yet
 
 Result = TypeVar("Result")
@@ -179,6 +180,7 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
     """The child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
+    sys.unraisablehook = _dropped
     syscalls.die_with_parent(signal.SIGTERM)
     parents.close()  # else this end would never see that the parent is gone
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
@@ -192,3 +194,13 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
 def _exit(number: int, frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
     sys.exit(128 + number)
+
+
+def _dropped(what: sys.UnraisableHookArgs) -> None:
+    """What is raised in a destructor, or in a weak reference's callback, is dropped; an exit comes again."""
+    if isinstance(what.exc_value, SystemExit):
+        status = what.exc_value.code
+        signal.signal(signal.SIGALRM, lambda *_: sys.exit(status))
+        signal.setitimer(signal.ITIMER_REAL, LATER_S)
+    else:
+        sys.__unraisablehook__(what)

@@ -124,9 +124,8 @@ class Store:
             with open(descriptor, "wb") as opened:
                 opened.write(what)
             os.replace(half, file)
-        except BaseException:
-            os.unlink(half)
-            raise
+        finally:
+            Path(half).unlink(missing_ok=True)  # in place already, but if something was raised
 
 
 def key(made_of: Mapping[str, str]) -> str:

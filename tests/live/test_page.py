@@ -41,6 +41,27 @@ def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
     assert 1 <= len(moves) <= 3 and {asked["node"] for asked in moves} == {"sta4"}
 
 
+def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
+    """Not on the way there, between two reports, however near."""
+    said = page(Toy(STRING, [(0, 3)]), """
+      const { air, stage } = live, told = (t_ns, x) => {
+        const state = structuredClone(air.latest);
+        return Object.assign(state, { t_ns, nodes: { ...state.nodes, sta4: { ...state.nodes.sta4, position: [x, 420, 0] } } });
+      };
+      const held = (now) => {
+        Object.assign(stage, { dragged: 3, at: [650.0004, 420], dropped: live.counts.states });
+        air.now = now;
+        live.draw(0);
+        return stage.dragged;
+      };
+      air.states = [told(0, 600), told(100, 650)];
+      said.way = [0, 50, 99.9].map(held);
+      air.states = [told(100, 650)];
+      said.there = held(100);
+    """, browser)  # fmt: skip
+    assert said == {"way": [3, 3, 3], "there": -1}
+
+
 def test_settings_of_one_and_of_all(browser: str) -> None:
     """RTS for all, and collisions fall; a rate for one, and those of all differ; what is refused is taken back."""
     toy = Toy(STRING, [(0, 3)])

@@ -37,6 +37,23 @@ def test_a_damaged_result_is_not_there(tmp_path: Path) -> None:
         assert store.get({"plan": "1"}) is None
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_one_who_is_stopped_at_a_file_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    """Just before it is in place or just after; and nothing is left behind."""
+    real = os.replace
+
+    def stopped(*names: str) -> None:
+        if when == "after":
+            real(*names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).put(found(1))
+    left = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(left) == (when == "after")
+
+
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed in (1, 2, 3):

@@ -78,6 +78,14 @@ class Air {
     });
   }
 
+  // Whether a station is shown at rest at this place, to the millimetre in which reports tell it.
+  rests(n, [x, y]) {
+    return this.states.every(({ nodes }) => {
+      const [east, north] = nodes[this.names[n]]?.position ?? [];
+      return Math.hypot(east - x, north - y) < 1e-3;
+    });
+  }
+
   node(n) { return this.states[0]?.nodes[this.names[n]] ?? {}; }
 
   // Slots of backoff left: those of the report, less those that have gone by since.

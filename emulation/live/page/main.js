@@ -91,8 +91,8 @@ const live = {
   draw(now) {
     this.stale = false;
     this.counts.drawn++;
-    const { stage } = this, there = stage.dropped !== null && this.air.positions()[stage.dragged];
-    if (there && (Math.hypot(there[0] - stage.at[0], there[1] - stage.at[1]) < 0.5 || this.counts.states > stage.dropped + MOST_HELD)) this.release();
+    const { stage } = this, { dragged, at, dropped } = stage;
+    if (dropped !== null && (this.air.rests(dragged, at) || this.counts.states > dropped + MOST_HELD)) this.release();
     stage.draw();
     this.show(this.below ?? (this.air.slow ? "strip" : "curves"));
     if (!element("strip").hidden) this.strip.draw();

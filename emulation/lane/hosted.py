@@ -65,3 +65,4 @@ def show(boot: dict[str, Any]) -> None:
         os.makedirs(place)
         syscalls.mount("", place, f"/proc/self/fd/{source}", syscalls.MS_BIND)
         os.close(source)
+    sys.path_importer_cache.clear()  # there are other files now

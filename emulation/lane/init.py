@@ -64,6 +64,7 @@ if __name__ == "__main__":
         mount(b"none", b"/run", b"tmpfs", 0, None)
         os.makedirs(CHECKOUT)
         mount(b"none", CHECKOUT.encode(), b"hostfs", READ_ONLY, sys.argv[2].encode())
+        sys.path_importer_cache.pop(CHECKOUT, None)  # it was not there when ctypes was looked for
         from emulation.lane.guest import main
     else:
         from emulation.lane.machine import main

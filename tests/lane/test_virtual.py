@@ -41,6 +41,16 @@ def test_only_the_run_folder_is_writable(bench):
     assert not (bench.folder.parent / "theirs").exists()
 
 
+def test_no_folder_of_modules_is_taken_for_missing(bench):
+    """Python remembers that a folder was not there; the checkout's is there only once it has been mounted."""
+    lines = bench.script("""
+        import os, sys
+        import topologies
+        print([path for path in sys.path if os.path.isdir(path) and not sys.path_importer_cache.get(path, True)])
+    """)
+    assert lines == ["[]"]
+
+
 def test_randomness_comes_from_the_seed(new_bench):
     """All of the guest's randomness repeats with the seed, whatever the run folder; another seed gives another."""
     text = "import os, random; print(os.urandom(16).hex(), hash('a'), random.random(), id(object()))"

@@ -45,8 +45,9 @@ def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
     """Not on the way there, between two reports, however near."""
     said = page(Toy(STRING, [(0, 3)]), """
       const { air, stage } = live, told = (t_ns, x) => {
-        const state = structuredClone(air.latest);
-        return Object.assign(state, { t_ns, nodes: { ...state.nodes, sta4: { ...state.nodes.sta4, position: [x, 420, 0] } } });
+        const state = Object.assign(structuredClone(air.latest), { t_ns });
+        state.nodes.sta4.position = [x, 420, 0];
+        return state;
       };
       const held = (now) => {
         Object.assign(stage, { dragged: 3, at: [650.0004, 420], dropped: live.counts.states });

@@ -41,6 +41,16 @@ except BaseException as error:
 """
 
 
+WHILE_A_MISTAKE_IS_SAID = """
+import os, sys
+from emulation.cli import main
+number = int(sys.argv.pop())
+main.refusal = lambda error: os.kill(os.getpid(), number)
+sys.argv.append("--no-such-option")
+main.main()
+"""
+
+
 DROPPED = """
 from emulation.cli import interrupts
 class Last:
@@ -74,3 +84,10 @@ def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said:
 def test_what_else_is_dropped_there_is_told() -> None:
     done = subprocess.run([sys.executable, "-c", DROPPED], cwd=CHECKOUT, capture_output=True, text=True)
     assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_mistake_is_said_is_said_too(number: int) -> None:
+    done = subprocess.run([sys.executable, "-c", WHILE_A_MISTAKE_IS_SAID, str(int(number))], cwd=CHECKOUT,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "dcflab: interrupted\n")

@@ -270,17 +270,8 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
     return said, meant(said)
 
 
-def main() -> None:
-    """The program."""
-    interrupts.catch()
-    try:
-        os.getcwd()
-    except OSError as error:
-        click.echo(f"dcflab: the working directory: {error.strerror}; change to another one", err=True)
-        sys.exit(2)
-    for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown as it can be
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+def obey() -> None:
+    """The command line; what is wrong with it, or went wrong, is said."""
     try:
         cli.main(prog_name="./dcflab", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -297,6 +288,21 @@ def main() -> None:
     except (Misuse, Failure) as error:
         click.echo(f"dcflab: {error}", err=True)
         sys.exit(2 if isinstance(error, Misuse) else 1)
+
+
+def main() -> None:
+    """The program."""
+    interrupts.catch()
+    try:
+        os.getcwd()
+    except OSError as error:
+        click.echo(f"dcflab: the working directory: {error.strerror}; change to another one", err=True)
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown as it can be
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        obey()
     except (KeyboardInterrupt, click.Abort):
         click.echo("dcflab: interrupted", err=True)
         sys.exit(130)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,28 @@ try:
     signal.sigtimedwait([], 5)
 except BaseException as error:
     print(type(error).__name__, *sorted(signal.getsignal(number) is each for each in (signal.SIG_IGN,)))
+"""
+
+
+WHILE_IT_LOADS = """
+import os, signal, sys
+from emulation.cli import interrupts
+sys.path.insert(0, sys.argv[3])
+open(sys.argv[3] + "/loaded.py", "w").write(f'''
+import os, signal
+try:
+    for _ in range({sys.argv[2]}):
+        os.kill(os.getpid(), {sys.argv[1]})
+    end = signal.sigtimedwait([], 0.01)
+except BaseException as error:
+    raise ValueError("a library makes this of it") from error
+''')
+interrupts.catch()
+try:
+    import loaded
+    signal.sigtimedwait([], 5)
+except BaseException as error:
+    print(type(error).__name__, "loaded" in sys.modules)
 """
 
 
@@ -78,6 +101,23 @@ def test_a_signal_in_what_python_calls_on_its_way_is_taken_up(number: int, said:
     """Which is where an object's last reference goes, as of a lock of a module that is being loaded."""
     done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR, str(int(number))], cwd=CHECKOUT,
                           capture_output=True, text=True)  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{said}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("number", "times", "said"),
+    [
+        (signal.SIGINT, 1, "KeyboardInterrupt True"),
+        (signal.SIGTERM, 1, "Ended True"),
+        (signal.SIGINT, 2, "ValueError False"),
+    ],
+)
+def test_a_signal_while_modules_are_loaded_waits_until_they_are(
+    tmp_path: Path, number: int, times: int, said: str
+) -> None:
+    """But not when it comes again: what is loaded may never end."""
+    done = subprocess.run([sys.executable, "-c", WHILE_IT_LOADS, str(int(number)), str(times), str(tmp_path)],
+                          cwd=CHECKOUT, capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.stderr) == (f"{said}\n", "")
 
 

@@ -2,7 +2,8 @@
 """What ends a program from outside: Ctrl-C, SIGTERM and SIGHUP become exceptions.
 
 Python drops what is raised in what it calls on its way: destructors, callbacks of weak references, the hooks of a fork.
-A signal that came then, the likelier the busier the machine, would be lost: it is taken up a moment later.
+And while modules are loaded, libraries make errors of their own of it. A signal that came then, the likelier the busier
+the machine, would be lost: it is taken up a moment later.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from emulation.lanes import Ended
 
 PROGRAM = os.getpid()
 LATER_S = 0.001
-_late: list[KeyboardInterrupt] = []
+LOADER = "<frozen importlib._bootstrap>"
+_late: list[type[KeyboardInterrupt]] = []
 
 
 def catch() -> None:
@@ -33,20 +35,38 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
     """Raises KeyboardInterrupt at Ctrl-C, each time; and Ended once, so that nothing disturbs the cleaning up."""
     if os.getpid() != PROGRAM:  # a child that has just been forked
         os._exit(128 + number)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    signal.signal(number, signal.SIG_IGN)
-    raise Ended
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_IGN)
+    error = KeyboardInterrupt if number == signal.SIGINT else Ended
+    if _loads(frame) and not _late:  # at the second time whatever comes of it: it may load for ever
+        _later(error)
+    else:
+        raise error
+
+
+def _loads(frame: FrameType | None) -> bool:
+    """Whether it is in an import."""
+    while frame and frame.f_code.co_filename != LOADER:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _later(error: type[KeyboardInterrupt]) -> None:
+    _late.append(error)
+    signal.setitimer(signal.ITIMER_REAL, LATER_S)
 
 
 def _dropped(what: sys.UnraisableHookArgs) -> None:
     if isinstance(what.exc_value, KeyboardInterrupt):
-        _late.append(what.exc_value)
-        signal.setitimer(signal.ITIMER_REAL, LATER_S)
+        _later(type(what.exc_value))
     else:
         sys.__unraisablehook__(what)
 
 
-def _take_up(*_: object) -> None:
+def _take_up(_: int, frame: FrameType | None) -> None:
     if _late:
-        raise type(_late.pop())
+        error = _late.pop()
+        if _loads(frame):
+            _later(error)
+        else:
+            raise error

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from emulation.lanes import Listener
 from emulation.lanes.virtual import LaneError, Reason
+from emulation.lanes.virtual.machine import Machine
 
 WAIT = "import signal; signal.pause()"
 SPIN = "while True: pass"
@@ -157,6 +159,16 @@ def test_the_kernels_death_is_reported(bench, number, reason):
         os.kill(kernel, number)
         assert host.communicate()[1].strip() == reason
     assert_gone(kernel)
+
+
+def test_nobody_is_asked_what_a_dead_kernel_is_to_do(tmp_path):
+    """It was killed after its question, and whoever is asked may think for ever."""
+    asked = []
+    machine = Machine(tmp_path, Listener(ask=lambda prompt: str(asked.append(prompt))), None)
+    machine.process = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, machine.process.pid, os.WEXITED | os.WNOWAIT)
+    machine.answer("what is to be done?")
+    assert not asked
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

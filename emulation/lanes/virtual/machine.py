@@ -204,6 +204,8 @@ class Machine:
         """Ask the user, and stop the kernel meanwhile: it would only spin (see `emulation.lane.prompt`)."""
         self.interactive = True
         self.let(signal.SIGSTOP)
+        if self.process.poll() is not None:  # it was killed since: nobody is there to be told
+            return
         try:
             text = self.listener.ask(prompt)
         except Ended:

@@ -75,6 +75,15 @@ def test_each_file_can_be_read_in_one_go() -> None:
     assert {name for name in read if len(text(name).splitlines()) > LINES} == LONG.keys()
 
 
+def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
+    """Linux's TCP, mac80211 and hwsim are what is tested here, so no patch of the lab's kernel touches them."""
+    patches = sorted((ROOT / "emulation/kernel").glob("*.patch"))
+    touched = {line.split("/", 1)[1] for patch in patches for line in patch.read_text().splitlines()
+               if line.startswith(("--- a/", "+++ b/"))}  # fmt: skip
+    assert len(touched) > len(patches)
+    assert not [file for file in touched if file.startswith(("net/", "drivers/net/", "include/net/"))]
+
+
 @pytest.mark.skipif(not SOURCES or not shutil.which("perl"), reason="no kernel source in /usr/src, or no perl")
 def test_checkpatch_is_content_with_the_modules(tmp_path: Path) -> None:
     tree = SOURCES[-1].name.removesuffix(".tar.xz")

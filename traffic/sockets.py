@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A host's sockets, as a flow wants them (docs/interfaces.md, section 1, `applications`)."""
+"""A host's sockets, as a flow wants them (docs/interfaces.md, section 1, `applications`).
+
+A flow's window limit is the receiver's: Linux's window clamp, which a listener hands on to its connections. An offered
+window is never taken back, so the limit has to hold from the first offer. The kernel forgets the clamp when it sees
+the first full segment, before the program does: it then knows how much memory a segment takes, and computes the clamp
+from the receive buffer (`tcp_measure_rcv_mss` in net/ipv4/tcp_input.c). So the buffer is no larger than the limit from
+`accepted` until the program has read that segment, and `keep_limit` sets both again.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +33,28 @@ def tcp(host: Host, plan: dict[str, Any]) -> socket.socket:
     for option, size in BUFFERS:
         if plan[size]:
             made.setsockopt(socket.SOL_SOCKET, option, plan[size])
+    if limit := window_limit(plan):
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, limit)
     return made
+
+
+def window_limit(plan: dict[str, Any]) -> int:
+    """The bytes that a receiver lets be on their way, at most; 0: any."""
+    return (plan.get("window_limit") or 0) * (plan["mss"] or 0)
+
+
+def accepted(made: socket.socket, plan: dict[str, Any]) -> None:
+    """A connection has been accepted: hold its window limit until something has been read."""
+    made.setblocking(False)
+    if limit := window_limit(plan):
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, limit // 2)  # which the kernel doubles
+
+
+def keep_limit(of: socket.socket, plan: dict[str, Any]) -> None:
+    """Something has been read: set the window limit again."""
+    if limit := window_limit(plan):
+        of.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, plan["receive_buffer"])
+        of.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, limit)
 
 
 def udp(host: Host, plan: dict[str, Any]) -> socket.socket:

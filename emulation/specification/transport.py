@@ -17,7 +17,7 @@ QDISC = re.compile(r"\w+:[\w-]{1,15}")
 Amount = Annotated[int, Field(ge=1, le=2**50)]
 SegmentSize = Annotated[int, Field(ge=536, le=1460)]
 Buffer = Annotated[int, Field(ge=4096, le=2**27)]
-WindowLimit = Annotated[int, Field(ge=1, le=2**16)] | None
+WindowLimit = Annotated[int, Field(ge=2, le=2**16)] | None  # Linux sends half segments into a window of one
 
 
 def _thinning(value: object) -> object:
@@ -65,7 +65,9 @@ class Transport(Section):
     send_buffer: Buffer = Field(262_144, description="bytes")
     receive_buffer: Buffer = Field(1_048_576, description="bytes")
     window_limit: WindowLimit = Field(
-        None, description="segments that a receiver lets be on their way, at most; the seeds' limit is 64"
+        None,
+        description="segments that a receiver lets be on their way, from 2 on; the papers' limit is 64 "
+        "(a window of 1: --tcp cwl, docs/tc-modules.md)",
     )
 
     @field_validator("tcp")

@@ -27,6 +27,9 @@ def of_segment(runs: Runs) -> float:
     return 100 * exchange_us(runs, Kind.TCP_ACK) / exchange_us(runs, Kind.TCP_DATA)
 
 
+WINDOW_OF_1 = {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": "1"}}
+
+
 def every_second(runs: Runs) -> float:
     """What it would gain to leave out every second ACK, if nothing else changed, in per cent."""
     data, ack = exchange_us(runs, Kind.TCP_DATA), exchange_us(runs, Kind.TCP_ACK)
@@ -63,8 +66,8 @@ LAB = Lab(
         "plain": {"ackthin": "plain"},
         "delayed": {"ackthin": "delayed", "trace": False},
         "one of four": {"ackthin": "skip,skip=3", "trace": False},
-        "plain, window 1": {"ackthin": "plain", "window_limit": 1, "trace": False},
-        "delayed, window 1": {"ackthin": "delayed", "window_limit": 1, "trace": False},
+        "plain, window 1": {"ackthin": "plain", **WINDOW_OF_1, "trace": False},
+        "delayed, window 1": {"ackthin": "delayed", **WINDOW_OF_1, "trace": False},
     },
     drawn={"stations": range(3, 6)},
     questions=[
@@ -116,7 +119,7 @@ LAB = Lab(
         ),
         Number(
             name="disaster",
-            asks="And with a window of one segment (--window-limit 1): by which factor does thinning lower the"
+            asks="And with a window of one segment (--tcp cwl): by which factor does thinning lower the"
             " goodput?",
             unit="",
             within=0.03,
@@ -126,7 +129,7 @@ LAB = Lab(
                     kbps("delayed, window 1", runs) / kbps("plain, window 1", runs)
                 ),
             },
-            look="run both with --window-limit 1, and divide the larger goodput by the smaller",
+            look="run both with a window of 1, as the handout does, and divide the larger goodput by the smaller",
         ),
         Choice(
             name="holds",

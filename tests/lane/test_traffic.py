@@ -3,8 +3,11 @@
 
 import hashlib
 import json
+from collections import defaultdict
 
+import numpy as np
 import pytest
+from scapy.layers.inet import IP, TCP
 
 from analysis import trace
 
@@ -18,12 +21,30 @@ def test_a_flow_of_so_many_bytes(bench):
     assert 0.4 < flow["finished_s"] < 10  # 0.4 s is what 100 kB take at 2 Mb/s
 
 
-def test_no_more_is_on_its_way_than_the_window_limit(bench):
-    bench.plan(stations=2, seconds=3, window_limit=4)
+def windows(bench):
+    """The windows that TCP offers in what is on the air, in bytes, in their order, by port."""
+    seen, scale, offered = trace.read(bench.folder / "air.trace"), {}, defaultdict(list)
+    for row in seen.frame[np.isin(seen.tx["kind"], (trace.Kind.TCP_DATA, trace.Kind.TCP_ACK, trace.Kind.OTHER))]:
+        packet = seen.data[row + 26 + 8 :][:80].tobytes()  # after the headers of 802.11 with QoS, and LLC
+        header = IP(packet)[TCP]
+        if header.flags.S:
+            scale[header.sport] = dict(header.options)["WScale"]
+            offered[header.sport].append(header.window)
+        else:
+            offered[header.sport].append(header.window << scale[header.sport])
+    return offered
+
+
+@pytest.mark.parametrize("mss, limit", [(1460, 2), (1460, 8), (1460, 64), (540, 2), (540, 8), (540, 64)])
+def test_no_window_above_the_limit_is_ever_offered(bench, mss, limit):
+    """From the SYN on, and by neither end; and all that it allows is offered."""
+    bench.plan(stations=3, seconds=3, window_limit=limit, mss=mss, seed=2)
     bench.run("plan")
     (flow,) = bench.result()["applications"]
-    assert flow["tcp_info"]["sender"]["snd_wnd"] == 4 * 1460
-    assert flow["delivered_bytes"] > 100_000
+    assert flow["delivered_bytes"] > 50_000
+    offered = windows(bench)
+    assert len(offered) == 2
+    assert {max(of_end) for of_end in offered.values()} == {limit * mss}
 
 
 def test_short_preambles_take_half_the_time(bench):

@@ -36,7 +36,7 @@ class Application(applications.Application):
         super().__init__(plan, source, destination, loop, folder)
         self.bytes: int | None = plan["bytes"]
         self.unsent = self.bytes
-        self.window_limit: int = (plan.get("window_limit") or 0) * (plan["mss"] or 0)  # bytes
+        self.window_limit = sockets.window_limit(plan)
         self.delivered = 0
         self.error: str | None = None
         self.finished_ns: int | None = None
@@ -62,7 +62,7 @@ class Application(applications.Application):
     def accept(self) -> None:
         assert self.listener
         self.receiver, _ = self.listener.accept()
-        self.receiver.setblocking(False)
+        sockets.accepted(self.receiver, self.plan)
         self.set_low_water()
         self.loop.watch(self.receiver.fileno(), select.EPOLLIN, self.receive)
 
@@ -71,7 +71,7 @@ class Application(applications.Application):
         wanted = LOW_WATER if (self.plan["receive_buffer"] or 0) >= 8 * LOW_WATER else 1
         if self.bytes is not None:
             wanted = min(wanted, max(self.bytes - self.delivered, 1))
-        if self.window_limit:  # the first byte wakes the receiver, so that it sets the limit
+        if self.window_limit:  # the first byte wakes the receiver, so that it keeps the limit
             wanted = min(wanted, self.window_limit) if self.delivered else 1
         self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
 
@@ -99,8 +99,7 @@ class Application(applications.Application):
         except OSError:
             taken = 0  # reset
         self.delivered += taken
-        if self.window_limit:  # again and again: the kernel forgets it when segments take less or more memory
-            self.receiver.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, self.window_limit)
+        sockets.keep_limit(self.receiver, self.plan)
         if self.bytes is not None and self.delivered >= self.bytes and self.finished_ns is None:
             self.finished_ns = time.monotonic_ns()
         if self.bytes is not None or self.window_limit:

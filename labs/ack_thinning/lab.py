@@ -119,8 +119,7 @@ LAB = Lab(
         ),
         Number(
             name="disaster",
-            asks="And with a window of one segment (--tcp cwl): by which factor does thinning lower the"
-            " goodput?",
+            asks="And with a window of one segment (--tcp cwl): by which factor does thinning lower the goodput?",
             unit="",
             within=0.03,
             of=lambda runs: kbps("plain, window 1", runs) / kbps("delayed, window 1", runs),

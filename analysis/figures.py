@@ -16,6 +16,7 @@ import numpy as np
 from analysis import png, statistics
 from analysis.columns import begins, ends
 from analysis.flight import Series as Counts
+from analysis.places import to_scale
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
@@ -43,6 +44,8 @@ LINE: dict[str, Any] = {"linewidth": 1}
 POINTS = 481  # of a line over time
 COLUMNS = 1200  # of pixels: about as many as a figure is wide
 ROW = 0.13  # inches: of marks above a panel
+ASIDE = 0.05  # inches: from interval to interval
+LETTERS = 9  # of names below an axis, an inch of the figure's width: more are slanted
 BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
 Names = Mapping[str, str]
 Values = Mapping[str, Sequence[float]]  # of a quantity, by variant: one for each seed
@@ -87,7 +90,7 @@ def goodput(
         if theirs is not None:
             bars = axes.bar(at + 0.2, theirs, BAR, fill=False, edgecolor=colour, hatch="//", linewidth=1.2)
             axes.bar_label(bars, fmt="{:,.0f}", padding=2)
-    _name_bars(axes, values, names)
+    _name(axes, [(names or {}).get(variant, variant) for variant in values])
     axes.set_ylabel("goodput, segments")
     axes.set_title("Goodput" + ("; hatched: published" if published else ""), loc="left")
     save(figure, path)
@@ -110,7 +113,7 @@ def collisions(
         axes.errorbar(at, total.mean, _error(total), color="black", capsize=4, linewidth=1)
         top = total.mean + (_error(total) or 0)
         axes.annotate(f"{total.mean:,.0f}", (at, top), (0, 3), textcoords="offset points", ha="center")
-    _name_bars(axes, values["total"], names)
+    _name(axes, [(names or {}).get(variant, variant) for variant in values["total"]])
     axes.set_ylabel("frames")
     where = "at any station within range" if anywhere else "at the addressed receiver"
     axes.set_title(f"Frames lost to collisions {where}", loc="left")
@@ -124,28 +127,61 @@ def over_cases(
     path: Path, values: Mapping[str, Values], label: str, rows: str, names: Names,
     published: Mapping[str, Mapping[str, float]] | None = None, note: str = "",
 ) -> None:  # fmt: skip
-    """A quantity over a study's cases, one line a variant, and a publication's dotted beside it; or over its variants,
-    one line a case, if these are many. `values` and what is `published` are by case, `rows` is what the cases are.
-    Raises OSError."""
+    """A quantity over a study's cases, each variant in its colour, and a publication's hollow; or over its variants,
+    each case in its colour, if these are many. Over numbers lines lead from one to the next, on an axis to scale; what
+    is none is a place with a dot for each colour. `values` and what is `published` are by case; `rows`: what the cases
+    are. Raises OSError."""
     variants = list(dict.fromkeys(variant for of_case in values.values() for variant in of_case))
-    lines = {v: {case: found[v] for case, found in values.items() if v in found} for v in variants}
+    by_colour = {v: {case: found[v] for case, found in values.items() if v in found} for v in variants}
     places, across, legend = list(values), rows, ""
     if len(variants) > len(COLOURS):
-        lines, places, across, legend = {case: dict(of) for case, of in values.items()}, variants, "", rows
+        by_colour, places, across, legend = {case: dict(of) for case, of in values.items()}, variants, "", rows
     figure, axes = figure_of((8, 4.8), note)
-    for colour, (name, points) in zip(_colours(len(lines)), lines.items(), strict=True):
-        means = [statistics.mean(found) for found in points.values()]
-        errors = [_error(mean) or 0.0 for mean in means]
-        axes.errorbar([places.index(place) for place in points], [mean.mean for mean in means], errors, color=colour,
-                      marker="o", markersize=3, capsize=2, linewidth=1.2, label=names.get(name, name))  # fmt: skip
-        theirs = [(published or {}).get(place, {}).get(name, float("nan")) for place in places]
-        axes.plot(range(len(places)), theirs, ":o", color=colour, markersize=4, markerfacecolor="none", linewidth=0.8)
-    axes.set_xticks(range(len(places)), [names.get(place, place) for place in places])
-    axes.set(xlabel=across, ylabel=label)
-    axes.set_ylim(bottom=0)
-    legend = legend or ("dotted: published" if published else "")
+    x, joined = _places(axes, [names.get(place, place) for place in places], across)
+    dot, hollow, most = *((3, 4) if joined else (5, 7)), 0.0
+    for row, (colour, (name, points)) in enumerate(zip(_colours(len(by_colour)), by_colour.items(), strict=True)):
+        aside, bars = _beside(axes, row, len(by_colour), joined)
+        at = sorted((x[place], places[place]) for place in range(len(places)) if places[place] in points)
+        where, means = [place + aside for place, _ in at], [statistics.mean(points[place]) for _, place in at]
+        middle, half = ([getattr(mean, what) for mean in means] for what in ("mean", "half_width"))
+        axes.plot(where, middle, "-o" if joined else "o", color=colour, markersize=dot, linewidth=1.2,
+                  label=names.get(name, name))  # fmt: skip
+        axes.errorbar(where, middle, half, fmt="none", ecolor=colour, elinewidth=1.2, capsize=2, **bars)
+        theirs = [(published or {}).get(place, {}).get(name, float("nan")) for _, place in at]
+        axes.plot(where, theirs, ":o" if joined else "o", color=colour, markersize=hollow, markerfacecolor="none",
+                  linewidth=0.8)  # fmt: skip
+        most = np.nanmax([most, *middle, *np.add(middle, half), *theirs])
+    axes.set_ylabel(label)
+    axes.set_ylim(0, 1.05 * most or 1)
+    legend = legend or ("hollow: published" if published else "")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), title=legend)
     save(figure, path)
+
+
+def _places(axes: "Axes", names: Sequence[str], called: str) -> tuple[Sequence[float], bool]:
+    """Where on the x axis what is of these names lies, and whether lines may join it."""
+    numbers, what = to_scale(names, called) or (None, called)
+    axes.set_xlabel(what)
+    if numbers:
+        axes.locator_params(axis="x", integer=all(number.is_integer() for number in numbers))
+        axes.grid(axis="x", linewidth=0.4, alpha=0.5)
+        return numbers, True
+    _name(axes, names)
+    for between in range(len(names) - 1):
+        axes.axvline(between + 0.5, color="grey", linewidth=0.4, alpha=0.5)
+    return range(len(names)), False
+
+
+def _beside(axes: "Axes", row: int, rows: int, joined: bool) -> tuple[float, dict[str, Any]]:
+    """How far from its place the dot of a row lies, and how intervals are drawn, so that those of several rows are side
+    by side. A line stays where it is, to be read off; only its intervals step aside."""
+    from matplotlib.transforms import ScaledTranslation
+
+    middle = row - (rows - 1) / 2
+    if not joined:
+        return middle * min(0.2, 0.8 / rows), {}
+    shift = ScaledTranslation(middle * min(ASIDE, 4 * ASIDE / rows), 0, axes.figure.dpi_scale_trans)
+    return 0.0, {"transform": axes.transData + shift}
 
 
 def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
@@ -300,8 +336,11 @@ def _panels(size: tuple[float, float], heights: Sequence[float], note: str) -> "
     return panels(size, heights, note)
 
 
-def _name_bars(axes: "Axes", groups: Mapping[str, Any], names: Names | None) -> None:
-    axes.set_xticks(range(len(groups)), [(names or {}).get(variant, variant) for variant in groups])
+def _name(axes: "Axes", names: Sequence[str]) -> None:
+    """What is at 0, 1, 2, ... across; slanted, if there is no room for it."""
+    slanted: dict[str, Any] = {"rotation": -30, "ha": "left", "rotation_mode": "anchor"}
+    crowded = sum(map(len, names)) > LETTERS * axes.figure.bbox.width / axes.figure.dpi
+    axes.set_xticks(range(len(names)), names, **slanted if crowded else {})
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -18,6 +18,7 @@ from analysis.figures import as_shown
 from analysis.findings import Findings
 from analysis.flight import Series
 from analysis.look import LOOK
+from analysis.places import to_scale
 from analysis.result import Result, Run
 from analysis.table import by_case, number, value
 from analysis.tcp_flows import NO_SSTHRESH
@@ -176,6 +177,10 @@ def _cases(report: Report) -> Iterator[dict[str, Any]]:
     if len(groups) < 2:
         return
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    numbers, what = to_scale([report.names.get(case, case) for case in groups], report.rows) or (None, report.rows)
+    if numbers:  # a curve goes from the left to the right
+        groups = {case: groups[case] for _, case in sorted(zip(numbers, groups, strict=True))}
+    cases = [report.names.get(case, case) for case in groups]
     for path, label in report.quantities.items():
         lines = []
         for variant in variants:
@@ -183,8 +188,8 @@ def _cases(report: Report) -> Iterator[dict[str, Any]]:
             found = [_estimate(of) if of else [None, None] for of in each]
             theirs = [report.published.get(case, {}).get(variant, {}).get(path) for case in groups]
             lines.append({"name": report.names.get(variant, variant), "values": found, "published": theirs})
-        cases = [report.names.get(case, case) for case in groups]
-        yield {"kind": "cases", "title": label, "x": report.rows, "cases": cases, "lines": lines}
+        yield {"kind": "cases", "title": label, "x": what, "cases": cases, "numbers": numbers and sorted(numbers),
+               "lines": lines}  # fmt: skip
 
 
 def _in_flight(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:

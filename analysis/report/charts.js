@@ -63,42 +63,60 @@ function all() {
   going = false;
 }
 
-// A quantity over cases, which are no numbers: at places from 0 on.
+// A quantity over cases. Numbers are to scale, and lines lead from one to the next; what is none is a place with a dot
+// for each line. Intervals stand side by side.
 function cases(chart, place) {
-  const x = chart.cases.map((_, n) => n), series = [], data = [x], ends = [];
+  const joined = Boolean(chart.numbers), x = chart.numbers ?? chart.cases.map((_, n) => n), data = [x], series = [];
+  const add = (label, line, values, ends, hollow) => {
+    data.push(values);
+    series.push({
+      label, line, ends, hollow, stroke: shades[line % shades.length], width: hollow ? 1 : 1.6, dash: hollow ? [3, 4] : undefined,
+      paths: joined ? undefined : () => null, points: { show: joined, size: hollow ? 5 : 6, ...(hollow ? {} : { fill: shades[line % shades.length] }) },
+      value: (_, v, s, at) => v === null ? "–" : whole(v) + (ends?.[at] == null ? "" : ` ± ${whole(ends[at])}`) });
+  };
   chart.lines.forEach((line, n) => {
-    const colour = shades[n % shades.length];
-    data.push(line.values.map(([mean]) => mean));
-    ends.push(line.values.map(([, half]) => half));
-    series.push({ label: line.name, stroke: colour, width: 1.6, points: { show: true, size: 6 }, value: (_, v, s, at) => v === null ? "–" : whole(v) + (at === null || line.values[at]?.[1] == null ? "" : ` ± ${whole(line.values[at][1])}`) });
-    if (line.published.some((n) => n !== null)) {
-      data.push(line.published);
-      ends.push(null);
-      series.push({ label: `${line.name}, published`, stroke: colour, width: 1, dash: [3, 4], points: { show: true, size: 5 }, value: (_, v) => v === null ? "–" : whole(v) });
-    }
+    add(line.name, n, line.values.map(([mean]) => mean), line.values.map(([, half]) => half), false);
+    if (line.published.some((n) => n !== null)) add(`${line.name}, published`, n, line.published, null, true);
   });
   const most = Math.max(...data.slice(1).flat().map((v) => v ?? 0), 1e-9);  // of few seeds an interval may be many times the mean
-  const axis = styled(), high = Math.min(1.8 * most, Math.max(...data.slice(1).flatMap((of, n) => of.map((v, at) => (v ?? 0) + (ends[n]?.[at] ?? 0))), 1e-9));
+  const high = Math.min(1.8 * most, Math.max(...series.flatMap(({ ends }, n) => data[n + 1].map((v, at) => (v ?? 0) + (ends?.[at] ?? 0))), 1e-9));
+  const room = joined ? 0.04 * (x[x.length - 1] - x[0]) : 0.5, axis = styled(), letters = chart.cases.join("").length;
+  const crowded = letters * 8 > place.clientWidth - 60, longest = Math.max(...chart.cases.map((name) => name.length));
+  const named = joined ? { size: 34 } : { splits: () => x, values: () => chart.cases, size: crowded ? 30 + 4 * longest : 34, rotate: crowded ? -35 : 0 };
   return new uPlot({
-    width: place.clientWidth, height: 250, scales: { x: { time: false, range: [-0.3, x.length - 0.7] }, y: { range: [0, high * 1.06] } },
-    series: [{ label: chart.x || "case", value: (_, n) => chart.cases[n] ?? "–" }, ...series],
-    axes: [{ ...axis, splits: () => x, values: () => chart.cases, label: chart.x, labelSize: 20, size: 34 }, { ...axis, size: 56 }],
+    width: place.clientWidth, height: 250 + (joined || !crowded ? 0 : 4 * longest), cursor: { points: { show: joined } },
+    padding: [null, joined || !crowded ? null : 4.5 * longest, null, null],
+    scales: { x: { time: false, range: [x[0] - room, x[x.length - 1] + room] }, y: { range: [0, high * 1.06] } },
+    series: [{ label: chart.x || "case", value: (_, v, s, at) => chart.cases[at] ?? "–" }, ...series],
+    axes: [{ ...axis, ...named, label: chart.x, labelSize: 20 }, { ...axis, size: 56 }],
     hooks: { draw: [(u) => {
-      const { left, top: upper, width, height } = u.bbox;
+      const { left, top, width, height } = u.bbox;
       u.ctx.save();
       u.ctx.beginPath();
-      u.ctx.rect(left, upper, width, height);
+      u.ctx.rect(left, top, width, height);
       u.ctx.clip();
-      ends.forEach((of, n) => of?.forEach((half, at) => {
-        if (half === null || data[n + 1][at] === null || !u.series[n + 1].show) return;
-        const px = u.valToPos(at, "x", true) + (n - (ends.length - 1) / 2) * 4 * devicePixelRatio, low = u.valToPos(data[n + 1][at] - half, "y", true), top = u.valToPos(data[n + 1][at] + half, "y", true);
-        u.ctx.strokeStyle = series[n].stroke instanceof Function ? series[n].stroke() : series[n].stroke;
-        u.ctx.beginPath();
-        u.ctx.moveTo(px, low);
-        u.ctx.lineTo(px, top);
-        u.ctx.stroke();
-      }));
+      u.ctx.lineWidth = 1.4 * devicePixelRatio;
+      for (const mark of marks(u, chart)) drawn(u.ctx, mark, !joined);
       u.ctx.restore();
     }] },
   }, data, place);
+}
+
+// Where values and their intervals are, in pixels of the canvas.
+function marks(u, chart) {
+  const count = chart.lines.length, place = u.valToPos(1, "x", true) - u.valToPos(0, "x", true);
+  const step = chart.numbers ? Math.min(4, 16 / count) * devicePixelRatio : Math.min(14 * devicePixelRatio, 0.8 * place / count);
+  return u.series.slice(1).flatMap(({ show, line, ends, hollow, stroke }, n) => !show ? [] : u.data[n + 1].flatMap((v, at) => v === null ? [] : [{
+    line, hollow, colour: stroke(u, n + 1), x: u.valToPos(u.data[0][at], "x", true) + (line - (count - 1) / 2) * step, y: u.valToPos(v, "y", true),
+    ends: ends?.[at] == null ? null : [v - ends[at], v + ends[at]].map((end) => u.valToPos(end, "y", true)) }]));
+}
+
+function drawn(ctx, { hollow, colour, x, y, ends }, dots) {
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.beginPath();
+  if (ends) { ctx.moveTo(x, ends[0]); ctx.lineTo(x, ends[1]); ctx.stroke(); }
+  if (!dots) return;
+  ctx.beginPath();
+  ctx.arc(x, y, (hollow ? 4.5 : 3.5) * devicePixelRatio, 0, 2 * Math.PI);
+  if (hollow) ctx.stroke(); else ctx.fill();
 }

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from sample_runs import run, strings, study
 
 from analysis import figures, flow_series
 from analysis.flight import Series
 from analysis.paths import Paths
+from analysis.places import to_scale
 from analysis.result import Run
 from analysis.routes import Routes
 from analysis.table import values
@@ -19,6 +24,8 @@ from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 
 RATE = "goodput_kbps"
+CATEGORIES = ["static 4", "DSR 4", "static 8"]
+SIZES = ["1400", "100", "200", "400"]  # as they may be given
 
 
 def flight(seed: int) -> Series:
@@ -136,3 +143,73 @@ def test_several_seeds_have_their_interval(tmp_path: Path) -> None:
             draw(tmp_path / f"{seeds}.svg", seeds)
         one, three = ((tmp_path / f"{seeds}.svg").read_text().count("LineCollection") for seeds in (1, 3))
         assert three > one
+
+
+def over(monkeypatch: pytest.MonkeyPatch, cases: list[str], variants: list[str]) -> tuple[Axes, dict[str, list[float]]]:
+    """What `over_cases` draws of three seeds of each, and where its intervals are across, in pixels, by colour."""
+    drawn: list[Figure] = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    values = {case: {each: [9.0 + at, 10.0, 11.0] for each in variants} for at, case in enumerate(cases)}
+    theirs = {case: {variants[0]: 12.0} for case in cases}
+    figures.over_cases(Path("none.png"), values, "kb/s", "what", {}, theirs)
+    [figure] = drawn
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    bars: dict[str, list[float]] = {}
+    for each in axes.collections:
+        assert isinstance(each, LineCollection)
+        pixels = [each.get_transform().transform(segment)[:, 0] for segment in each.get_segments()]
+        assert all(begin == end for begin, end in pixels)
+        bars.setdefault(to_hex(each.get_color()[0]), []).extend(float(begin) for begin, _ in pixels)
+    return axes, bars
+
+
+def test_numbers_are_to_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it can be read off where curves cross: their lines go from number to number, from the left."""
+    axes, _ = over(monkeypatch, SIZES, ["plain", "slow"])
+    curves = [line for line in axes.lines if line.get_linestyle() != "None"]
+    assert len(curves) == 4  # and of each what was published
+    assert all(list(line.get_xdata()) == [100, 200, 400, 1400] for line in curves)
+    assert axes.get_xscale() == "linear" and axes.get_xlabel() == "what"
+
+
+def test_what_is_no_number_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    axes, _ = over(monkeypatch, CATEGORIES, ["plain", "slow"])
+    assert [label.get_text() for label in axes.get_xticklabels()] == CATEGORIES
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert len(dots) == 4 and all(line.get_linestyle() == "None" for line in dots)
+
+
+@pytest.mark.parametrize("cases", [SIZES, CATEGORIES], ids=["numbers", "categories"])
+@pytest.mark.parametrize("variants", [list("ab"), list("abcde"), list("abcdefghijkl")], ids=len)
+def test_intervals_are_side_by_side(cases: list[str], variants: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is on top of another, and all are inside the figure; of many variants the cases have the colours."""
+    axes, bars = over(monkeypatch, cases, variants)
+    assert len(bars) == (len(variants) if len(variants) <= len(figures.COLOURS) else len(cases))
+    everywhere = sorted(x for of in bars.values() for x in of)
+    assert len(everywhere) == len(cases) * len(variants)
+    assert min(np.diff(everywhere)) > 2
+    top = max(each.get_transform().transform(segment)[:, 1].max() for each in axes.collections
+              for segment in each.get_segments())  # fmt: skip
+    assert top <= axes.bbox.y1
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers", "what"),
+    [
+        (["3", "4", "11"], [3, 4, 11], "hops"),
+        (["size 100", "size 1400"], [100, 1400], "size"),
+        (["5.5 Mb/s", "-2 Mb/s"], [5.5, -2], "Mb/s"),
+        (["1 flow, pause 0 s, 2 m/s", "1 flow, pause 0 s, 10 m/s"], [2, 10], "1 flow, pause 0 s, … m/s"),
+    ],
+)
+def test_names_that_are_numbers(names: list[str], numbers: list[float], what: str) -> None:
+    assert to_scale(names, "hops") == (numbers, what)
+
+
+@pytest.mark.parametrize(
+    "names", [["3"], ["3", "3.0"], CATEGORIES, ["1 flow, 2 hops", "2 flow, 3 hops"], ["none", "2"], ["22-13", "23-1"],
+              ["3x3", "4x4"], ["w1", "w32"], ["placement 1", "placement 2"]], ids=str
+)  # fmt: skip
+def test_names_that_are_none(names: list[str]) -> None:
+    assert to_scale(names, "hops") is None

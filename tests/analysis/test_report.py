@@ -114,6 +114,32 @@ def test_several_cases_are_curves() -> None:
     runs = [run for run in sample_runs.strings(2) if (run.case, run.variant) == ("4", "slow")]
     assert slow["values"][1][0] == pytest.approx(np.mean([run.goodput_segments for run in runs]))
     assert charts["goodput, segments"]["cases"] == ["3", "4"]
+    assert charts["goodput, segments"]["numbers"] == [3, 4]
+
+
+OVER_CASES = """
+  await when(() => run && run.ready_ms);
+  said.at = plots.map((u) => u.data[0].map((x) => u.valToPos(x, "x")));
+  said.lines = plots.map((u) => u.series.slice(1).map(({ _paths }) => Boolean(_paths?.stroke)));
+  said.marks = plots.map((u, n) => marks(u, run.charts[n]).filter(({ ends }) => ends).map(({ x }) => x));
+  said.labels = run.charts.map((chart) => [chart.x, chart.cases]);
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+@pytest.mark.parametrize(
+    ("cases", "joined"), [(["1400", "100", "200", "400"], True), (["static 4", "DSR 4", "static 8"], False)]
+)
+def test_where_cases_are(cases: list[str], joined: bool, tmp_path: Path) -> None:
+    """Numbers are to scale, and joined; what is none is not; intervals are side by side."""
+    runs = [sample_runs.run(variant=variant, case=case, seed=seed, segments=900 + 9 * seed)
+            for case in cases for variant in ("plain", "slow", "fast") for seed in (1, 2, 3)]  # fmt: skip
+    said = look(page(made_of(runs)), OVER_CASES, tmp_path)
+    for at, lines, bars, (what, shown) in zip(said["at"], said["lines"], said["marks"], said["labels"], strict=True):
+        assert lines == [joined] * 3 and what == "hops" and shown == (sorted(cases, key=int) if joined else cases)
+        steps = np.diff(at)
+        assert steps / steps[0] == pytest.approx([1, 2, 10] if joined else [1, 1], rel=0.01)
+        assert len(bars) == 3 * len(cases) and min(np.diff(sorted(bars))) > 2
 
 
 def test_settings_are_said_once() -> None:

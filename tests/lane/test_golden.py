@@ -38,6 +38,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "minstrel": ("string", {"rate": 11, "rate_control": "minstrel", "spacing": 100, "stations": 3}),
     "bit errors": ("string", {"reception": "sinr", "stations": 4}),
     "discs": ("string", {"propagation": "disc", "spacing": 200, "rts": "full"}),
+    "a window of 8": ("string", {"window_limit": 8, "stations": 4}),
     "100 kB": ("string", {"bytes": 100_000, "stations": 3, "tcp_trace": False}),
     "mesh": ("mesh", {"size": "5x5", "flows": 6, "rts": "full"}),
     "standard EIFS": ("mesh", {"size": "3x3", "flows": 2, "eifs": "frame", "snap": 80}),

@@ -56,6 +56,10 @@ static void leave(struct manet_device *d)
 	d->running = false;
 	kfree_skb(d->outgoing);
 	d->outgoing = NULL;
+	spin_lock_irq(&d->answers); /* what the radio still says is of no frame of the next core's */
+	d->frame = NULL;
+	d->answered = false;
+	spin_unlock_irq(&d->answers);
 	device_settle(d);
 }
 
@@ -124,15 +128,22 @@ static int init(struct net_device *dev)
 	return 0;
 }
 
+/* It overhears nothing more. */
+static void ignore_monitor(struct manet_device *d)
+{
+	if (!d->monitor)
+		return;
+	netdev_rx_handler_unregister(d->monitor);
+	dev_put(d->monitor);
+	d->monitor = NULL;
+}
+
 /* Also of one that came to be in part only. */
 static void uninit(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
-	if (d->monitor) {
-		netdev_rx_handler_unregister(d->monitor);
-		dev_put(d->monitor);
-	}
+	ignore_monitor(d);
 	if (d->tied) {
 		netdev_rx_handler_unregister(d->lower);
 		netdev_upper_dev_unlink(d->lower, dev);
@@ -310,22 +321,21 @@ static struct rtnl_link_ops link_ops = {
 	.fill_info = fill_link,
 };
 
-/* A radio that goes takes along what is over it. */
+/* A radio that goes takes along what is over it; a monitor that goes is no longer listened to. */
 static int device_changed(struct notifier_block *nb, unsigned long event, void *data)
 {
-	struct net_device *lower = netdev_notifier_info_to_dev(data), *upper;
-	struct manet_device *d = NULL;
-	struct list_head *iter;
+	struct net_device *dev = netdev_notifier_info_to_dev(data);
+	rx_handler_func_t *handler = rtnl_dereference(dev->rx_handler);
+	struct manet_device *d = rtnl_dereference(dev->rx_handler_data);
 	LIST_HEAD(gone);
 
 	if (event != NETDEV_UNREGISTER)
 		return NOTIFY_DONE;
-	netdev_for_each_upper_dev_rcu(lower, upper, iter)
-		if (device_of(upper))
-			d = netdev_priv(upper);
-	if (d) {
+	if (handler == radio_receive) {
 		dellink(d->dev, &gone);
 		unregister_netdevice_many(&gone);
+	} else if (handler == radio_overhear) {
+		ignore_monitor(d);
 	}
 	return NOTIFY_DONE;
 }

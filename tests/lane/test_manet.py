@@ -187,6 +187,66 @@ def test_the_module_and_the_radio_may_go_under_traffic(bench, protocol):
     assert lines[3:] == [""]
 
 
+def test_a_monitor_may_go_and_the_interface_goes_on(bench):
+    """Whoever holds a device lets it go: else its end waits for ever. Outside a BSS the monitor is there for strangers
+    only, and the two have met."""
+    lines = bench.script(
+        SENDING
+        + """
+    from emulation.net import Net
+    net = Net(routing="aodv", link="ocb")
+    a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        flood(a, b.IP(), 3, 0.1)
+        monitor = [(3, a.route.index("monitor0"))]  # IFINDEX
+        a.radio.nl80211.command("nl80211", 8, monitor, what="the monitor's end")  # DEL_INTERFACE
+        print("monitor0" in a.cmd("ip link show"), "manet0" in a.cmd("ip link show"))
+        flood(a, b.IP(), 7, 0.1)
+        print(net.routing.counters()["sta2"]["delivered"])
+    """
+    )
+    assert lines == ["False True", "10"]
+
+
+def test_an_answer_from_before_the_address_changed_is_not_the_next_frames(bench):
+    """The radio refuses a frame, and before the interface's timer has told so, the address goes and comes back, and the
+    next frame is with the radio: if that one were taken for refused, it would be sent twice."""
+    lines = bench.script(
+        """
+    import socket, time
+    from emulation.net import Net
+    net = Net(routing="olsr")
+    a, b = (net.addStation(f"sta{i}", position=(200.0 * i, 0, 0)) for i in (1, 2))
+    net.addFlow(a, b)
+    with net:
+        net.start()
+        with b:
+            heard = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        heard.bind(("", 9))
+        heard.settimeout(1)
+        with a:
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        manet = a.route.index("manet0")
+        radio = a.radio.index
+        a.cmd("tc qdisc add dev sta1-wlan0 root pfifo limit 0")
+        s.sendto(b"refused", ("10.0.0.255", 9))
+        a.route.delete_qdisc(radio)
+        a.route.delete_address(manet, "10.0.0.1/24")
+        a.route.add_address(manet, "10.0.0.1/24")
+        s.sendto(b"sent", ("10.0.0.255", 9))
+        try:
+            while True:
+                print(heard.recv(100).decode())
+        except TimeoutError:
+            print(net.routing.counters()["sta1"]["sent"]["data"])
+    """
+    )
+    assert lines == ["sent", "1"]
+
+
 @pytest.mark.parametrize("protocol", ["aodv", "dsr", "olsr", "dsdv"])
 def test_no_packet_harms_the_kernel(bench, protocol):
     """Whatever a station sends by a raw socket: bytes at random, most of them behind headers that are right; and what

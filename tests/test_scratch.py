@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from emulation.files import tree
+from emulation.lanes import LaneError
+from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.barriers import NOBODY
 from emulation.lanes.virtual.confine import open_to_all
 from emulation.lanes.virtual.ownership import take_back
@@ -45,8 +48,10 @@ def test_who_is_killed_leaves_nothing_that_the_next_does_not_sweep(tmp_path: Pat
 
 
 LEND = """
-import signal, sys
+import pathlib, signal, sys
+from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.confine import cell
+ownership.NOTES = pathlib.Path(sys.argv[2])
 with cell([], [sys.argv[1]], nobodys=True):
     print("lent", flush=True)
     signal.pause()
@@ -56,14 +61,14 @@ with cell([], [sys.argv[1]], nobodys=True):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lends")
 def test_what_the_killed_had_lent_to_nobody_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the next program that needs a folder of its own; but not what has taken the lent one's place."""
-    run, replaced, temporary = tmp_path / "run", tmp_path / "replaced", tmp_path / "tmp"
+    run, replaced, temporary, notes = (tmp_path / name for name in ("run", "replaced", "tmp", "notes"))
     for folder in (run, replaced, temporary):
         folder.mkdir()
+    monkeypatch.setattr(ownership, "NOTES", notes)
     (run / "plan.json").touch()
     for folder in (run, replaced):
-        command = [sys.executable, "-c", LEND, folder]
         with subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
+            [sys.executable, "-c", LEND, folder, notes], stdout=subprocess.PIPE, text=True
         ) as lender:  # fmt: skip
             assert lender.stdout
             assert lender.stdout.readline() == "lent\n"
@@ -75,7 +80,7 @@ def test_what_the_killed_had_lent_to_nobody_is_taken_back(tmp_path: Path, monkey
     with scratch("next", str(temporary)):
         assert {path.stat().st_uid for path in (run, run / "plan.json")} == {0}
         assert replaced.stat().st_uid == NOBODY
-    assert list(temporary.iterdir()) == []
+    assert [*temporary.iterdir(), *notes.iterdir()] == []
 
 
 def test_who_sweeps_a_folder_that_is_just_made_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +109,126 @@ def test_what_leads_out_of_a_run_folder_goes(tmp_path: Path) -> None:
     (run / "below/out").symlink_to("../../precious")
     (run / "whole").symlink_to(tmp_path)
     (run / "round").symlink_to("round")
+    (run / "nothing").symlink_to("never-made")
     os.mkfifo(run / "fifo")
     take_back(run)
-    assert {path.relative_to(run).as_posix() for path in run.rglob("*")} == {"kept", "below", "below/in", "round"}
+    assert {path.relative_to(run).as_posix() for path in run.rglob("*")} == {"kept", "below", "below/in"}
     assert (run / "kept").stat().st_mode & 0o7777 == 0o755
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+DEPTH = 5000  # deeper than Python's stack, any path, and this user's descriptors
+
+
+def deep(folder: Path, depth: int = DEPTH) -> int:
+    """Make folders in each other; the deepest, open."""
+    at = os.open(folder, tree.FOLDER)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", tree.FOLDER, dir_fd=at)
+        os.close(at)
+        at = below
+    return at
+
+
+def test_what_leads_out_from_far_below_goes_and_so_does_what_cannot_be_entered(tmp_path: Path) -> None:
+    run, precious = tmp_path / "run", tmp_path / "precious"
+    run.mkdir()
+    precious.write_text("mine")
+    deepest = deep(run)
+    try:
+        os.symlink(precious, "out", dir_fd=deepest)
+        os.mkfifo("fifo", dir_fd=deepest)
+        (run / "closed").mkdir()
+        (run / "closed" / "out").symlink_to(precious)
+        (run / "closed").chmod(0)
+        take_back(run)
+        assert os.listdir(deepest) == list((run / "closed").iterdir()) == []
+    finally:
+        os.close(deepest)
+    assert precious.read_text() == "mine"
+    (run / "closed").chmod(0)
+    tree.remove(str(run))
+    assert list(tmp_path.iterdir()) == [precious]
+
+
+@pytest.mark.parametrize("forged", ["note", "depth", "mode"])
+def test_what_somebody_puts_into_a_scratch_folder_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forged: str
+) -> None:
+    """As a lane can into its own, whose program is then killed."""
+    monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
+    temporary, home = tmp_path / "tmp", tmp_path / "home"
+    left = temporary / ".dcflab-lane-forged"
+    left.mkdir(parents=True)
+    home.mkdir()
+    (home / "link").symlink_to("/etc/passwd")
+    found = home.lstat()
+    (left / "lent.json").write_text(f'[["{home}", {found.st_dev}, {found.st_ino}]]')
+    if forged == "depth":
+        os.close(deep(left))
+    if forged == "mode":
+        left.chmod(0)
+    with scratch("next", str(temporary)):
+        assert not left.exists()
+    assert list(temporary.iterdir()) == [] and (home / "link").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's folder takes root to be made")
+def test_another_users_folder_is_left_alone(tmp_path: Path) -> None:
+    others = tmp_path / ".dcflab-lane-others"
+    others.mkdir()
+    os.close(deep(others))
+    os.chown(others, NOBODY, NOBODY)
+    with scratch("next", str(tmp_path)):
+        assert others.exists()
+    tree.remove(str(others))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lends")
+def test_a_note_where_others_can_write_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes, home = tmp_path / "notes", tmp_path / "home"
+    notes.mkdir()
+    home.mkdir()
+    (home / "link").symlink_to("/etc/passwd")
+    found = home.lstat()
+    (notes / "forged").write_text(f'[["{home}", {found.st_dev}, {found.st_ino}]]')
+    monkeypatch.setattr(ownership, "NOTES", notes)
+    for believed, change in enumerate([lambda: notes.chmod(0o777), lambda: os.chown(notes, NOBODY, 0)]):
+        change()
+        ownership.take_back_noted()
+        assert (home / "link").is_symlink(), believed
+    os.chown(notes, 0, 0)
+    notes.chmod(0o700)
+    ownership.take_back_noted()
+    assert not (home / "link").is_symlink() and list(notes.iterdir()) == []
+
+
+def test_who_walks_is_not_led_outside_by_a_folder_that_moves(tmp_path: Path) -> None:
+    """It comes back by "..", which is elsewhere by then."""
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    (run / "below").mkdir(parents=True)
+    (run / "below" / "file").touch()
+    outside.mkdir()
+    (outside / "mine").touch()
+
+    def meet(_: int, name: str, __: int) -> None:
+        if name == "file":
+            (run / "below").rename(outside / "below")
+
+    with tree.handle(str(run)) as top, pytest.raises(OSError, match="moved meanwhile"):
+        tree.walk(top, meet)
+    assert (outside / "mine").exists()
+
+
+def test_a_run_folder_that_is_a_link_is_not_taken_back(tmp_path: Path) -> None:
+    home, run = tmp_path / "home", tmp_path / "run"
+    home.mkdir()
+    (home / "link").symlink_to("/etc/passwd")
+    run.symlink_to(home)
+    with pytest.raises(LaneError, match="cannot be made harmless"):
+        take_back(run)
+    assert (home / "link").is_symlink()
 
 
 @pytest.mark.parametrize(("mode", "open_"), [(0o755, True), (0o700, False), (0o754, False)])

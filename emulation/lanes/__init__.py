@@ -41,6 +41,7 @@ class Reason(enum.Enum):
     PROGRAM = "the program in the lane failed"
     LATE = "the run is not valid"
     MISUSE = "what the program in the lane asked for cannot be"
+    NOT_TAKEN_BACK = "what the lane has left cannot be made harmless"
 
 
 class Ended(KeyboardInterrupt):
@@ -76,14 +77,15 @@ class Listener:
     """What the caller hears of while a lane runs; each is called in the caller's thread.
 
     `line` gets each line that the program prints (without its end), `progress` the done fraction and the air time in
-    seconds, `ask` a prompt whose answer it returns (None: no more input). Virtual time stands still while it thinks.
+    seconds, `ask` a prompt whose answer it returns (None: no more input; so it is, too, where nobody can be asked).
+    Virtual time stands still while it thinks.
     `words` are what can be completed at the prompt: those that may follow each first word; "" has the first words.
     `capture` is asked for a file of the trace so far, which the subfolder of a run has, in ns of the lane's clock.
     """
 
     line: Callable[[str], None] = print
     progress: Callable[[float, float], None] = lambda done, air_s: None
-    ask: Callable[[str], str | None] = lambda prompt: None
+    ask: Callable[[str], str | None] | None = None
     words: Callable[[Mapping[str, Sequence[str]]], None] = lambda words: None
     capture: Callable[[str, str, int], None] = lambda run, file, now_ns: None
 

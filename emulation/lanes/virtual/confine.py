@@ -23,8 +23,7 @@ from pathlib import Path
 
 from emulation.lanes.virtual import barriers
 from emulation.lanes.virtual.barriers import NOBODY
-from emulation.lanes.virtual.ownership import give, note, take_back
-from emulation.lanes.virtual.scratch import scratch
+from emulation.lanes.virtual.ownership import lent
 
 
 class Barrier(enum.StrEnum):
@@ -115,19 +114,16 @@ def cell(
 ) -> Iterator[Cell]:  # fmt: skip
     """A cell for one process, or nobody's, if root asks for it and the file system lets root give him the writable
     folders, which are taken back. Of `devices` it has those that their group has. Raises OSError if something is not
-    there."""
+    there, and LaneError if a folder cannot be taken back."""
     devices = (*DEVICES, *devices)
     with contextlib.ExitStack() as stack:
         descriptors = {}
         for path in dict.fromkeys(map(str, [*devices, *handed, *writable])):
             descriptors[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
             stack.callback(os.close, descriptors[path])
-        if nobodys and writable:  # should this program be killed, the next one knows what to take back
-            note(stack.enter_context(scratch("lent")), writable)
-        for folder in writable:
-            stack.callback(take_back, folder)
-            nobodys = nobodys and give(folder)
-        yield Cell(descriptors, [str(folder) for folder in writable], NOBODY if nobodys else None, devices)
+        folders = [str(folder) for folder in writable]
+        nobodys = stack.enter_context(lent(folders, nobodys)) if folders else nobodys
+        yield Cell(descriptors, folders, NOBODY if nobodys else None, devices)
 
 
 def open_to_all(path: Path, below: Path = Path("/")) -> bool:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Temporary folders that do not outlive their program for long: who is killed leaves them, and the next one sweeps.
 
-A folder is locked as long as its program lives; one that can be locked is nobody's.
+A folder is locked as long as its program lives; one of ours that can be locked is nobody's. What is in it decides
+nothing: somebody else may have filled it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 
+from emulation.files import tree
 from emulation.lanes.virtual.ownership import take_back_noted
 
 PREFIX = ".dcflab-"
@@ -26,7 +27,7 @@ def scratch(what: str, place: str = "") -> Iterator[str]:
     while True:
         folder = tempfile.mkdtemp(prefix=f"{PREFIX}{what}-", dir=place)
         with contextlib.suppress(OSError):  # somebody sweeps, and found it before it was locked, or even opened
-            descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(folder, tree.FOLDER)
             with contextlib.ExitStack() as undo:
                 undo.callback(os.close, descriptor)
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -36,20 +37,28 @@ def scratch(what: str, place: str = "") -> Iterator[str]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
+        try:
+            _remove(folder, descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def sweep(place: str) -> None:
-    """Remove what killed programs of this user have left, and take back what they had lent."""
+    """Take back what root has lent, and remove what killed programs of this user have left."""
+    take_back_noted()
     with os.scandir(place) as found:
         left = [each.path for each in found if each.name.startswith(PREFIX)]
     for folder in left:
-        with contextlib.suppress(OSError):  # locked; another user's; gone meanwhile
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                take_back_noted(descriptor)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(descriptor)
+        with contextlib.suppress(OSError), tree.handle(folder) as found:
+            if os.fstat(found).st_uid == os.geteuid():
+                tree.let_in(found)
+                with tree.handle(".", found, tree.FOLDER) as descriptor:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _remove(folder, descriptor)
+
+
+def _remove(folder: str, descriptor: int) -> None:
+    """As far as that can be done."""
+    with contextlib.suppress(OSError):
+        tree.empty(descriptor)
+        os.rmdir(folder)

@@ -2,6 +2,7 @@
 """The virtual lane as a machine: it boots, repeats itself, and ends well or says why not; nothing outlives it."""
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from emulation.lanes import Listener
 from emulation.lanes.virtual import LaneError, Reason
-from emulation.lanes.virtual.machine import Machine
+from emulation.lanes.virtual.machine import INSISTED, Machine
 
 WAIT = "import signal; signal.pause()"
 SPIN = "while True: pass"
@@ -108,16 +109,16 @@ def test_a_missing_kernel_is_an_error_of_its_own(bench, tmp_path):
 
 
 @contextlib.contextmanager
-def background(bench, text):
+def background(bench, text, listener="Listener()"):
     """A lane in a Python program of its own: yields that program and the kernel's process id, once the guest runs."""
     (bench.folder / "script.py").write_text(f"print('up', flush=True)\n{text}")
     program = f"""
 import sys
 from pathlib import Path
-from emulation.lanes.virtual import LaneError, run
+from emulation.lanes.virtual import LaneError, Listener, run
 try:
     run(Path({str(bench.prepared.kernel.linux)!r}), {{}}, Path({str(bench.folder)!r}),
-        ["script", {str(bench.folder / "script.py")!r}])
+        ["script", {str(bench.folder / "script.py")!r}], listener={listener})
 except LaneError as error:
     sys.exit(error.reason.name)
 """
@@ -164,7 +165,7 @@ def test_the_kernels_death_is_reported(bench, number, reason):
 def test_nobody_is_asked_what_a_dead_kernel_is_to_do(tmp_path):
     """It was killed after its question, and whoever is asked may think for ever."""
     asked = []
-    machine = Machine(tmp_path, Listener(ask=lambda prompt: str(asked.append(prompt))), None)
+    machine = Machine(tmp_path, Listener(ask=lambda prompt: str(asked.append(prompt))), None, "shell")
     machine.process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, machine.process.pid, os.WEXITED | os.WNOWAIT)
     machine.answer("what is to be done?")
@@ -177,6 +178,46 @@ def test_an_interrupt_ends_the_run(bench, number):
         host.send_signal(number)
         assert host.communicate()[1].strip() == "INTERRUPTED"
     assert_gone(kernel)
+
+
+ASK = """
+import os, signal
+signal.signal(signal.SIGINT, lambda *_: print("ignored", flush=True))
+with open("/dev/tty2", "w") as reports:
+    reports.write('{"prompt": "> "}\\n')
+print("asked", os.read(0, 100), flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_where_nobody_is_asked_a_question_keeps_no_interrupt(bench):
+    with background(bench, ASK) as (host, kernel):
+        assert host.stdout.readline() == "asked b''\n"
+        host.send_signal(signal.SIGINT)
+        assert host.communicate()[1].strip() == "INTERRUPTED"
+    assert_gone(kernel)
+
+
+def test_a_program_that_ignores_interrupts_is_ended_by_some_in_a_row(bench):
+    with background(bench, ASK, "Listener(ask=lambda prompt: 'typed')") as (host, kernel):
+        assert host.stdout.readline() == "asked b'typed\\n'\n"
+        for _ in range(INSISTED - 1):
+            host.send_signal(signal.SIGINT)
+            assert host.stdout.readline() == "ignored\n"
+        host.send_signal(signal.SIGINT)
+        assert host.communicate()[1].strip() == "INTERRUPTED"
+    assert_gone(kernel)
+
+
+def test_who_asks_on_and_on_without_reading_is_ended(bench):
+    bench.answers = itertools.repeat("typed" * 200)
+    with pytest.raises(LaneError, match="asks on and on"):
+        bench.prompt("""
+            with open("/dev/tty2", "w", buffering=1) as reports:
+                while True:
+                    reports.write('{"prompt": "> "}\\n')
+        """)
 
 
 def test_an_interrupt_while_the_kernel_is_being_started_leaves_none(bench):

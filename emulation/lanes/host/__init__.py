@@ -64,7 +64,7 @@ class Host:
         if refused := self.refusal():
             raise LaneError(Reason.NOT_STARTED, refused)
         folder = run_folder.resolve()
-        machine = Machine(folder, listener or Listener(), wall_limit_s, Clock.REAL, terminal=True)
+        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], Clock.REAL, terminal=True)
         own = {name: path.resolve() for name, path in modules.items() if not path.is_relative_to("/lib/modules")}
         others = [name for name in modules if name not in own] if command[0] == "plan" else []
         try:

@@ -44,7 +44,7 @@ def run(
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
     kernel = kernel.resolve()
     folder = run_folder.resolve()
-    machine = Machine(folder, listener or Listener(), wall_limit_s)
+    machine = Machine(folder, listener or Listener(), wall_limit_s, command[0])
     place = memory_folder(memory_mb)
     given = handed(kernel, modules, command, plugins)
     with (

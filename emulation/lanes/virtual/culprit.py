@@ -34,7 +34,7 @@ def running_program(pid: int, kernel: Path) -> str | None:
             name_at = read(idle, size).index(IDLE)
             task = int.from_bytes(read(running, 8), "little")
             name = read(task + name_at, 16)
-    except (OSError, KeyError, ValueError, struct.error):
+    except (OSError, KeyError, ValueError, OverflowError, struct.error):
         return None
     return "" if name.startswith(KERNEL_THREADS) else name.split(b"\0")[0].decode(errors="replace")
 

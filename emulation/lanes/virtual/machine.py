@@ -22,19 +22,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from emulation import files
 from emulation.lanes import Clock, Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
 from emulation.lanes.virtual.culprit import running_program
+from emulation.lanes.virtual.reports import understood
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
 NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
-REPORTS: tuple[dict[str, Any], ...] = (
-    *({"barriers": list}, {"boot": str}, {"progress": int | float, "air_s": int | float}, {"prompt": str}),
-    *({"capture": str, "run": str, "now_ns": int}, {"words": dict}, {"error": str}, {"exit": int}),
-)  # what each has
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
+INSISTED = 5  # Ctrl-C, so often in a row, is no longer meant for the program
+LONGEST = 1 << 22  # of a line
 
 
 class Wires(NamedTuple):
@@ -48,13 +48,13 @@ class Wires(NamedTuple):
 
 
 class Machine:
-    """One kernel, from boot to end."""
+    """One kernel, from boot to end. What it reports is taken if that goes with the `verb` that it carries out."""
 
     def __init__(
-        self, folder: Path, listener: Listener, wall_limit_s: float | None, clock: Clock = Clock.VIRTUAL,
+        self, folder: Path, listener: Listener, wall_limit_s: float | None, verb: str, clock: Clock = Clock.VIRTUAL,
         terminal: bool = False,
     ) -> None:  # fmt: skip
-        self.folder, self.listener, self.clock, self.terminal = folder, listener, clock, terminal
+        self.folder, self.listener, self.verb, self.clock, self.terminal = folder, listener, verb, clock, terminal
         self.started = time.monotonic()
         self.deadline = None if wall_limit_s is None else self.started + wall_limit_s
         self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
@@ -64,6 +64,7 @@ class Machine:
         self.exit: int | None = None
         self.error: dict[str, Any] | None = None
         self.interactive = False
+        self.interrupts = 0  # since something was typed
         self.barriers: list[str] = []  # around its process
         self.waited_s = 0.0  # for a CPU, while its program ran
 
@@ -73,11 +74,13 @@ class Machine:
         """Boot, listen until the kernel has ended, and judge. `program` is what becomes the kernel's process, if it is
         given this command."""
         with contextlib.ExitStack() as stack:
-            self.log = stack.enter_context((self.folder / "console.log").open("wb", buffering=0))
+            self.log = stack.enter_context(files.made(self.folder / "console.log"))
             (keys, self.keyboard), *outputs = [pipe(stack) for _ in range(4)]
             if self.terminal:
                 self.keyboard, keys = terminal(stack)
                 outputs[0] = self.keyboard, keys
+            else:
+                os.set_blocking(self.keyboard.fileno(), False)
             (out, _), (console, _), (reports, _) = outputs
             guest_ends = [keys, *(end for _, end in outputs)]
             wires = Wires(*(end.fileno() for end in guest_ends))
@@ -112,35 +115,40 @@ class Machine:
 
     def listen(self, ears: dict[int, Callable[[str], None]]) -> None:
         """Hand each line to its ear until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
-        rest = dict.fromkeys(ears, b"")
+        rest, heard = dict.fromkeys(ears, b""), deque[tuple[int, bytes]]()
         ended = os.pidfd_open(self.process.pid)
         with selectors.DefaultSelector() as selector, os.fdopen(ended, "rb", 0):
             for source in (*ears, ended):
                 selector.register(source, selectors.EVENT_READ)
-            while rest:
+            while rest or heard:
                 try:
+                    while heard:
+                        source, line = heard.popleft()
+                        ears[source](line.decode(errors="replace").rstrip("\r"))
                     ready = selector.select(None if self.deadline is None else self.deadline - time.monotonic())
+                    if self.deadline and time.monotonic() > self.deadline:
+                        raise TimeoutError
+                    for source in (key.fd for key, _ in ready):
+                        if source == ended:
+                            self.kill()  # its guests, which hold the pipes open
+                            selector.unregister(ended)
+                            continue
+                        data = read(source)
+                        *lines, last = (rest.get(source, b"") + data).split(b"\n")
+                        if last and (not data or len(last) > LONGEST):
+                            lines, last = [*lines, last], b""
+                        heard.extend((source, line) for line in lines)
+                        rest[source] = last
+                        if not data:
+                            del rest[source]
+                            selector.unregister(source)
                 except Ended:
                     raise
-                except KeyboardInterrupt:
-                    if not self.interactive:
+                except KeyboardInterrupt:  # wherever it comes: what was heard is kept
+                    self.interrupts += 1
+                    if not self.interactive or self.interrupts >= INSISTED:
                         raise
                     self.type(CONTROL_C)
-                    continue
-                if self.deadline and time.monotonic() > self.deadline:
-                    raise TimeoutError
-                for source in (key.fd for key, _ in ready):
-                    if source == ended:
-                        selector.unregister(ended)
-                        self.kill()  # its guests, which hold the pipes open
-                        continue
-                    data = read(source)
-                    *lines, rest[source] = (rest[source] + data).split(b"\n")
-                    if not data:
-                        selector.unregister(source)
-                        lines = [last] if (last := rest.pop(source)) else []
-                    for line in lines:
-                        ears[source](line.decode(errors="replace").rstrip("\r"))
 
     def kill(self) -> None:
         """Kill the kernel and its guests: they share its group, even when it is dead but not yet waited for."""
@@ -164,7 +172,7 @@ class Machine:
 
     def hear_report(self, line: str) -> None:
         try:
-            report = understood(line)
+            report = understood(line, self.verb)
         except ValueError:
             said = "a program wrote to /dev/tty2, which carries the lane's own reports"
             raise self.failure(Reason.PROGRAM, f"{said}: {line[:60]}") from None
@@ -202,15 +210,22 @@ class Machine:
 
     def answer(self, prompt: str) -> None:
         """Ask the user, and stop the kernel meanwhile: it would only spin (see `emulation.lane.prompt`)."""
+        if self.listener.ask is None:
+            self.type(END_OF_INPUT)
+            return
         self.interactive = True
         self.let(signal.SIGSTOP)
         if self.process.poll() is not None:  # it was killed since: nobody is there to be told
             return
         try:
             text = self.listener.ask(prompt)
+            self.interrupts = 0 if text else self.interrupts
         except Ended:
             raise
         except KeyboardInterrupt:
+            self.interrupts += 1
+            if self.interrupts >= INSISTED:
+                raise
             text = ""
         self.let(signal.SIGCONT)
         self.type(END_OF_INPUT if text is None else text.encode() + b"\n")
@@ -222,7 +237,8 @@ class Machine:
 
     def type(self, keys: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):
-            self.keyboard.write(keys)
+            if self.keyboard.write(keys) != len(keys):
+                raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
 
     def over_time(self, kernel: Path) -> LaneError:
         running = running_program(self.process.pid, kernel)
@@ -241,7 +257,7 @@ class Machine:
         if self.crash:
             raise self.failure(Reason.CRASHED, self.crash)
         if code < 0:
-            raise self.failure(Reason.KILLED, f"by {signal.Signals(-code).name}")
+            raise self.failure(Reason.KILLED, f"by {name_of(-code)}")
         if self.exit is None and self.booted and code == 0:
             raise self.failure(Reason.PROGRAM, "a program powered it off; a lane ends with its program")
         if self.exit is None:
@@ -250,19 +266,13 @@ class Machine:
         if self.error:
             raise self.failure(Reason.MISUSE if self.error.get("misuse") else Reason.PROGRAM, self.error["error"])
         if self.exit < 0:
-            raise self.failure(Reason.PROGRAM, f"killed by {signal.Signals(-self.exit).name}")
+            raise self.failure(Reason.PROGRAM, f"killed by {name_of(-self.exit)}")
         return LaneResult(self.exit, time.monotonic() - self.started, self.barriers, waited_s=self.waited_s)
 
 
-def understood(line: str) -> dict[str, Any]:
-    """A report. Raises ValueError if it is none."""
-    report = json.loads(line)
-    if not isinstance(report, dict):
-        raise ValueError(line)
-    shape = next((shape for shape in REPORTS if next(iter(shape)) in report), {"": str})
-    if not all(isinstance(report.get(key), kind) for key, kind in shape.items()):
-        raise ValueError(line)
-    return report
+def name_of(number: int) -> str:
+    """Of a signal: those for real time have none."""
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def read(source: int) -> bytes:

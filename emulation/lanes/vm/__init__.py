@@ -60,7 +60,7 @@ class Vm:
         if not os.access(kernel, os.R_OK):
             raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
-        machine = Machine(folder, listener or Listener(), wall_limit_s, self.clock)
+        machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock)
         devices = [kvm.DEVICE] if self.accelerator == KVM else []
         place, seen = memory_folder(memory_mb), shown_folders(command)
         with (

@@ -7,6 +7,7 @@ under what it was made. The suffix of a path says what it is drawn as: .png, .sv
 (`analysis.table.values`) and curves, not runs: a process that draws has nothing else to load.
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from analysis.places import to_scale
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
+from emulation import files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -351,9 +353,11 @@ def save(figure: "Figure", path: Path) -> None:
     if path.suffix == ".png":  # `savefig` would draw it once more before, to see what it could cut off
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
-        path.write_bytes(png.of(np.asarray(canvas.buffer_rgba())[..., :3], figure.dpi))
+        files.write(path, png.of(np.asarray(canvas.buffer_rgba())[..., :3], figure.dpi))
         return
     silent = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
     text_stays_text: Any = {"svg.fonttype": "none", "pdf.fonttype": 42}
     with matplotlib.rc_context({"svg.hashsalt": path.name, **text_stays_text}):
-        figure.savefig(path, metadata=dict.fromkeys(silent[path.suffix[1:]]))
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=path.suffix[1:], metadata=dict.fromkeys(silent[path.suffix[1:]]))
+    files.write(path, drawn.getvalue())

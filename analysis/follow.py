@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from emulation import files
+
 CHANGED = 0x2 | 0x80 | 0x100 | 0x200 | 0x400  # IN_MODIFY, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_DELETE_SELF
 EVENTS = 1 << 16  # bytes
 
@@ -39,7 +41,7 @@ class Following(io.RawIOBase):
         while True:
             last = not is_going_on(self.path.parent)  # asked first: what was written before is then read, too
             if self.file is None and self.path.exists():
-                self.file = io.FileIO(self.path)
+                self.file = io.FileIO(files.descriptor(self.path))
             if count := self.file.readinto(buffer) if self.file else 0:
                 return count
             if last:

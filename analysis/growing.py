@@ -8,6 +8,7 @@ look at the same frame and at who sent at the same time. The bytes are those of 
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from analysis.trace import (
     rows_of,
     whole,
 )
+from emulation import files
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
 PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
@@ -78,7 +80,8 @@ class Growing:
         return trace, Packets.joined(self.packets), self.writer.finish(trace.start_ns, trace.stop_ns)
 
     def _bytes(self) -> Array:
-        return np.memmap(self.path, np.uint8, "r") if self.path.stat().st_size else np.zeros(0, np.uint8)
+        with files.opened(self.path) as file:
+            return np.memmap(file, np.uint8, "r") if file.seek(0, os.SEEK_END) else np.zeros(0, np.uint8)
 
     def _take(self, data: Array, hold_ns: int) -> None:
         """Read what has come, and write what is settled, which is what began so long before the latest."""

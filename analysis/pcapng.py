@@ -21,6 +21,7 @@ import numpy as np
 from analysis import native
 from analysis.remarks import remarks
 from analysis.trace import NEVER, Outcome, Trace
+from emulation import files
 
 AIR, STATIONS = "air.pcapng", "stations.pcapng"
 
@@ -106,7 +107,7 @@ class Writer:
         return air, stations[0] if stations else None
 
     def _append(self, *parts: bytes | memoryview | None) -> None:
-        self.files = self.files or [path.open("wb", buffering=0) for path in self.paths]
+        self.files = self.files or [files.made(path) for path in self.paths]
         for part, file, digest in zip(parts, self.files, self.digests, strict=False):
             if part is not None:
                 file.write(part)

@@ -24,6 +24,7 @@ from analysis.table import by_case, number, value
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
+from emulation import files
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +58,7 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Leave the file there. Raises OSError."""
-        path.write_text(page(self))
+        files.write(path, page(self))
 
 
 def page(report: Report) -> str:

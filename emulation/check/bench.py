@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from emulation.check.build import Target
 from emulation.check.exercise import Place
 from emulation.check.report import Done, merge
 from emulation.check.subject import Module, Subject, examine, in_order
+from emulation.files import tree
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, PreparedStock, kernel, stock
@@ -270,7 +271,8 @@ class Bench:
         for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
             folder = self.folder / f"compare-{name}"
             if any(one.module == name and one.report and one.report.findings for one in self.done):
-                shutil.rmtree(folder, ignore_errors=True)
+                with suppress(OSError):
+                    tree.remove(str(folder))
                 self.leave_out(Stage.COMPARE, "mend what was found first", name)
                 continue
             *before, module = in_order(self.built[self.ordinary], name)

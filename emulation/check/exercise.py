@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import topologies
+from emulation import files
 from emulation.check import Finding, Name, Report, Stage, coverage, splats
 from emulation.check.lines import Lines, explained
 from emulation.check.subject import Module, examine
@@ -135,7 +136,7 @@ def told(folder: Path, seed: int | None = None) -> list[Finding]:
 
 
 def console_of(folder: Path) -> list[str]:
-    return (folder / CONSOLE).read_text(errors="replace").splitlines()
+    return files.read(folder / CONSOLE).decode(errors="replace").splitlines()
 
 
 def write_job(
@@ -198,7 +199,7 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
     """What the workout and the kernel left in the run folder."""
     console = console_of(folder)
     path = folder / "workout.json"
-    seen: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    seen: dict[str, Any] = files.read_json(path) if path.exists() else {}
     found = [one for one in told(folder, seed) if not splats.meant(one)]
     for f in seen.pop("findings", []):
         when_s = splats.told_at(console, f"{FINDING}{f['name']}: {f['text']}")

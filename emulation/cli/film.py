@@ -14,6 +14,7 @@ from emulation.play.errors import Misuse
 def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None) -> None:
     """Make a film of a run: one file, which any browser plays, with stations, links, paths, frames and collisions. With
     --at, make a picture of that moment, for print."""
+    from analysis.film.page import page
     from emulation.play import film
 
     found = film.runs_of(run_folder)
@@ -22,8 +23,12 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")
-        out = out or found[0] / film.FILM
-        film.write(film.of_run(found[0]), out)
+        made = film.of_run(found[0])
+        if out:
+            out.write_text(page(made))
+        else:
+            out = found[0] / film.FILM
+            film.write(made, out)
     else:
         out = out or found[0] / f"film-{at_s:g}.svg"
         film.write_still(film.of_run(found[0]), at_s, out, ranges)

@@ -52,6 +52,7 @@ def the_run(folder: Path) -> Path:
 
 def report(folder: Path, out: Path | None) -> Path:
     """Where the report of these runs is. Raises Misuse, Failure, OSError."""
+    from analysis.report import page
     from emulation.cli.reporting import REPORT, RESULT, report_again
 
     if not (folder / RESULT).is_file():
@@ -59,7 +60,7 @@ def report(folder: Path, out: Path | None) -> Path:
         raise Misuse(f"{folder}: a report is of a whole run folder, with a {RESULT}{above}")
     made = out or folder / REPORT
     if out:
-        report_again(folder).write(out)
+        out.write_text(page(report_again(folder)))
     elif older(made, folder / RESULT):
         again = report_again(folder)
         with in_the_run(folder) as half:

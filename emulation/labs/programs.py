@@ -4,7 +4,6 @@ compiler that reads a stranger's file is in one, too. What goes wrong is said to
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from analysis.load import Recorded
 from analysis.pcapng import AIR, STATIONS
+from emulation import files
 from emulation.labs.inside import SAID
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
 from emulation.play.lab import Lab
@@ -68,7 +68,7 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
     quiet = Listener(line=lambda line: None)
     try:
         lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
-        said: dict[str, Any] = json.loads((folder / SAID).read_text())
+        said = files.read_json(folder / SAID)
     except LaneError as error:
         if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
             with failures():
@@ -76,6 +76,8 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
         raise Wrong(why(error, what)) from None
     except (OSError, ValueError):
         raise Wrong(f"{what} left nothing behind") from None
+    if not isinstance(said, dict):
+        raise Wrong(f"{what} left something else than what came of it")
     return said
 
 

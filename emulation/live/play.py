@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from emulation import files
+from emulation.files import tree
 from emulation.lanes import Lane, LaneResult, Listener
 from emulation.live.deeds import program
 from emulation.live.session import BackError, Session
@@ -37,11 +39,12 @@ class Lanes:
             try:
                 ended = self.lane.run(kernel, modules, run_folder, command, listener=heard, **options)
             except BackError:
-                shutil.rmtree(self.session.trace.parent, ignore_errors=True)
+                with suppress(OSError):
+                    tree.remove(str(self.session.trace.parent))
                 self.session.take()
-                (run_folder / KEPT).write_text(program(self.session.asked.model_dump_json()))
+                files.write(run_folder / KEPT, program(self.session.asked.model_dump_json()))
                 continue
-            (run_folder / KEPT).write_text(self.session.script())
+            files.write(run_folder / KEPT, self.session.script())
             return ended
 
 

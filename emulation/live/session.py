@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from emulation import files
+from emulation.lanes import LaneError, Reason
 from emulation.live import deeds, show, verbs
 from emulation.live.air import Air
 from emulation.live.deeds import Deed
@@ -30,14 +32,17 @@ from emulation.live.verbs import Refused
 from emulation.live.ways import Ways, named
 from emulation.plan import PlanError
 from emulation.plan import plan as make_plan
+from emulation.play.traces import readable
 from emulation.specification import Specification
 
 STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
 SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
 MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
+MOST_BYTES = 1 << 28  # of a look
 ALIVE_S = 0.5  # while time stands, until the pages are told so again
 PATIENCE_S = 60.0  # for the lane to do what was asked
 BEHIND = 256  # events that a page may be behind, before it misses some
+END = {"do": "end"}
 BEGINNING = "start"  # the first moment
 OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need nothing besides the lab
 
@@ -107,8 +112,12 @@ class Session:
         return str(self.plan["routing"]["kind"])
 
     def answer(self, question: str) -> str:
-        """In the lane's thread: what its program is to do next. Raises BackError, and TraceError, OSError."""
-        self._heard(json.loads(question))
+        """In the lane's thread: what its program is to do next. Raises BackError, OSError, and LaneError for a question
+        that is not that of our program."""
+        if self.sent == END:
+            raise LaneError(Reason.PROGRAM, "it was told to end, and asks what to do next")
+        with readable(self.trace.parent):
+            self._heard(json.loads(question))
         self.sent = self._next()
         self.sent_s = self.now_s()
         return json.dumps(self.sent)
@@ -138,11 +147,12 @@ class Session:
 
     def _frames(self, t_ns: int) -> list[Any]:
         """Those that have come since, by this time."""
-        if not self.trace.exists():
+        try:
+            with files.opened(self.trace, self.trace.parents[1]) as file:
+                file.seek(self.read)
+                data = file.read(MOST_BYTES)
+        except FileNotFoundError:  # not yet
             return []
-        with self.trace.open("rb") as file:
-            file.seek(self.read)
-            data = file.read()
         self.read += len(data)
         slow = not self.busy and (not self.running or self.pace.pace <= SHOWN_SLOW)
         return self.air.feed(data, t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
@@ -152,7 +162,7 @@ class Session:
         with self.changed:
             while True:
                 if self.ending:
-                    return {"do": "end"}
+                    return END
                 if self.back:
                     raise BackError
                 if self.busy:

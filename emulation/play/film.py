@@ -14,6 +14,7 @@ from analysis.film import Film
 from analysis.film.page import page
 from analysis.film.still import still
 from analysis.trace import TraceError
+from emulation import files
 from emulation.plan import PlanError
 from emulation.plan.air import stronger_db
 from emulation.play.errors import Failure, Misuse
@@ -53,8 +54,8 @@ def of_run(where: Path) -> Film:
 
 
 def write(made: Film, out: Path) -> None:
-    """The file that a browser plays. Raises OSError."""
-    out.write_text(page(made))
+    """The file that a browser plays, a new one. Raises OSError."""
+    files.write(out, page(made))
 
 
 def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:

@@ -71,7 +71,7 @@ def parameters_of(module: Path) -> list[str]:
 
 
 def programs(folders: Iterable[Path]) -> list[Path]:
-    return [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return [file for folder in folders for file in sorted(folder.rglob("*.py")) if file.is_file()]
 
 
 def digest(files: Iterable[Path]) -> str:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.result import Run, from_lane, subfolder
 from analysis.timing import timing
-from emulation import lanes
+from emulation import files, lanes
 from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual.ownership import take_back
 from emulation.plan import plan as make_plan
@@ -86,8 +86,9 @@ def play(
     """Run one task in `folder`/NAME and return what it found.
 
     `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace's end is
-    left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError;
-    PlanError where the specification cannot be planned; OSError if the folder cannot be written.
+    left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError, also
+    for what cannot be read of what the lane has left; PlanError where the specification cannot be planned; OSError if
+    the folder cannot be written.
     """
     plan, where = make_plan(task.specification), folder / name_of(task)
     where.mkdir(parents=True, exist_ok=True)
@@ -98,13 +99,14 @@ def play(
         lane_over()
         return found
     (where / FINISHED).unlink(missing_ok=True)
-    (where / "plan.json").write_text(json.dumps(plan))
+    files.write(where / "plan.json", json.dumps(plan))
     began = time.monotonic()
     with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
 
         def heard(done: float, air_s: float) -> None:
             progress(done, air_s)
-            keeper.progress()
+            with traces.readable(where):
+                keeper.progress()
 
         ended = lab.lane.run(
             lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
@@ -112,7 +114,8 @@ def play(
             plugins=[Path(own) for own in plan["plugins"]],
         )  # fmt: skip
         lane_over()
-        return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
+        with traces.readable(where):
+            return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
 
 
 def take(
@@ -122,7 +125,7 @@ def take(
     """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
     LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
     where, plan = keeper.where, keeper.plan
-    lane = json.loads((where / "lane.json").read_text())
+    lane = files.read_json(where / "lane.json")
     traces.check_whole(lane)
     kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
     if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
@@ -140,7 +143,7 @@ def take(
         route=routing.of_flows(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
     )  # fmt: skip
     half = where / f"{FINISHED}.new"
-    half.write_text(Finished(run=run).model_dump_json())
+    files.write(half, Finished(run=run).model_dump_json())
     half.rename(where / FINISHED)
     return Outcome(run, kept.flight if kept else None)
 
@@ -149,16 +152,17 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], v
     """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
     what stations received must be there."""
     try:
-        before = Finished.model_validate_json((where / FINISHED).read_bytes()).run
-        same = json.loads((where / "plan.json").read_bytes()) == plan and before.made_of == made_of
+        before = Finished.model_validate_json(files.read(where / FINISHED)).run
+        same = files.read_json(where / "plan.json") == plan and before.made_of == made_of
     except (OSError, ValueError):  # there is none, or one of another version
         return None
     wanted = [where.parent / name for name in (before.trace, before.views) if name]
     if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
         return None
     try:
-        return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
-    except ValueError:  # its trace is damaged
+        with traces.readable(where):
+            return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
+    except LaneError:  # its trace is damaged
         return None
 
 

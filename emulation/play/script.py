@@ -8,28 +8,31 @@ them again is to run it again. Under several seeds it is run several times, each
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from analysis.result import Result, Script
+from emulation import files
+from emulation.files import tree
 from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
+from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
-from emulation.play.traces import RAW, TRACE, Keeper
+from emulation.play.traces import RAW, TRACE, Keeper, readable
 from emulation.specification import Specification
 
 KEPT = "script.py"  # in the run folder
 CONSOLE = "console.log"
 PICTURE = "graph.svg"
+MOST_FILES = 10_000  # in a folder of plug-ins that a script names
 
 
 @dataclass
@@ -57,7 +60,7 @@ def play_script(
     verb = "shell" if script.shell else "script"
     try:
         if Path(script.path) != folder / KEPT:
-            (folder / KEPT).write_bytes(Path(script.path).read_bytes())
+            files.write(folder / KEPT, Path(script.path).read_bytes())
         for seed in script.seeds:
             lane_began = time.monotonic()
             with failures():
@@ -71,6 +74,8 @@ def play_script(
                 break
     except BaseException as error:
         found.error = error
+        with failures():
+            take_back(folder.resolve())  # it may have ended before that
         gather(lab, folder, script.modules, found, time.monotonic() - began)
     found.wall_s = time.monotonic() - began
     if found.tasks:
@@ -79,9 +84,10 @@ def play_script(
             name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
         )
         for where in found.films:
-            show_motion(where)
+            with failures(), readable(where):
+                show_motion(where)
     elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE}:
-        shutil.rmtree(folder)
+        tree.remove(str(folder))
     return found
 
 
@@ -94,12 +100,10 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
     try:
         if {os.path.basename(name) for name in (run, file)} != {run, file}:
             raise ValueError("it goes into the run folder")
-        records = trace.so_far((where / RAW).read_bytes(), now_ns)
+        records = trace.so_far(files.read(where / RAW, folder), now_ns)
         with scratch("capture") as there:  # not where the lane could lead us elsewhere
-            pcapng.write(records, radios(json.loads((where / "plan.json").read_text())), Path(there))
-            (folder / file).unlink(missing_ok=True)
-            with open(folder / file, "xb") as made:
-                made.write((Path(there) / TRACE).read_bytes())
+            pcapng.write(records, radios(files.read_json(where / "plan.json", folder)), Path(there))
+            files.write(folder / file, (Path(there) / TRACE).read_bytes())
         say(f"*** {len(records.tx)} frames in {folder / file}")
     except (OSError, ValueError) as error:  # not the network's end
         say(f"*** capture: {error}")
@@ -122,21 +126,30 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
     """Take the runs that have been added to the folder, in their order; what is left of an unfinished one is removed.
     Of what the lane took each is given its share, by air time; `modules` are the script's."""
     new = []
-    for where in [file.parent for file in folder.glob(f"*/{ASKED}")]:
+    for where in sorted(file.parent for file in folder.glob(f"*/{ASKED}") if not file.parent.is_symlink()):
         if not (where / "lane.json").exists():
-            shutil.rmtree(where)
+            tree.remove(str(where))
         elif not (where / FINISHED).exists():
-            lane = json.loads((where / "lane.json").read_text())
-            new.append((lane["started_ns"], where, lane["air_s"]))
+            with failures(), readable(where):
+                lane = files.read_json(where / "lane.json")
+                new.append((int(lane["started_ns"]), where, float(lane["air_s"])))
     all_s = sum(air_s for _, _, air_s in new)
     for _, where, air_s in sorted(new):
-        asked, plan = (json.loads((where / file).read_text()) for file in (ASKED, "plan.json"))
-        asked["specification"]["kernel"]["modules"] = modules
-        task = Task(Specification.model_validate(asked["specification"]), asked["name"])
-        made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
         share_s = wall_s * air_s / all_s if all_s else 0.0
-        with failures(), Keeper(where, plan, task.specification.measurement.most_views) as keeper:
-            found.outcomes.append(take(keeper, made_of, task, partial(float, share_s), found.ended, lab.lane))
-        found.tasks.append(task)
-        if asked.get("film") and task.specification.measurement.trace:
-            found.films.append(where)
+        with failures(), readable(where):
+            take_run(lab, folder, where, modules, found, share_s)
+
+
+def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
+    """Take one of them."""
+    asked, plan = (files.read_json(where / file) for file in (ASKED, "plan.json"))
+    asked["specification"]["kernel"]["modules"] = modules
+    task = Task(Specification.model_validate(asked["specification"]), asked["name"])
+    if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
+        raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")
+    made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
+    with Keeper(where, plan, task.specification.measurement.most_views) as keeper:
+        found.outcomes.append(take(keeper, made_of, task, partial(float, wall_s), found.ended, lab.lane))
+    found.tasks.append(task)
+    if asked.get("film") and task.specification.measurement.trace:
+        found.films.append(where)

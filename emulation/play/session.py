@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.result import Host, Result, Run, Script
-from emulation import lanes
+from emulation import files, lanes
 from emulation.lane import programs
 from emulation.lanes import Lane, LaneError, Reason
 from emulation.plan import PlanError, plan
@@ -185,5 +185,5 @@ def finish(
         ),
         script=script,
     )  # fmt: skip
-    (folder / "result.json").write_text(result.model_dump_json(indent=1) + "\n")
+    files.write(folder / "result.json", result.model_dump_json(indent=1) + "\n")
     return result

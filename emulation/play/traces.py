@@ -7,12 +7,14 @@ What this imports takes longer to load than to use, so it is loaded when it is u
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from emulation.lanes import LaneError, Reason
+from emulation.play.errors import Failure
 
 if TYPE_CHECKING:
     from analysis.control import Control
@@ -26,12 +28,28 @@ if TYPE_CHECKING:
 
 RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace", "manet.trace"
 FLOW_ROUTES_FILE = "routes.jsonl"
+LONGEST = 300  # of what is wrong with what was read
 TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
 
 
 def load() -> None:
     """Load all that reading traces takes, so that workers which are made from now on have it already."""
     from analysis import flow_routes, growing, hops, journeys, paths, routes, tcp_flows  # noqa: F401
+
+
+@contextlib.contextmanager
+def readable(where: Path) -> Iterator[None]:
+    """Read, in this block, what a lane has left in a folder: whoever was in the lane may have written it, so whatever
+    is not as it should be ends in LaneError."""
+    try:
+        yield
+    except (LaneError, Failure, OSError):
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error}"[:LONGEST]
+        found = f"what it has left cannot be read: {said} ({Path(at.filename).name}, line {at.lineno})"
+        raise LaneError(Reason.PROGRAM, f"{where}: {found}") from error
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -41,7 +42,7 @@ ARROWS = {
     "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies", "traffic"},
     "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
     "emulation.play": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.plan",
-                       "emulation.setup", "emulation.specification", "experiments", "traffic"},
+                       "emulation.setup", "emulation.specification", "experiments", "topologies", "traffic"},
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis"},
@@ -202,3 +203,13 @@ def test_what_tests_import_by_name_is_named_once() -> None:
         file.stem for file in Path(__file__).parent.glob("*/*.py") if not file.stem.startswith(("test_", "conftest"))
     ]
     assert len(helpers) == len(set(helpers)), [name for name in helpers if helpers.count(name) > 1]
+
+
+def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
+    """Each of them is given a name that the user has said, or that is trusted (`topologies.files.Trust`)."""
+    loaders = {name for name in MODULES if "topologies.files.load" in imports(name)}
+    assert loaders == {"labs", "topologies", "topologies.mobility"}
+    others = {
+        name for name, file in MODULES.items() if re.search(r"spec_from_file_location|\brunpy\b", file.read_text())
+    }
+    assert others == {"topologies.files", "emulation.lane.guest", "experiments", "emulation.lanes"}

@@ -92,12 +92,17 @@ def names() -> list[str]:
     return sorted(name.replace("_", "-") for name in found)
 
 
+def is_file(name: str) -> bool:
+    """Whether this is the path of a topology of the user's own."""
+    return name.endswith(".py")
+
+
 def find(name: str) -> Topology:
     """The topology of this name, or in this file (a path that ends in .py).
 
     Raises ValueError, with the names there are, if it is none of them, or the file holds none.
     """
-    if name.endswith(".py"):
+    if is_file(name):
         module = load(name, "topology", ("Parameters", "layout"))
         if not (isinstance(module.Parameters, type) and issubclass(module.Parameters, BaseModel)):
             raise ValueError(f"{name} is no topology: its Parameters is no model of pydantic")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the user's own, named by their paths: plug-ins, which are Python; and data."""
+"""Files of the user's own, named by their paths: plug-ins, which are Python; and data.
+
+A specification may name both. What a user says on a command line, or in Python, is done. What a lane has left, or a run
+folder says, others wrote: of that no file is run, and none is read, but those that the user is known to `Trust`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import sys
 import traceback
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, BinaryIO
@@ -25,6 +30,44 @@ def _found_again(name: str) -> str:
 
 
 File = Annotated[str, AfterValidator(_found_again)]  # a path, which holds wherever one goes on
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Which files may be run or read, and which folders of plug-ins and modules named, by their whole paths; None: all.
+
+    It is the context in which pydantic validates a specification. Without a context no file is run.
+    """
+
+    files: frozenset[str] | None = frozenset()
+    folders: frozenset[str] | None = frozenset()
+
+
+NOBODY, USER = Trust(), Trust(None, None)  # whose words are heeded
+
+
+def run_by(name: str, context: object) -> str:
+    """A file's name, if it may be run. Raises ValueError."""
+    trust = context if isinstance(context, Trust) else NOBODY
+    if trust.files is not None and _found_again(name) not in trust.files:
+        raise ValueError(f"{name} is a program, which is not run on the word of others")
+    return name
+
+
+def read_by(name: str, context: object) -> str:
+    """The same of a file that is to be read; without a context it may be, too."""
+    trust = context if isinstance(context, Trust) else USER
+    if trust.files is not None and _found_again(name) not in trust.files:
+        raise ValueError(f"{name} is a file, which is not read on the word of others")
+    return name
+
+
+def named_by(folder: str, context: object) -> str:
+    """The same of a folder of plug-ins or modules."""
+    trust = context if isinstance(context, Trust) else NOBODY
+    if trust.folders is not None and _found_again(folder) not in trust.folders:
+        raise ValueError(f"{folder}/ has programs, which are not run on the word of others")
+    return folder
 
 
 def load(name: str, what: str, words: Sequence[str]) -> ModuleType:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 
-from topologies.files import number, opened, said_of
+from topologies.files import number, opened, read_by, said_of
 from topologies.network import MAX_NODES, NAME
 
 LIMITS = {"dbm": (-200.0, 40.0), "snr": (-100.0, 140.0), "delivery": (0.0, 1.0)}  # of each quantity
@@ -118,8 +118,8 @@ def _numbered(name: str) -> Iterator[tuple[str, str]]:
             yield f"{name}, line {place}", line.strip()
 
 
-def _found(value: object) -> object:
-    return read(value) if isinstance(value, str) else value
+def _found(value: object, info: ValidationInfo) -> object:
+    return read(read_by(value, info.context)) if isinstance(value, str) else value
 
 
 LinksFile = Annotated[Links, BeforeValidator(_found)]  # a path, or what was read from it

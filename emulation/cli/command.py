@@ -144,6 +144,11 @@ def resume() -> click.Option:
                         help="continue in this run folder: what is finished there is not run again")  # fmt: skip
 
 
+def trust() -> click.Option:
+    return click.Option(["--trust"], is_flag=True,
+                        help="build and run on this machine, unasked, the modules and files that it names")  # fmt: skip
+
+
 def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
     """Where to run, and the settings of lanes that have any."""
     there = f"{'|'.join(lanes.names())}, or the path of one of your own"

@@ -7,23 +7,25 @@ from pathlib import Path
 
 import click
 
-from emulation.cli.command import Command
+from emulation.cli.command import Command, trust
 from emulation.play.errors import Misuse
 
 
-def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None) -> None:
+def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None, trust: bool) -> None:
     """Make a film of a run: one file, which any browser plays, with stations, links, paths, frames and collisions. With
     --at, make a picture of that moment, for print."""
     from analysis.film.page import page
     from emulation.play import film
+    from emulation.play.trust import to_film
 
     found = film.runs_of(run_folder)
     if len(found) > 1:
         raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
+    known = to_film(found[0].parent, trust)
     if at_s is None:
         if ranges is not None:
             raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")
-        made = film.of_run(found[0])
+        made = film.of_run(found[0], known)
         if out:
             out.write_text(page(made))
         else:
@@ -31,7 +33,7 @@ def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: boo
             film.write(made, out)
     else:
         out = out or found[0] / f"film-{at_s:g}.svg"
-        film.write_still(film.of_run(found[0]), at_s, out, ranges)
+        film.write_still(film.of_run(found[0], known), at_s, out, ranges)
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 
@@ -47,5 +49,6 @@ PARAMS = [
     click.Option(["--at", "at_s"], type=float, metavar="SECONDS", help="a picture of this moment, not a film"),
     click.Option(["--ranges/--no-ranges"], default=None,
                  help="draw how far stations reach  [default: if they are few]"),
+    trust(),
 ]  # fmt: skip
 COMMAND = Command("film", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -17,6 +17,7 @@ from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import new_folder
 from emulation.play.traces import VIEWS
+from topologies.files import USER
 
 
 def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
@@ -74,12 +75,13 @@ def check_film(film: bool, tasks: Sequence[Task]) -> None:
 
 
 def make_films(folder: Path, outcomes: Sequence[Outcome], say: bool) -> None:
-    """Leave a film in the folder of each run of the first seed, and `say` where. Raises Failure, OSError."""
+    """Leave a film in the folder of each run of the first seed, and `say` where; what was run, this command line has
+    said. Raises Failure, OSError."""
     from emulation.play import film
 
     runs = [outcome.run for outcome in outcomes]
     for where in (folder / name_of(run) for run in runs if run.seed == runs[0].seed):
-        film.write(film.of_run(where), where / film.FILM)
+        film.write(film.of_run(where, USER), where / film.FILM)
         if say:
             click.echo(where / film.FILM)
 

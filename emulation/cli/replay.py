@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from emulation.cli.command import Command, as_json, lane
+from emulation.cli.command import Command, as_json, lane, trust
 from emulation.lanes import Lane
 
 
@@ -31,7 +31,5 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None, trust: bool) ->
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path))
-TRUST = click.Option(["--trust"], is_flag=True,
-                     help="build and load on this machine, unasked, the modules and files that it names")  # fmt: skip
 COMMAND = Command("replay", ["replay runs/string-…"], callback=callback, help=callback.__doc__,
-                  params=[FOLDER, as_json("the verdict as JSON"), *lane(None), TRUST])  # fmt: skip
+                  params=[FOLDER, as_json("the verdict as JSON"), *lane(None), trust()])  # fmt: skip

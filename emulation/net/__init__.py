@@ -53,6 +53,7 @@ from emulation.plan.motion import check_extent, of_radios, said_by, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
 from emulation.specification.words import word_and_pairs
+from topologies.files import USER
 from topologies.network import WITH_RADIO
 from traffic.loop import Loop
 
@@ -93,7 +94,7 @@ class Net(lane.Net):
     def of(cls, asked: Specification | str, moving: bool = False) -> Net:
         """The network of a specification, or of one as JSON; `moving`, with what it says of who moves, comes and goes,
         which happens in `play`."""
-        asked = Specification.model_validate_json(asked) if isinstance(asked, str) else asked
+        asked = Specification.model_validate_json(asked, context=USER) if isinstance(asked, str) else asked
         options = {name: value for name, value in specification.sections(asked).items() if name not in HIDDEN}
         del options["modules"]  # whoever specified them has loaded them
         net, network = cls(**options), asked.network.standing()
@@ -266,7 +267,7 @@ class Net(lane.Net):
 
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
             measured = asked.measurement.model_copy(update={"seconds": seconds})
-            said = asked.model_copy(update={"measurement": measured}).model_dump(mode="json")
+            said = asked.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
             (where / ASKED).write_text(json.dumps({"name": name, "specification": said, "film": self.film}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
             done = {"version": 2, "ok": True, "error": None, **result}

@@ -21,6 +21,7 @@ from emulation.play.errors import Failure, Misuse
 from emulation.play.replay import tasks_of
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
+from topologies.files import NOBODY, Trust
 
 FILM = "film.html"
 STILLS = (".svg", ".pdf", ".png")
@@ -35,8 +36,9 @@ def runs_of(folder: Path) -> list[Path]:
     return found
 
 
-def of_run(where: Path) -> Film:
-    """The film of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
+def of_run(where: Path, trust: Trust = NOBODY) -> Film:
+    """The film of the run in this folder; how far stations reach is not in it, if only a program knows that is not
+    trusted. Raises Misuse if it left no trace, Failure if what it left is damaged."""
     try:
         plan, lane = (load.read_object(where / name) for name in ("plan.json", "lane.json"))
         if not (where / TRACE).is_file():
@@ -50,7 +52,7 @@ def of_run(where: Path) -> Film:
         title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     except (CaptureError, TraceError, ValueError, KeyError) as error:
         raise Failure(load.damage(where, error)) from None
-    return film.make(title, plan, lane, air, told, _reach_m(where))
+    return film.make(title, plan, lane, air, told, _reach_m(where, trust))
 
 
 def write(made: Film, out: Path) -> None:
@@ -67,12 +69,12 @@ def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) 
     still(out, made, at_s, ranges)
 
 
-def _reach_m(where: Path) -> list[float] | None:
+def _reach_m(where: Path, trust: Trust) -> list[float] | None:
     """How far each station reaches, by the specification of the run folder; None if that is not there, or if not the
     distance alone says it."""
     try:
         found = result.read(where.parent / "result.json")
-        tasks = zip(found.runs, tasks_of(found, where.parent), strict=True)
+        tasks = zip(found.runs, tasks_of(found, where.parent, trust), strict=True)
         return next((reach_m(task.specification) for run, task in tasks if run.folder == where.name), None)
     except (OSError, ValueError, Misuse, PlanError):
         return None

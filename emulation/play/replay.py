@@ -18,8 +18,9 @@ from emulation.play.errors import Misuse
 from emulation.play.run import Task
 from emulation.play.script import KEPT, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
-from emulation.setup import packages
+from emulation.play.trust import to_play
 from emulation.specification import Specification, explain, flatten, unflatten
+from topologies.files import NOBODY, Trust, run_by
 
 SHOWN = 20  # differences
 
@@ -38,15 +39,11 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     and if it names programs for this machine that are not `trusted`, nor by whom we ask; Failure.
     """
     before = read(folder)
-    if (programs := programs_of(before, lane)) and not trusted:
-        named = ", ".join(programs)
-        if not packages.agreed(f"dcflab: this builds and runs on this machine, as you: {named}. Go on? [y/N] "):
-            raise Misuse(f"{folder}/result.json names programs that run on this machine, as you: {named}; "
-                         "if you know them, --trust says so")  # fmt: skip
-    tasks = tasks_of(before, folder)
+    trust = to_play(folder, before, trusted, lane)
+    tasks = tasks_of(before, folder, trust)
     script = script_of(before, folder)
     try:
-        lane = lane or same_lane(before)
+        lane = lane or same_lane(before, trust)
     except ValueError as error:
         raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
     files = [file for run in before.runs for file in (run.trace, run.views) if file]
@@ -89,21 +86,10 @@ def read(folder: Path) -> Result:
         raise Misuse(f"{folder}/result.json is not a result of this version of dcflab: {explain(error)[0]}") from None
 
 
-def programs_of(before: Result, lane: Lane | None) -> list[str]:
-    """What is built or loaded on the host, not in a lane, if these runs are played; who wrote the folder named it."""
-    named: list[Any] = [] if lane else [before.host.lane]
-    asked = {**before.specification, **before.specification.get("kernel", {})}
-    for options in (asked, *(run.changes for run in before.runs)):
-        named.append(options.get("topology"))
-        for folders in ("modules", "plugins"):
-            found = options.get(folders) or ()
-            named += [f"{path}/" for path in (found.split(",") if isinstance(found, str) else found)]
-    return list(dict.fromkeys(name for name in named if isinstance(name, str) and name.endswith(("/", ".py"))))
-
-
-def same_lane(before: Result) -> Lane:
+def same_lane(before: Result, trust: Trust) -> Lane:
     """The lane of these runs. Raises ValueError if there is none of its name."""
-    lane = lanes.find(before.host.lane)
+    name = before.host.lane
+    lane = lanes.find(run_by(name, trust) if name.endswith(".py") else name)
     settings = {"stock": before.host.kernel, "clock": lanes.Clock(before.host.clock)}
     return lanes.with_settings(lane, {name: settings[name] for name in settings.keys() & lanes.settings_of(lane)})
 
@@ -121,13 +107,13 @@ def script_of(before: Result, folder: Path) -> Script | None:
     return before.script if same else before.script.model_copy(update={"path": str(copy.resolve())})
 
 
-def tasks_of(before: Result, folder: Path) -> list[Task]:
-    """What was run. Raises Misuse."""
+def tasks_of(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
+    """What was run. Raises Misuse, also if that names programs that are not trusted."""
     if not before.runs:
         raise Misuse(f"{folder}/result.json has no runs: there is nothing to be played again")
     try:
-        common = flatten(Specification.model_validate(before.specification))
-        return [Task(unflatten({**common, **run.changes}), run.variant, run.case) for run in before.runs]
+        common = flatten(Specification.model_validate(before.specification, context=trust))
+        return [Task(unflatten({**common, **run.changes}, trust), run.variant, run.case) for run in before.runs]
     except ValueError as error:
         raise Misuse(f"{folder}/result.json: {explain(error)[0]}") from None
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from analysis.result import Result, Script
 from emulation import files
@@ -23,11 +25,13 @@ from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
+from emulation.play.errors import Failure
 from emulation.play.lab import Lab, digest
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
 from emulation.play.traces import RAW, TRACE, Keeper, readable
-from emulation.specification import Specification
+from emulation.specification import Specification, explain
+from topologies.files import Trust
 
 KEPT = "script.py"  # in the run folder
 CONSOLE = "console.log"
@@ -76,7 +80,8 @@ def play_script(
         found.error = error
         with failures():
             take_back(folder.resolve())  # it may have ended before that
-        gather(lab, folder, script.modules, found, time.monotonic() - began)
+        with suppress(Failure):  # what it was, is known
+            gather(lab, folder, script.modules, found, time.monotonic() - began)
     found.wall_s = time.monotonic() - began
     if found.tasks:
         runs = [outcome.run for outcome in found.outcomes]
@@ -122,6 +127,17 @@ def name_of(script: Script) -> str:
     return Path(script.path).stem
 
 
+def specified(where: Path, asked: Any, modules: Sequence[str]) -> Specification:
+    """What a script says that a run was. A lane's words run no file here; its plug-ins are written down, and nothing is
+    planned with them. Raises Failure."""
+    try:
+        asked["specification"]["kernel"]["modules"] = modules
+        return Specification.model_validate(asked["specification"], context=Trust(folders=None))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        why = explain(error)[0] if isinstance(error, ValueError) else f"it is no specification: {error}"
+        raise Failure(f"{where / ASKED}: {why}") from None
+
+
 def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
     """Take the runs that have been added to the folder, in their order; what is left of an unfinished one is removed.
     Of what the lane took each is given its share, by air time; `modules` are the script's."""
@@ -143,8 +159,7 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
 def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
     """Take one of them."""
     asked, plan = (files.read_json(where / file) for file in (ASKED, "plan.json"))
-    asked["specification"]["kernel"]["modules"] = modules
-    task = Task(Specification.model_validate(asked["specification"]), asked["name"])
+    task = Task(specified(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")
     made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}

@@ -25,6 +25,7 @@ from emulation.specification.transport import Transport
 from emulation.specification.words import Section
 from emulation.specification.words import explain as _explain
 from topologies import Network
+from topologies.files import NOBODY, USER, Trust, run_by
 
 SECTIONS: dict[str, type[Section]] = {
     "network": Chosen,
@@ -69,6 +70,19 @@ class Specification(Section):
         """The network, in motion for as long as is measured. Raises ValueError if its model cannot move it."""
         return self.network.made(self.measurement.seconds, self.measurement.seed)
 
+    def without_files(self) -> Specification:
+        """The same without files of the user's own that move it: as they do."""
+        if not self.network.motion or not topologies.is_file(self.network.motion["model"]):
+            return self
+        chosen: dict[str, Any] = {
+            "own": self.made(),
+            "topology": None,
+            "parameters": {},
+            "application": (),
+            "motion": None,
+        }
+        return self.model_copy(update={"network": self.network.model_copy(update=chosen)})
+
     def with_seed(self, seed: int) -> Specification:
         return self.model_copy(update={"measurement": self.measurement.model_copy(update={"seed": seed})})
 
@@ -78,31 +92,33 @@ def parameters_of(topology: str) -> type[BaseModel]:
     return topologies.find(topology).Parameters
 
 
-def usual(topology: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def usual(topology: str, parameters: Mapping[str, Any], trust: Trust = USER) -> Mapping[str, Any]:
     """The flat options that a topology is meant with; none where its parameters make no sense, as will be said."""
     found = topologies.find(topology)
     try:
-        return found.usual(found.Parameters(**parameters))
+        return found.usual(found.Parameters.model_validate(dict(parameters), context=trust))
     except ValueError:
         return {}
 
 
-def specify(what: str | Network, options: Mapping[str, Any]) -> Specification:
+def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER) -> Specification:
     """A specification of a topology, by its name, or of a network, from flat options; the topology's own parameters are
-    options, too.
+    options, too. The words are the user's, who may name files; of others' words `trust` says which they may name.
 
     Raises ValueError for an unknown topology and ValidationError for the rest; `explain` takes both.
     """
+    if isinstance(what, str) and topologies.is_file(what):
+        run_by(what, trust)
     own = parameters_of(what).model_fields if isinstance(what, str) else {}
     if isinstance(what, str):
-        options = {**usual(what, {name: value for name, value in options.items() if name in own}), **options}
+        options = {**usual(what, {name: value for name, value in options.items() if name in own}, trust), **options}
     chosen: dict[str, Any] = {"topology": what} if isinstance(what, str) else {"own": what}
     sections: dict[str, Any] = {"network": {**chosen, "parameters": {n: v for n, v in options.items() if n in own}}}
     for name, value in options.items():
         if name not in own:
             section = SECTION_OF.get(name)
             (sections.setdefault(section, {}) if section else sections)[name] = value
-    return Specification(**sections)
+    return Specification.model_validate(sections, context=trust)
 
 
 def of_options(options: Mapping[str, Any]) -> Specification:
@@ -130,11 +146,12 @@ def flatten(specification: Specification) -> dict[str, JsonValue]:
     return {**flat, **parameters}
 
 
-def unflatten(flat: Mapping[str, JsonValue]) -> Specification:
-    """The specification that `flatten` made these of. Raises ValueError, as `specify` does."""
+def unflatten(flat: Mapping[str, JsonValue], trust: Trust = NOBODY) -> Specification:
+    """The specification that `flatten` made these of: those of a run folder, say. Raises ValueError, as `specify`
+    does."""
     options = dict(flat)
     topology, own = options.pop("topology", None), options.pop("own", None)
-    return specify(topology if isinstance(topology, str) else Network.model_validate(own), options)
+    return specify(topology if isinstance(topology, str) else Network.model_validate(own), options, trust)
 
 
 def explain(error: ValueError) -> list[str]:

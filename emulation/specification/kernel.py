@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from emulation.specification.words import Section, Words, pairs
+from topologies.files import named_by
 
 
 class Kernel(Section):
@@ -23,6 +24,11 @@ class Kernel(Section):
     plugins: Words = Field(
         (), description="folders of your own with links/, routing/, applications/ or recorders/ in them"
     )
+
+    @field_validator("modules", "plugins")
+    @classmethod
+    def _trusted(cls, folders: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return tuple(named_by(folder, info.context) for folder in folders)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

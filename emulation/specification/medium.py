@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from emulation.lane.protocol import RULES
 from emulation.specification.channel import MaybeFading, MaybeShadowing
@@ -27,7 +36,7 @@ from emulation.specification.words import Section, Words, word_and_pairs
 from topologies.links import Links
 
 
-def _propagation(value: object) -> object:
+def _propagation(value: object, info: ValidationInfo) -> object:
     """A model's name, or an object of `model` and its parameters, or a model; or as on a command line:
     `log-distance,exponent=4`."""
     if isinstance(value, Propagation):
@@ -42,7 +51,7 @@ def _propagation(value: object) -> object:
     there = [field.name for field in fields(MODELS[name])]
     if strange := next((parameter for parameter in parameters if parameter not in there), None):
         raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(there)}")
-    return TypeAdapter(MODELS[name]).validate_python(parameters)
+    return TypeAdapter(MODELS[name]).validate_python(parameters, context=info.context)
 
 
 Model = Annotated[

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 import topologies
 from emulation.specification.words import Section, word_and_pairs
 from topologies import Application, Motion, Network, mobility
+from topologies.files import NOBODY, run_by
 
 ALSO_KNOWN_AS = {"802.11s": "hwmp"}  # of routings
 
@@ -25,8 +26,8 @@ def _routing(value: object) -> object:
     return chosen
 
 
-def _motion(value: object) -> object:
-    return None if value is None else mobility.check(word_and_pairs("model", value))
+def _motion(value: object, info: ValidationInfo) -> object:
+    return None if value is None else mobility.check(word_and_pairs("model", value), info.context or NOBODY)
 
 
 def _applications(value: object) -> object:
@@ -77,7 +78,7 @@ class Chosen(Section):
             return None
         if name is None:
             raise ValueError("which network: a topology, or one of your own")
-        return topologies.find(name).name
+        return topologies.find(run_by(name, info.context) if topologies.is_file(name) else name).name
 
     @field_validator("routing")
     @classmethod
@@ -92,7 +93,7 @@ class Chosen(Section):
         name = info.data.get("topology")
         if name is None:  # an unknown one was refused already
             return parameters
-        return topologies.find(name).Parameters.model_validate(parameters).model_dump()
+        return topologies.find(name).Parameters.model_validate(parameters, context=info.context).model_dump()
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

@@ -7,11 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 
 from emulation.lane.wmediumd import tables
 from emulation.lane.wmediumd.stations import NOISE_DBM
 from emulation.specification.radio import RATES
+from topologies.files import read_by
 
 FRAME = 1500  # bytes of the frames that such a table is taken to be about; it does not say
 FIRST_DB, DECADES = 5.0, 0.24  # of `one_curve`: where 10 frames' worth of errors is, and how many decades each dB takes
@@ -40,12 +41,12 @@ class PerTable:
             raise ValueError(f"frame: 1 to 4095 bytes, not {self.frame}")
 
 
-def _per(value: object) -> object:
+def _per(value: object, info: ValidationInfo) -> object:
     """A file's path, on a command line."""
     if not isinstance(value, str):
         return value
     try:
-        return of_table(tables.read(value), value)
+        return of_table(tables.read(read_by(value, info.context)), value)
     except OSError as error:
         raise ValueError(f"{value}: {error.strerror}") from None
 

@@ -3,6 +3,7 @@
 
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 from scapy.utils import PcapNgReader
@@ -13,7 +14,7 @@ from analysis.result import Script
 from emulation.lanes import Listener, Reason
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
-from emulation.play.replay import replay
+from emulation.play.replay import replay, tasks_of
 from emulation.play.script import play_script
 
 PAIR = """
@@ -144,3 +145,45 @@ def test_a_prompts_trace_can_be_looked_at_meanwhile_and_its_run_is_not_played_ag
         assert sum(1 for _ in packets) == frames > 300
     with pytest.raises(Misuse, match="where somebody typed"):
         replay(stage.folder)
+
+
+THEIRS = """
+from pathlib import Path
+from topologies.mobility.line import Parameters, move
+from topologies.string import layout
+Path(__file__).with_name("ran").touch()
+"""
+FORGED = """
+import json, os
+from pathlib import Path
+with net:
+    net.start()
+    net.run(1)
+here = Path(os.environ["DCFLAB_RUN"])
+(here / "theirs.py").write_text({theirs!r})
+asked = json.loads((here / "run1-1/asked.json").read_text())
+asked["specification"]["network"].update({named!r})
+(here / "run1-1/asked.json").write_text(json.dumps(asked))
+"""
+
+
+@pytest.mark.parametrize("field", ["motion", "topology"])
+def test_what_a_script_writes_of_its_runs_runs_nothing_here(stage, field):
+    """A file that it has left, and says that a run was made with."""
+    file = str(stage.folder / "theirs.py")
+    named = {"motion": {"motion": {"model": file}}, "topology": {"topology": file, "own": None}}[field]
+    error = stage.play(PAIR + FORGED.format(theirs=THEIRS, named=named)).error
+    assert isinstance(error, Failure) and "is a program, which is not run on the word of others" in str(error)
+    assert (stage.folder / "theirs.py").exists() and not (stage.folder / "ran").exists()
+
+
+def test_a_model_of_ones_own_moves_a_scripts_network(stage):
+    """It is run in the lane, and what is kept says how it moved: to be read nobody needs the file."""
+    wander = Path(__file__).parents[1] / "plugins/mobility/wander.py"
+    (stage.place / "wander.py").write_text(wander.read_text())
+    model = "Net(motion=__file__.replace('mine.py', 'wander.py') + ',step=3', "
+    found = stage.play(PAIR.replace("Net(", model) + "with net:\n    net.start()\n    net.run(2)\n")
+    assert found.error is None
+    (run,) = tasks_of(result.read(stage.folder / "result.json"), stage.folder)
+    assert len(run.specification.network.own.motion["a"]) > 2
+    assert replay(stage.folder).differences == []

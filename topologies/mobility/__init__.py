@@ -17,7 +17,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from topologies.files import load, own_mistakes
+from topologies.files import USER, Trust, load, own_mistakes, run_by
 from topologies.motion import settle, settle_spans
 from topologies.network import Motion, Network
 
@@ -59,14 +59,15 @@ def settled(network: Network, motion: Motion, seconds: float) -> Network:
     return Network.model_validate({**dict(network), "nodes": nodes, "motion": moved, "presence": there})
 
 
-def check(chosen: Any) -> dict[str, Any]:
-    """A model's name, or an object of `model` and its parameters, complete. Raises ValueError, as pydantic does."""
+def check(chosen: Any, trust: Trust = USER) -> dict[str, Any]:
+    """A model's name, or an object of `model` and its parameters, complete. Raises ValueError, as pydantic does, and
+    for a file that is not to be run."""
     parameters = dict(chosen) if isinstance(chosen, Mapping) else {"model": chosen}
     name = parameters.pop("model", None)
     if not isinstance(name, str):
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}")
     if name.endswith(".py"):
-        name = str(Path(name).resolve())  # which holds wherever one goes on
+        name = str(Path(run_by(name, trust)).resolve())  # which holds wherever one goes on
     model = find(name).Parameters
     if strange := next((parameter for parameter in parameters if parameter not in model.model_fields), None):
         raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(model.model_fields)}")

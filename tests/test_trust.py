@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a lane has left, or a run folder says, others wrote: no file that it names is run here on their word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import result
+from analysis.result import Result
+from emulation.lane.measurement import ASKED
+from emulation.play import film, trust
+from emulation.play.errors import Failure, Misuse
+from emulation.play.replay import replay, tasks_of
+from emulation.play.script import specified
+from emulation.specification import Specification, flatten, specify, unflatten
+from topologies.files import NOBODY, USER, Trust
+
+RUN = {
+    "seed": 1, "goodput_segments": 0, "goodput_kbps": 0, "col": {"rtscts": 0, "data": 0, "ack": 0,
+    "any": {"rtscts": 0, "data": 0, "ack": 0}}, "fail": {"rtscts": 0, "data": 0, "ack": 0}, "in_flight": None,
+    "queue_drops": 0, "trace": None, "trace_sha256": None, "air_s": 1, "wall_s": 1, "flows": [], "settings": [],
+    "stations": [], "lost_records": 0, "refused_frames": 0, "late_ns_max": 0,
+}  # fmt: skip
+PROGRAM = """
+from pathlib import Path
+from pydantic import BaseModel
+from topologies import string
+Path(__file__).with_name("ran").touch()
+class Parameters(BaseModel): speed: int = 1
+def move(*_): return {}
+def layout(_): return string.layout(string.Parameters())
+class LANE: run = None
+"""
+
+
+class Stranger:
+    """A file that says when it is run, and a run folder beside it."""
+
+    def __init__(self, place: Path) -> None:
+        self.file, self.ran, self.folder = str(place / "theirs.py"), place / "ran", place / "run"
+        Path(self.file).write_text(PROGRAM)
+        self.folder.mkdir()
+
+    def leaves(self, specification: Any, changes: Any = None, lane: str = "virtual", **more: Any) -> Result:
+        run = {**RUN, "changes": changes or {}}
+        told = {"version": 2, "experiment": "x", "specification": specification, "runs": [run], "host": {"lane": lane}}
+        (self.folder / "result.json").write_text(json.dumps({**told, **more}))
+        return result.read(self.folder / "result.json")
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Stranger:
+    return Stranger(tmp_path)
+
+
+NAMED = [
+    {"network": {"topology": "THEIRS"}},
+    {"network": {"motion": {"model": "THEIRS"}}},
+    {"network": {"motion": "THEIRS,speed=1"}},
+    {"network": {"topology": "THEIRS", "own": None, "parameters": {"speed": 1}}},
+    {"kernel": {"plugins": ["FOLDER"]}},
+    {"kernel": {"modules": "FOLDER,other"}},
+]
+
+
+def filled(value: Any, stranger: Stranger) -> Any:
+    text = json.dumps(value).replace("THEIRS", stranger.file).replace("FOLDER", str(stranger.folder.parent))
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("named", NAMED, ids=json.dumps)
+def test_a_specification_of_others_names_no_program(stranger: Stranger, named: dict[str, Any]) -> None:
+    """However it is made: by default, and in so many words."""
+    told = filled(named, stranger)
+    for make in (
+        lambda: Specification.model_validate(told),
+        lambda: Specification.model_validate_json(json.dumps(told)),
+        lambda: Specification(**told),
+        lambda: Specification.model_validate(told, context=NOBODY),
+        lambda: unflatten({"topology": "string", **{n: v for section in told.values() for n, v in section.items()}}),
+    ):
+        with pytest.raises(ValueError, match="on the word of others"):
+            make()
+    assert not stranger.ran.exists()
+
+
+def test_a_users_own_words_name_programs(stranger: Stranger) -> None:
+    """And what was made of them is not made again by others' words."""
+    made = specify(stranger.file, {"motion": stranger.file})
+    assert stranger.ran.exists()
+    stranger.ran.unlink()
+    with pytest.raises(ValueError, match="on the word of others"):
+        unflatten(flatten(made))
+    assert not stranger.ran.exists()
+    assert unflatten(flatten(made), USER) == made
+    assert unflatten(flatten(made), Trust(frozenset({stranger.file}))) == made
+
+
+@pytest.mark.parametrize(
+    "named", [{"medium": {"per": "/dev/zero"}}, {"medium": {"propagation": "table,file=/dev/zero"}},
+              {"network": {"topology": "testbed", "parameters": {"links": "/dev/zero"}}}], ids=json.dumps,
+)  # fmt: skip
+def test_a_lane_has_no_file_read_here(stranger: Stranger, named: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="on the word of others"):
+        Specification.model_validate(named, context=NOBODY)
+
+
+@pytest.mark.parametrize("named", NAMED[:4], ids=json.dumps)
+def test_what_a_script_says_of_its_runs_runs_nothing(stranger: Stranger, named: dict[str, Any]) -> None:
+    told = {"network": {}, "kernel": {}, **filled(named, stranger)}
+    with pytest.raises(Failure, match=rf"{ASKED}.*on the word of others"):
+        specified(stranger.folder, {"specification": told}, [])
+    assert not stranger.ran.exists()
+
+
+@pytest.mark.parametrize("told", [None, [], 7, {}, {"specification": []}, {"specification": {"kernel": 1}}], ids=str)
+def test_what_is_no_specification_is_said(tmp_path: Path, told: Any) -> None:
+    with pytest.raises(Failure, match=ASKED):
+        specified(tmp_path, told, [])
+
+
+@pytest.mark.parametrize("named", NAMED, ids=json.dumps)
+def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict[str, Any]) -> None:
+    """Whichever field names it, also of one run only; who trusts it has it run."""
+    told = filled(named, stranger)
+    flat = {name: value for section in told.values() for name, value in section.items()}
+    for before in (stranger.leaves(told), stranger.leaves({}, changes=flat)):
+        assert trust.programs_of(before)[0].startswith(str(stranger.folder.parent))
+        with pytest.raises(Misuse, match=r"names programs that run on this machine, as you: .*--trust says so"):
+            replay(stranger.folder)
+        with pytest.raises(Misuse, match="on the word of others"):
+            tasks_of(before, stranger.folder)
+        film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False))
+        assert not stranger.ran.exists()
+    trusted = trust.to_play(stranger.folder, before, True)
+    assert len(tasks_of(stranger.leaves(told), stranger.folder, trusted)) == 1
+    assert stranger.ran.exists() == (stranger.file in str(told))
+
+
+def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFixture[str]) -> None:
+    """It plans nothing; it says what it goes without."""
+    stranger.leaves({"kernel": {"plugins": [str(stranger.folder)]}})
+    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False))
+    assert capsys.readouterr().err == ""
+    stranger.leaves({"network": {"motion": {"model": stranger.file}}})
+    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False)) is None
+    assert f"without how far stations reach: to find that out, this machine would run {stranger.file}" in (
+        capsys.readouterr().err
+    )
+    assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, True))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"lane": "THEIRS"}, "theirs.py"),
+        ({"lane": "host"}, "all of it, in the lane host"),
+        ({"lane": "vm", "host": {"lane": "vm", "kernel": "/tmp/vmlinuz"}}, "/tmp/vmlinuz"),
+        ({"script": {"path": "x.py", "seeds": [1], "modules": ["/tmp/mine"]}}, "/tmp/mine/"),
+    ],
+    ids=str,
+)
+def test_where_and_by_what_it_ran_is_asked_about(stranger: Stranger, more: dict[str, Any], said: str) -> None:
+    before = stranger.leaves({}, **filled(more, stranger))
+    assert [name for name in trust.programs_of(before) if name.endswith(said)]
+    with pytest.raises(Misuse, match=said):
+        replay(stranger.folder)
+    assert not stranger.ran.exists()
+
+
+def test_of_a_folder_without_programs_nobody_is_asked(stranger: Stranger) -> None:
+    made = specify("string", {"motion": "line,node=sta1", "stations": 3})
+    before = stranger.leaves(made.model_dump(mode="json"), {"rts": "full", "routing": {"kind": "aodv"}})
+    assert trust.programs_of(before) == []
+    assert trust.to_play(stranger.folder, before, False) == Trust()
+    assert len(tasks_of(before, stranger.folder)) == 1

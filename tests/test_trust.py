@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click import UsageError
+from click.testing import CliRunner
 
 from analysis import result
 from analysis.result import Result
+from emulation.cli import own
+from emulation.cli.main import cli
 from emulation.lane.measurement import ASKED
 from emulation.play import film, trust
 from emulation.play.errors import Failure, Misuse
@@ -178,3 +183,71 @@ def test_of_a_folder_without_programs_nobody_is_asked(stranger: Stranger) -> Non
     assert trust.programs_of(before) == []
     assert trust.to_play(stranger.folder, before, False) == Trust()
     assert len(tasks_of(before, stranger.folder)) == 1
+
+
+STUDY = """
+from pathlib import Path
+from experiments import Study
+Path(__file__).with_name("ran").touch()
+STUDY = Study("theirs", "Theirs", "string", {"stations": 3, "seconds": 1}, {"a": {"rts": "none"}}, [])
+"""
+
+
+def command(*words: object) -> Any:
+    return CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+
+
+@pytest.mark.parametrize("verb", ["run", "sweep", "shell", "live", "motion"])
+def test_a_file_that_others_can_write_is_not_run_unasked(stranger: Stranger, verb: str) -> None:
+    """Not to say what its options are either; who trusts it sees them."""
+    study = verb == "sweep"
+    Path(stranger.file).write_text(STUDY if study else PROGRAM)
+    Path(stranger.file).chmod(0o666)
+    refused = command(verb, stranger.file, "--out", stranger.folder / "new").exception
+    what = "study" if study else "topology"
+    assert f"is a {what}, which runs on this machine, as you, and others may write to" in str(refused)
+    assert "--trust says so" in str(refused) and isinstance(refused, UsageError)
+    helped = command(verb, stranger.file, "--help")
+    assert helped.exit_code == 0 and "has not been run" in " ".join(helped.output.split())
+    assert not stranger.ran.exists()
+    assert "--seconds" in command(verb, stranger.file, "--trust", "--help").output
+    assert stranger.ran.exists()
+
+
+def test_that_a_file_of_ones_own_runs_here_is_said(stranger: Stranger) -> None:
+    """But for help, and of a script, which runs in a lane."""
+    said = f"{stranger.file} is a study: it runs on this machine, as you, and not in a lane"
+    Path(stranger.file).write_text(STUDY)
+    assert said in command("run", stranger.file, "--no-such-option").stderr
+    helped = command("run", stranger.file, "--help")
+    assert "--variant" in helped.output and said not in helped.stderr
+    Path(stranger.file).write_text("raise SystemExit('it was run')")
+    scripted = command("run", stranger.file, "--no-such-option")
+    assert isinstance(scripted.exception, UsageError) and "as you" not in scripted.stderr
+
+
+def test_a_sweep_of_others_names_no_program(stranger: Stranger) -> None:
+    file = stranger.folder / "theirs.toml"
+    file.write_text(f'topology = "{stranger.file}"\n[grid]\nrts = ["none", "full"]\n')
+    file.chmod(0o666)
+    assert f"sweep with {stranger.file}, which runs on this machine" in str(command("sweep", file).exception)
+    assert not stranger.ran.exists()
+    file.write_text('topology = "string"\n[grid]\nrts = ["none", "none"]\n')
+    assert "rts needs values" in str(command("sweep", file).exception)
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder", "whose"),
+    [(0o644, 0o755, ""), (0o646, 0o755, "others"), (0o644, 0o777, "others"), (0o644, 0o1777, "")], ids=str,
+)  # fmt: skip
+def test_whose_a_file_is(stranger: Stranger, mode: int, folder: int, whose: str) -> None:
+    Path(stranger.file).chmod(mode)
+    Path(stranger.file).parent.chmod(folder)
+    assert bool(own.strangers(stranger.file)) == bool(whose)
+    assert own.strangers(own.__file__) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to give a file away")
+def test_a_file_of_another_user_is_not_roots_own(stranger: Stranger) -> None:
+    os.chown(stranger.file, 65534, 65534)
+    assert own.strangers(stranger.file) == f"{stranger.file} belongs to nobody"

@@ -41,7 +41,7 @@ class What(Group):
     """`run`'s subcommands: the studies, the topologies, and any Python file."""
 
     what, besides = "study, topology or script", ", or the path of a script (.py) or a wmediumd configuration (.cfg)"
-    draws = True
+    draws, kinds = True, {"topology": TOPOLOGY, "study": STUDY}
 
     def invoke(self, ctx: click.Context) -> Any:
         from emulation.play.drawing import ahead
@@ -77,12 +77,23 @@ class What(Group):
             return wmediumd.command(cmd_name)
         return None
 
+    def runs_here(self, name: str) -> str:
+        """What the file of this name is that is run here, and not in a lane; empty if it is none."""
+        defined = defines(name) if name.endswith(".py") else set()
+        return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        command: click.Command | None = None
         try:
-            command = self.get_command(ctx, args[0])
-        except ValueError as error:  # of a file of the user's own
+            if what := self.runs_here(args[0]):
+                from emulation.cli import own
+
+                command, rest = own.admitted(args[0], what, args[1:], ctx.help_option_names)
+                args = [args[0], *rest]
+            command = command or self.get_command(ctx, args[0])
+        except (ValueError, Misuse) as error:  # of a file of the user's own
             raise click.UsageError(str(error), ctx) from None
         if command is None:
             there = ", ".join(self.list_commands(ctx))
@@ -93,8 +104,15 @@ class What(Group):
 class Sweeps(What):
     """`sweep`'s subcommands: files of sweeps, and the studies."""
 
-    draws = False
+    draws, kinds = False, {"study": STUDY}
     what, besides = "study", ", or the path of a sweep (.toml)"
+
+    def runs_here(self, name: str) -> str:
+        if not name.endswith(".toml"):
+            return super().runs_here(name)
+        from emulation.cli.sweep import programs_of
+
+        return f"sweep with {', '.join(programs)}" if (programs := programs_of(Path(name))) else ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         import experiments
@@ -111,7 +129,7 @@ class Sweeps(What):
 class Topologies(What):
     """`shell`'s subcommands: the topologies, and any Python file."""
 
-    draws = False
+    draws, kinds = False, {"topology": TOPOLOGY}
     what, besides = "topology", ", or the path of one or of a script (.py), or a wmediumd configuration (.cfg)"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -132,7 +150,7 @@ class Topologies(What):
 class Moving(What):
     """`motion`'s subcommands: the topologies, also in files of the user's own."""
 
-    draws = False
+    draws, kinds = False, {"topology": TOPOLOGY}
     what, besides = "topology", ", or the path of one that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -147,7 +165,7 @@ class Moving(What):
 class Looking(What):
     """`live`'s subcommands: the topologies, also in files of the user's own."""
 
-    draws = False
+    draws, kinds = False, {"topology": TOPOLOGY}
     what, besides = "topology", ", or the path of one that ends in .py"
 
     def list_commands(self, ctx: click.Context) -> list[str]:

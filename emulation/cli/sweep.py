@@ -27,6 +27,7 @@ from emulation.cli.options import options_of
 from emulation.cli.reporting import REPORT, OverTime, findings_of, report_of
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.lanes import Lane
+from emulation.play import trust
 from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Task
 from emulation.play.session import finish, new_folder, provide_for
@@ -51,6 +52,14 @@ class SweepFile(BaseModel):
     options: dict[str, Any] = {}
     grid: dict[str, list[Any]] = {}
     points: list[dict[str, Any]] = []
+
+
+def programs_of(path: Path) -> list[str]:
+    """What a file names that is built or run on this machine; nothing, if it cannot be read."""
+    try:
+        return list(dict.fromkeys(trust.named(tomllib.loads(path.read_text()))))
+    except (OSError, ValueError, RecursionError):
+        return []
 
 
 def read(path: Path) -> tuple[Study, list[int]]:

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of Python that a command line names and that this machine runs, as the user: studies, topologies, lanes, labs.
+
+A script runs in a lane; which of these a file is, it says itself. So it is said when a file is run here, and asked if
+others can write what is run: if it is not the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command
+from emulation.lanes import CHECKOUT
+from emulation.play.errors import Misuse
+from emulation.play.trust import FLAG
+from emulation.setup import packages
+from emulation.setup.errors import say
+
+
+def strangers(path: str) -> str:
+    """Who else can write this file, or put another in its place; empty if nobody can but the user and root. What is in
+    the checkout is part of the program."""
+    file = Path(path).resolve()
+    if file.is_relative_to(CHECKOUT):
+        return ""
+    try:
+        for place, about in ((file, file.stat()), (file.parent, file.parent.stat())):
+            if about.st_uid not in (os.geteuid(), 0):
+                return f"{place} belongs to {_name(about.st_uid)}"
+            others = about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid != os.getegid())
+            if others and not (place.is_dir() and about.st_mode & stat.S_ISVTX):
+                return f"others may write to {place}"
+    except OSError:  # it is not there, as will be said
+        pass
+    return ""
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
+
+
+def vouch(path: str, what: str, trusted: bool = False) -> None:
+    """Say that a file is run here, and ask if it is not the user's own. Raises Misuse."""
+    whose = "" if trusted else strangers(path)
+    if not whose:
+        say(f"{path} is a {what}: it runs on this machine, as you, and not in a lane")
+    elif not packages.agreed(f"dcflab: {path} is a {what}: it runs on this machine, as you; {whose}. Go on? [y/N] "):
+        raise Misuse(f"{path} is a {what}, which runs on this machine, as you, and {whose}; if you know it, "
+                     f"{FLAG} says so")  # fmt: skip
+
+
+def unread(path: str, what: str) -> click.Command:
+    """What is said to help of a file that is not the user's own, and has not been run."""
+    help_ = (
+        f"A {what}, which runs on this machine, as you. {strangers(path)}: so it has not been run to see what its "
+        f"options are; if you know it, {FLAG} says so."
+    )
+    return Command(path, [f"run {path} {FLAG} --help"], help=help_)
+
+
+def admitted(
+    path: str, what: str, arguments: Sequence[str], help_names: Sequence[str]
+) -> tuple[click.Command | None, list[str]]:
+    """Whether a subcommand that is such a file may be run to see what its options are: None; or else what to say to
+    help. And its arguments, without that which is for us. Raises Misuse."""
+    own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    trusted, helps = FLAG in own, bool({*help_names} & {*own})
+    left = [word for word in own if word != FLAG] + list(arguments[len(own) :])
+    if helps:
+        return (unread(path, what) if strangers(path) and not trusted else None), left
+    vouch(path, what, trusted)
+    return None, left

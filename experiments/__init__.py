@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import runpy
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from analysis.claims import Claim
 from analysis.table import QUANTITIES, Published
+from topologies.files import load
 
 Options = Mapping[str, object]
 
@@ -48,6 +48,21 @@ class Study:
     published: Published = field(default_factory=dict)
     core_s: float = 0.0
     repetition: tuple[float, int] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for what cannot be a study, ValueError for one of nothing."""
+        for what, value in (("options", self.options), ("variants", self.variants), ("cases", self.cases)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"a study's {what} are a mapping, not {value!r}")
+        for what, those in (("variants", self.variants), ("cases", self.cases)):
+            if not those:
+                raise ValueError(f"a study has {what}: there are none")
+            for name, options in those.items():
+                if not isinstance(options, Mapping):
+                    raise TypeError(f"{what}: {name!r} is a mapping of options, not {options!r}")
+        for claim in self.claims:
+            if not isinstance(claim, Claim):
+                raise TypeError(f"claims: {claim!r} is no Claim")
 
     @property
     def varied(self) -> set[str]:
@@ -102,9 +117,7 @@ def names() -> list[str]:
 def find(name: str) -> Study:
     """The study of this name, or in this file (a path that ends in .py). Raises ValueError if there is none."""
     if name.endswith(".py"):
-        if not Path(name).is_file():
-            raise ValueError(f"there is no file {name}")
-        found = runpy.run_path(name).get("STUDY")
+        found = load(name, "study", ("STUDY",)).STUDY
         if isinstance(found, Study) and found.topology.endswith(".py"):
             found = replace(found, topology=str(Path(name).parent / found.topology))
     elif name in names():

@@ -32,7 +32,7 @@ ARROWS = {
     "emulation.labs": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.play",
                        "emulation.specification", "labs"},
     "emulation.lane": {"traffic"},
-    "emulation.lanes": {"emulation.files", "emulation.lane"},
+    "emulation.lanes": {"emulation.files", "emulation.lane", "topologies"},
     "emulation.live": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.net",
                        "emulation.plan", "emulation.play", "emulation.specification", "topologies", "traffic"},
     "emulation.mediumd": {"analysis", "emulation.lane", "emulation.plan", "emulation.specification", "topologies",
@@ -45,7 +45,7 @@ ARROWS = {
                        "emulation.setup", "emulation.specification", "experiments", "topologies", "traffic"},
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
-    "experiments": {"analysis"},
+    "experiments": {"analysis", "topologies"},
     "labs": {"analysis", "experiments", "topologies"},
     "topologies": set(),
     "traffic": set(),
@@ -208,8 +208,8 @@ def test_what_tests_import_by_name_is_named_once() -> None:
 def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
     """Each of them is given a name that the user has said, or that is trusted (`topologies.files.Trust`)."""
     loaders = {name for name in MODULES if "topologies.files.load" in imports(name)}
-    assert loaders == {"labs", "topologies", "topologies.mobility"}
+    assert loaders == {"labs", "topologies", "topologies.mobility", "experiments", "emulation.lanes"}
     others = {
         name for name, file in MODULES.items() if re.search(r"spec_from_file_location|\brunpy\b", file.read_text())
     }
-    assert others == {"topologies.files", "emulation.lane.guest", "experiments", "emulation.lanes"}
+    assert others == {"topologies.files", "emulation.lane.guest"}

@@ -54,6 +54,48 @@ def test_what_is_not_there_is_refused(point: ModuleType, tmp_path: Path) -> None
         point.find(str(tmp_path / "moon.py"))
 
 
+MISTAKES = {
+    "x = 1\n1 / 0\n": "line 2: ZeroDivisionError: division by zero",
+    "import nothing_of_the_kind\n": "line 1: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
+    "x = 1\ndef (:\n": "line 2: SyntaxError: invalid syntax",
+    "int('x')\n": "line 1: ValueError: invalid literal",
+    "def f(): f()\nf()\n": "line 1: RecursionError: maximum recursion depth",
+}  # fmt: skip
+NO_STUDIES = {
+    '"string", {}, {}, []': "ValueError: a study has variants: there are none",
+    '"string", {}, ["a", "b"], []': r"TypeError: a study's variants are a mapping, not \['a', 'b'\]",
+    '"string", {}, {"a": 1}, []': "TypeError: variants: 'a' is a mapping of options, not 1",
+    '"string", {}, {"a": {}}, ["C1"]': "TypeError: claims: 'C1' is no Claim",
+    '"string", {}': "TypeError: .*missing 2 required positional arguments",
+}
+
+
+@pytest.mark.parametrize("point", [lanes, experiments], ids=lambda point: point.__name__)
+@pytest.mark.parametrize("text", MISTAKES, ids=repr)
+def test_a_mistake_in_a_file_is_said_with_its_line(point: ModuleType, text: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(ValueError, match=rf"^mine\.py, {MISTAKES[text]}"):
+        point.find(str(tmp_path / "mine.py"))
+
+
+@pytest.mark.parametrize("made", NO_STUDIES)
+def test_what_cannot_be_a_study_is_said_with_its_line(made: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"from experiments import Study\nSTUDY = Study('x', 'X', {made})\n")
+    with pytest.raises(ValueError, match=rf"^mine\.py, line 2: {NO_STUDIES[made]}"):
+        experiments.find(str(tmp_path / "mine.py"))
+
+
+def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> None:
+    """In whose process it ran."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Mine:\n    name = 'mine'\n    def run(self, *all, **more):\n        return {}['none']\nLANE = Mine()\n"
+    )
+    lab = Lab(file, {"dcflab": file, "tcp_tap": file}, lanes.find(str(file)))
+    with pytest.raises(lanes.LaneError, match=r"mine\.py, line 4: KeyError: 'none'"):
+        play_all(lab, [TASK], tmp_path / "runs")
+
+
 def test_a_file_is_known_by_what_it_defines(tmp_path: Path) -> None:
     """Which is found without running it; what cannot be read defines nothing."""
     file = tmp_path / "some.py"

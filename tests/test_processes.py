@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from pickle import PicklingError
 
 import pytest
 
@@ -173,3 +174,39 @@ def test_a_child_has_children_that_end_with_it(tmp_path: Path) -> None:
     with Child(two, daemon=False) as child:
         child.listen()
     assert (tmp_path / "cleaned").exists()
+
+
+class Awkward(Exception):
+    """One that no pipe takes: it is made of two things, and says one."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+def deep(parent: Parent) -> int:
+    return deep(parent) + 1
+
+
+def awkward(parent: Parent) -> None:
+    raise Awkward("no", "pipe")
+
+
+def unsendable(parent: Parent) -> object:
+    return lambda: None
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "said", "where"),
+    [
+        (fail, ValueError, "no", "in fail"),
+        (deep, RecursionError, "maximum recursion depth", "in deep"),
+        (awkward, ChildProcessError, "Awkward: nopipe", "in awkward"),
+        (unsendable, (AttributeError, PicklingError), "lambda", "In a process of its own"),
+    ],
+)
+def test_what_a_child_raises_says_where(
+    call: Callable[[Parent], object], kind: type[Exception], said: str, where: str
+) -> None:
+    with pytest.raises(kind, match=said) as raised:
+        run_all([call])
+    assert where in "\n".join(raised.value.__notes__)

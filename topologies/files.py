@@ -80,7 +80,7 @@ def load(name: str, what: str, words: Sequence[str]) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError(f"there is no file {name}")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for their own
-    with own_mistakes(path):
+    with own_mistakes(path, refuses=False):
         spec.loader.exec_module(module)
     if lacks := next((word for word in words if not hasattr(module, word)), None):
         raise ValueError(f"{name} is no {what}: it defines no {lacks}")
@@ -88,19 +88,25 @@ def load(name: str, what: str, words: Sequence[str]) -> ModuleType:
 
 
 @contextlib.contextmanager
-def own_mistakes(path: Path) -> Iterator[None]:
-    """What goes wrong in this file's code becomes a ValueError that says where; one that it raises is its own word."""
+def own_mistakes(path: Path, refuses: bool = True) -> Iterator[None]:
+    """What goes wrong in this file's code becomes a ValueError that says where. If it `refuses` what others chose, one
+    that it raises is its own word."""
     try:
         yield
-    except ValueError:
-        raise
     except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        what: object = error
-        if isinstance(error, SyntaxError):
-            lines, what = [error.lineno], error.msg
-        place = f", line {lines[-1]}" if lines else ""
-        raise ValueError(f"{path.name}{place}: {type(error).__name__}: {what}") from error
+        if refuses and isinstance(error, ValueError):
+            raise
+        raise ValueError(mistake(path, error)) from error
+
+
+def mistake(path: Path, error: Exception) -> str:
+    """What went wrong in this file's code, and in which line."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    what: object = error
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines, what = [error.lineno], error.msg
+    place = f", line {lines[-1]}" if lines else ""
+    return f"{path.name}{place}: {type(error).__name__}: {what}"
 
 
 @contextlib.contextmanager

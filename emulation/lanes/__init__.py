@@ -11,8 +11,9 @@ from __future__ import annotations
 import enum
 import importlib
 import pkgutil
-import runpy
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -164,12 +165,28 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
+@contextmanager
+def mistakes(lane: Lane) -> Iterator[None]:
+    """What goes wrong in a lane of the user's own becomes LaneError, with the line."""
+    try:
+        yield
+    except (LaneError, OSError):
+        raise
+    except Exception as error:
+        module = sys.modules.get(type(lane).__module__)
+        if module is None or not module.__name__.startswith("own "):
+            raise
+        from topologies.files import mistake
+
+        raise LaneError(Reason.PROGRAM, mistake(Path(str(module.__file__)), error)) from error
+
+
 def find(name: str) -> Lane:
     """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
     if name.endswith(".py"):
-        if not Path(name).is_file():
-            raise ValueError(f"there is no file {name}")
-        found = runpy.run_path(name).get("LANE")
+        from topologies.files import load  # which takes the environment, that this file does without
+
+        found = load(name, "lane", ("LANE",)).LANE
     elif name in names():
         found = importlib.import_module(f"{__name__}.{name}").LANE
     else:

@@ -14,8 +14,10 @@ import multiprocessing
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from types import FrameType
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
@@ -187,8 +189,25 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
         try:
             said: tuple[Said, object] = Said.DONE, call(Parent(pipe))
         except Exception as error:
-            said = Said.FAILED, error
-        pipe.send(said)
+            said = _failed(error)
+        try:
+            pipe.send(said)
+        except OSError:
+            raise
+        except Exception as error:  # what it returns does not go through a pipe
+            pipe.send(_failed(error))
+
+
+def _failed(error: Exception) -> tuple[Said, Exception]:
+    """What to tell of an error: it, with where it happened, which no pipe takes along; or, if it does not go through a
+    pipe itself, what it was."""
+    where = f"In a process of its own:\n{''.join(traceback.format_exception(error))}"
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        error = ChildProcessError(f"{type(error).__name__}: {error}")
+    error.add_note(where)
+    return Said.FAILED, error
 
 
 def _exit(number: int, frame: FrameType | None) -> None:

@@ -108,11 +108,12 @@ def play(
             with traces.readable(where):
                 keeper.progress()
 
-        ended = lab.lane.run(
-            lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
-            wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
-            plugins=[Path(own) for own in plan["plugins"]],
-        )  # fmt: skip
+        with lanes.mistakes(lab.lane):
+            ended = lab.lane.run(
+                lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
+                wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
+                plugins=[Path(own) for own in plan["plugins"]],
+            )  # fmt: skip
         lane_over()
         with traces.readable(where):
             return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)

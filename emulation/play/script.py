@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.result import Result, Script
-from emulation import files
+from emulation import files, lanes
 from emulation.files import tree
 from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
@@ -67,7 +67,7 @@ def play_script(
             files.write(folder / KEPT, Path(script.path).read_bytes())
         for seed in script.seeds:
             lane_began = time.monotonic()
-            with failures():
+            with failures(), lanes.mistakes(lab.lane):
                 ended = lab.lane.run(
                     lab.kernel, lab.modules, folder, [verb, script.path, *script.arguments], seed=seed,
                     listener=listener,

@@ -15,6 +15,7 @@ from analysis import native
 from analysis.trace import Array, Kind
 
 HEADER = 24
+TCP, UDP = 6, 17
 ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
 BATMAN = 0x4305  # its ethertype
 BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 20, 4
@@ -89,14 +90,17 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     kind[rows[ethertype == BATMAN]] = Kind.ROUTING
     rows, network, ethertype = (column[np.isin(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
-    rows, version, network, protocol, transport, segment = _packets(frames, rows, network, ethertype == 0x86DD)
+    *packets, later = _packets(frames, rows, network, ethertype == 0x86DD)
+    kind[packets[0][later & (packets[3] == UDP)]] = Kind.UDP
+    rows, version, network, protocol, transport, segment = (column[~later] for column in packets)
     protocol, transport, segment = _past_dsr(frames.pick(rows), protocol, transport, segment)
     kind[rows[np.isin(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING
-    udp = protocol == 17
-    kind[rows[udp][np.isin(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)]] = Kind.ROUTING
+    udp = protocol == UDP
+    routing = np.isin(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)
+    kind[rows[udp]] = np.where(routing, Kind.ROUTING, Kind.UDP)
 
     rows, version, network, transport, segment = (
-        column[protocol == 6] for column in (rows, version, network, transport, segment)
+        column[protocol == TCP] for column in (rows, version, network, transport, segment)
     )
     tcp = frames.pick(rows)
     header = (tcp.field(transport + 12) >> 4) * 4
@@ -114,9 +118,10 @@ def datagrams(frames: Frames) -> tuple[Array, Array, Array]:
     rows, network, ethertype = _ether_types(frames, frames.field(0))
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     rows, network = (column[ethertype == 0x0800] for column in (rows, network))
-    rows, _, network, protocol, transport, segment = _packets(frames, rows, network, np.zeros(rows.size, bool))
+    *packets, later = _packets(frames, rows, network, np.zeros(rows.size, bool))
+    rows, _, network, protocol, transport, segment = (column[~later] for column in packets)
     protocol, transport, _ = _past_dsr(frames.pick(rows), protocol, transport, segment)
-    udp = (protocol == 17) & (transport + 8 <= frames.pick(rows).caplen)
+    udp = (protocol == UDP) & (transport + 8 <= frames.pick(rows).caplen)
     return rows[udp], network[udp], transport[udp]
 
 
@@ -135,7 +140,8 @@ def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
 
 
 def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Array, ...]:
-    """Of the IP packets that are no later fragments: row, version, offset, protocol, offset and length of the payload.
+    """Of the IP packets: row, version, offset, protocol, offset and length of the payload, and whether it is a later
+    fragment, in which no transport header is.
 
     IPv6 extension headers are not followed.
     """
@@ -145,8 +151,9 @@ def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Ar
     length = np.where(v6, 40 + frames.field(network + 4, 2), frames.field(network + 2, 2))
     protocol = np.where(v6, frames.field(network + 6), frames.field(network + 9))
     sound = (first >> 4 == np.where(v6, 6, 4)) & (header >= 20) & (length >= header)
-    sound &= (network + header <= frames.caplen) & (v6 | (frames.field(network + 6, 2) & 0x1FFF == 0))
-    columns = (rows, np.where(v6, 6, 4), network, protocol, network + header, length - header)
+    sound &= network + header <= frames.caplen
+    later = ~v6 & (frames.field(network + 6, 2) & 0x1FFF != 0)
+    columns = (rows, np.where(v6, 6, 4), network, protocol, network + header, length - header, later)
     return tuple(column[sound] for column in columns)
 
 

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from analysis.routes import Routes
 
 COLOURS = ("#0b6e99", "#d9822b", "#4b8b3b", "#8b4b8b", "#777777")
-KINDS = {"rtscts": ("RTS/CTS", "#0b6e99"), "data": ("TCP DATA", "#d9822b"), "ack": ("TCP ACK", "#4b8b3b")}
+KINDS = {
+    "rtscts": ("RTS/CTS", "#0b6e99"), "data": ("TCP DATA", "#d9822b"), "ack": ("TCP ACK", "#4b8b3b"),
+    "udp": ("UDP", "#c9a227"), "other": ("other data", "#777777"), "encrypted": ("encrypted", "#7d7340"),
+}  # fmt: skip
 PHASES = {
     Phase.SLOW_START: ("slow start", "#9ecae1"), Phase.CONGESTION_AVOIDANCE: ("congestion avoidance", "#dddddd"),
     Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
@@ -102,13 +105,15 @@ def collisions(
     path: Path, values: Mapping[str, Values], names: Names | None = None, anywhere: bool = False, note: str = ""
 ) -> None:
     """Collisions by kind of frame, stacked, one bar a variant: means over seeds, and the interval of their sum.
-    `values` are of each of KINDS, and of the "total". `anywhere`: COL_ANY, at every station within range; else at the
+    `values` are of some of KINDS, and of the "total". `anywhere`: COL_ANY, at every station within range; else at the
     addressed receiver. Raises OSError."""
     figure, axes = figure_of((6, 4.2), note)
     totals = [statistics.mean(found) for found in values["total"].values()]
     bottom = [0.0] * len(totals)
     for kind, (label, colour) in KINDS.items():
-        height = [statistics.mean(found).mean for found in values[kind].values()]
+        height = [statistics.mean(found).mean for found in values.get(kind, {}).values()]
+        if not any(height):
+            continue
         axes.bar(range(len(height)), height, 0.55, bottom=bottom, color=colour, label=label)
         bottom = [low + more for low, more in zip(bottom, height, strict=True)]
     for at, total in enumerate(totals):
@@ -118,10 +123,11 @@ def collisions(
     _name(axes, [(names or {}).get(variant, variant) for variant in values["total"]])
     axes.set_ylabel("frames")
     where = "at any station within range" if anywhere else "at the addressed receiver"
-    axes.set_title(f"Frames lost to collisions {where}", loc="left")
+    axes.set_title(f"RTS, CTS and data lost to collisions {where}", loc="left")
     axes.margins(y=0.1)
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    if any(bottom):
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, path)
 
 

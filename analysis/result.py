@@ -20,11 +20,14 @@ from analysis.flow_result import OF_FLOWS, FlowResult, of_flow
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
 from analysis.timing import Timing
 
-RTSCTS, DATA, ACK, ENCRYPTED = ("rts", "cts"), ("tcp_data",), ("tcp_ack",), ("encrypted",)
+DATA, ACK = ("tcp_data",), ("tcp_ack",)
+# Which kinds of frames the rows of tables count: RTSs, CTSs and all data, which are in the totals; and the others.
+ROWS = {"rtscts": ("rts", "cts"), "data": DATA, "ack": ACK} | {one: (one,) for one in ("udp", "other", "encrypted")}
+APART = {"routing": ("routing",), "management": ("management",), "mac_ack": ("ack",)}
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 NO_RESULT = {"wall_s", "late_ns_max", "timing", "host", "made_of"}  # at any depth
-PLAN_VERSION, LANE_VERSION, VERSION = 4, 2, 2
+PLAN_VERSION, LANE_VERSION, VERSION = 4, 3, 3
 
 
 class Losses(NamedTuple):
@@ -71,18 +74,29 @@ def count(
     )
 
 
+def counted(of: str, row: str) -> str:
+    """What tables call a row of `col`, `col.any` or `fail`."""
+    return f"{of}.{'rts/cts' if row == 'rtscts' else row}".upper().replace(".", "_")
+
+
 class Counts(Model):
-    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, and those of which encryption hides
-    what they are."""
+    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, datagrams, other data, and data of
+    which encryption hides what it is; and, in no total, routing, and the MAC's management and ACKs."""
 
     rtscts: int
     data: int
     ack: int
+    udp: int = 0
+    other: int = 0
     encrypted: int = 0
+    routing: int = 0
+    management: int = 0
+    mac_ack: int = 0
 
     @property
     def total(self) -> int:
-        return self.rtscts + self.data + self.ack + self.encrypted
+        """Of RTSs, CTSs and all data."""
+        return sum(getattr(self, row) for row in ROWS)
 
 
 class Collisions(Counts):
@@ -99,27 +113,21 @@ class Collisions(Counts):
         stations = list(stations)
 
         def table(name: str) -> dict[str, int]:
-            return {
-                key: count(stations, name, kinds, COLLIDED)
-                for key, kinds in (("rtscts", RTSCTS), ("data", DATA), ("ack", ACK), ("encrypted", ENCRYPTED))
-            }
+            return {row: count(stations, name, kinds, COLLIDED) for row, kinds in (ROWS | APART).items()}
 
         return cls(**table("addressed"), any=Counts(**table("rx")), same_slot=same_slot)
 
 
 class Failures(Counts):
-    """RTS procedures given up; TCP segments the MAC gave up, whatever the reason, failed RTS procedures included."""
+    """RTS procedures given up, of whatever frames; frames that the MAC gave up, whatever the reason, failed RTS
+    procedures included."""
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
         """From the `counters` of all stations."""
         stations = list(stations)
-        return cls(
-            rtscts=count(stations, "end", None, ("RTS_LIMIT",)),
-            data=count(stations, "end", DATA, GIVEN_UP),
-            ack=count(stations, "end", ACK, GIVEN_UP),
-            encrypted=count(stations, "end", ENCRYPTED, GIVEN_UP),
-        )
+        table = {row: count(stations, "end", kinds, GIVEN_UP) for row, kinds in (ROWS | APART).items()}
+        return cls(**table | {"rtscts": count(stations, "end", None, ("RTS_LIMIT",))})
 
 
 class Setting(Model):
@@ -202,8 +210,9 @@ class Run(Model):
 
     @property
     def same_slot_share(self) -> float:
-        """Percent of the attempts at TCP's frames that collided with what began in the same slot; nan without any."""
-        sent = sum(station.counters["tx"].get(kind, 0) for station in self.stations for kind in DATA + ACK + ENCRYPTED)
+        """In percent of the attempts at data, what collided with what began in the same slot; nan without any."""
+        kinds = [kind for row, kinds in ROWS.items() if row != "rtscts" for kind in kinds]
+        sent = sum(station.counters["tx"].get(kind, 0) for station in self.stations for kind in kinds)
         return 100 * self.col.same_slot / sent if sent and self.col.same_slot is not None else math.nan
 
     @property
@@ -282,7 +291,7 @@ class Script(Model):
 class Result(Model):
     """The whole of `result.json`. `script` is None but for the runs of a script."""
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     experiment: str
     specification: dict[str, Any]
     runs: list[Run]

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.trace import Array, Kind, Outcome
 
-FRAMES = (Kind.RTS, Kind.CTS, Kind.TCP_DATA, Kind.TCP_ACK, Kind.ENCRYPTED)  # of which collisions are told
+APART = (Kind.ACK, Kind.ROUTING, Kind.MANAGEMENT)  # these are in no total of collisions
 
 
 def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
@@ -19,7 +19,7 @@ def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
     """
     spoilt = (rx["addressed"] != 0) & np.isin(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
     at = np.flatnonzero(spoilt)
-    at = at[np.isin(tx["kind"][row[at]], FRAMES)] if at.size else at
+    at = at[~np.isin(tx["kind"][row[at]], APART)] if at.size else at
     if not at.size:
         return 0
     own = rx["outcome"][at] == Outcome.OWN_TX

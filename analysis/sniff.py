@@ -196,7 +196,7 @@ def kind(packet: "Packet") -> Kind:
     if ports or protocol in dissect.ROUTING_PROTOCOLS or of_batman:
         return Kind.ROUTING
     if tcp is None:
-        return Kind.OTHER
+        return Kind.UDP if protocol == dissect.UDP else Kind.OTHER
     if whole > 4 * tcp.dataofs:
         return Kind.TCP_DATA
     return Kind.TCP_ACK if tcp.flags.A and not (tcp.flags.S or tcp.flags.F or tcp.flags.R) else Kind.OTHER

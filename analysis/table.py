@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis import statistics
-from analysis.result import Run
+from analysis.result import APART, ROWS, Run, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,19 +23,9 @@ if TYPE_CHECKING:
 Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
 Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
 
+
 QUANTITIES = {
-    "col.rtscts": "COL_RTS/CTS",
-    "col.data": "COL_DATA",
-    "col.ack": "COL_ACK",
-    "col.total": "COL_TOTAL",
-    "col.any.rtscts": "COL_ANY_RTS/CTS",
-    "col.any.data": "COL_ANY_DATA",
-    "col.any.ack": "COL_ANY_ACK",
-    "col.any.total": "COL_ANY_TOTAL",
-    "fail.rtscts": "FAIL_RTS/CTS",
-    "fail.data": "FAIL_DATA",
-    "fail.ack": "FAIL_ACK",
-    "fail.total": "FAIL_TOTAL",
+    **{f"{of}.{row}": counted(of, row) for of in ("col", "col.any", "fail") for row in (*ROWS, "total")},
     "in_flight.data": "DATA in flight, mean",
     "in_flight.ack": "ACK in flight, mean",
     "in_flight.total": "segments in flight, mean",
@@ -46,13 +36,9 @@ QUANTITIES = {
 OF_RUNS = QUANTITIES | {
     "col.same_slot": "collided in one slot",
     "retransmits": "TCP retransmissions",
+    **{f"{of}.{row}": counted(of, row) for of in ("col", "fail") for row in APART},
 }  # what a run says that is no study's
-# What rows follow others where something was encrypted.
-ENCRYPTED = {
-    "col.ack": ("col.encrypted", "COL_ENCRYPTED"),
-    "col.any.ack": ("col.any.encrypted", "COL_ANY_ENCRYPTED"),
-    "fail.ack": ("fail.encrypted", "FAIL_ENCRYPTED"),
-}
+PARTS = re.compile(rf"(col|col\.any|fail)\.({'|'.join((*ROWS, *APART))})|in_flight\..*")  # no rows of nothing are shown
 OF_ROUTING = {
     "routing.frames": "control packets sent",
     "routing.bytes": "control, bytes",
@@ -97,15 +83,22 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
     routing = [run.routing for run in runs if run.routing]
     reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
     dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
-    shown = OF_RUNS
-    if any(each.encrypted for run in runs for each in (run.col, run.col.any, run.fail)):
-        pairs = ((pair, ENCRYPTED.get(pair[0])) for pair in OF_RUNS.items())
-        shown = dict(each for both in pairs for each in both if each)
     present = dict.fromkeys(name for run in runs for name in run.categories)
     of_categories = {
         f"categories.{name}.{what}": f"AC_{name}, {said}" for name in present for what, said in OF_CATEGORY.items()
     }
-    return shown | of_categories | (OF_ROUTING | dropped if routing else {})
+    return OF_RUNS | of_categories | (OF_ROUTING | dropped if routing else {})
+
+
+def shown(quantities: Mapping[str, str], runs: Sequence[Run], published: Published | None = None) -> dict[str, str]:
+    """Of these quantities what tables have rows of: frames of a kind of which no run counted any are left out, and
+    segments in flight where there were none; but not what was published."""
+    theirs = {path for variants in (published or {}).values() for numbers in variants.values() for path in numbers}
+    return {
+        path: label
+        for path, label in quantities.items()
+        if path in theirs or not PARTS.fullmatch(path) or any(of(run, path) for run in runs)
+    }
 
 
 def value(run: Run, path: str) -> float:
@@ -170,25 +163,27 @@ def study_tables(
     rows: str = "", quantities: Mapping[str, str] | None = None,
 ) -> "list[Table]":  # fmt: skip
     """Of one case: a table under `title` with all quantities, a column for each variant. Of several: one for each
-    quantity, under its name, with a row for each case. The numbers of a publication stand beside.
+    quantity, under its name, with a row for each case. The numbers of a publication stand beside. Of frames of which
+    there were none nothing is `shown`.
 
     `names`: what to call variants and cases; `rows`: what the cases are; `quantities`: paths and what to call them.
     Raises statistics' ValueError if variants ran under different seeds.
     """
     published, names, quantities = published or {}, names or {}, QUANTITIES if quantities is None else quantities
-    groups = by_case(runs)
+    rules = quantities.keys() >= QUANTITIES.keys()
+    groups, quantities = by_case(runs), shown(quantities, runs, published)
     if len(groups) == 1:
         [(case, variants)] = groups.items()
-        return [_one_case(title, variants, published.get(case, {}), names, quantities)]
+        return [_one_case(title, variants, published.get(case, {}), names, quantities, rules)]
     draw = _compact if len({run.variant for run in runs}) > COMPACT else _cases
     return [draw(label, groups, path, published, names, rows) for path, label in quantities.items()]
 
 
 def _one_case(
     title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
-    names: Mapping[str, str], quantities: Mapping[str, str],
+    names: Mapping[str, str], quantities: Mapping[str, str], rules: bool,
 ) -> "Table":  # fmt: skip
-    """A row for each quantity, and one for the change of goodput."""
+    """A row for each quantity, and one for the change of goodput; with `rules` after SECTIONS."""
     table = _table(title, "", variants, names, published)
     for path, label in quantities.items():
         cells = []
@@ -196,7 +191,7 @@ def _one_case(
             cells.append(number(_mean(group, path)))
             if variant in published:
                 cells.append(number(published[variant].get(path)))
-        table.add_row(label, *cells, end_section=path in SECTIONS and quantities.keys() >= QUANTITIES.keys())
+        table.add_row(label, *cells, end_section=rules and path in SECTIONS)
     goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
     if goodput and len(variants) > 1:
         first = next(iter(variants))

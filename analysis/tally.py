@@ -15,6 +15,8 @@ import numpy as np
 from analysis.capture import span_ns
 from analysis.medium import airtime_ns, plcp_ns
 from analysis.pcapng import AIR, STATIONS
+from analysis.remarks import FLAGS
+from analysis.result import APART, ROWS, counted
 from analysis.sniff import frames, remarked
 from analysis.trace import Kind, Outcome
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from scapy.packet import Packet
 
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
-COLUMNS = {Kind.RTS: "RTS/CTS", Kind.CTS: "RTS/CTS", Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "ACK"}
+ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind in kinds}
+CALLED = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # the others as their rows
 SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and there
 
 
@@ -31,24 +34,29 @@ def counters(run: Path) -> dict[str, int]:
     OSError."""
     air = run / AIR if run.is_dir() else run
     views = air.with_name(STATIONS).exists()
-    kinds = ("COL", "COL_ANY", "FAIL") if views else ("COL", "FAIL")
-    tables = [f"{table}_{column}" for table in kinds for column in ("RTS/CTS", "DATA", "ACK")]
-    names = [*tables, "retries, short", "retries, long", *(f"sent, {kind.name.lower()}" for kind in Kind)]
+    tables = ("col", "col.any", "fail") if views else ("col", "fail")
+    rows = [counted(table, row) for table in tables for row in (*ROWS, "total", *APART)]
+    names = [*rows, "retries, short", "retries, long", *(f"sent, {kind.name.lower()}" for kind in Kind)]
     found, tries = Counter({name: 0 for name in names}), Tries()
+
+    def add(table: str, row: str) -> None:
+        found[counted(table, row)] += 1
+        found[counted(table, "total")] += row in ROWS
+
     for frame in frames(run):
         found[f"sent, {frame.kind.name.lower()}"] += 1
         tries.see(frame)
-        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
-            found[f"COL_{COLUMNS[frame.kind]}"] += 1
+        if frame.outcome in COLLIDED:
+            add("col", ROW[frame.kind])
         if frame.given_up:
             what, limit = frame.given_up
-            found["FAIL_RTS/CTS"] += limit == "RTS retry limit"
-            if what in ("DATA", "TCP ACK"):
-                found[f"FAIL_{what.removeprefix('TCP ')}"] += 1
+            if limit == "RTS retry limit":
+                add("fail", "rtscts")
+            add("fail", CALLED.get(what, what.lower()))
     found.update(tries.retries(*span_ns(air)))
     for frame in remarked(run) if views else ():  # as all that is spoilt is
-        if frame.outcome in COLLIDED and frame.kind in COLUMNS:
-            found[f"COL_ANY_{COLUMNS[frame.kind]}"] += 1
+        if frame.outcome in COLLIDED:
+            add("col.any", ROW[frame.kind])
     return dict(found)
 
 

@@ -19,7 +19,7 @@ from analysis import capture, sniff, tally
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
 from analysis.pcapng import AIR
-from analysis.result import Collisions, Failures
+from analysis.result import APART, ROWS, Collisions, Failures, counted
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -37,18 +37,14 @@ def counters(
 
 
 def totals(stations: Sequence[Counters]) -> dict[str, int]:
-    """The counters that studies speak of, summed over stations, by the names of the seeds' tables. Where nobody knows
-    what each station received there is no COL_ANY."""
-    col, fail = Collisions.of(stations), Failures.of(stations)
-    anywhere = {"COL_ANY_RTS/CTS": col.any.rtscts, "COL_ANY_DATA": col.any.data, "COL_ANY_ACK": col.any.ack}
+    """The counters of tables, summed over stations, by their names there, and retries, and what was sent of each kind.
+    Where nobody knows what each station received there is no COL_ANY."""
+    col = Collisions.of(stations)
+    tables = {"col": col, "col.any": col.any, "fail": Failures.of(stations)}
+    if not all("rx" in station for station in stations):
+        del tables["col.any"]
     return {
-        "COL_RTS/CTS": col.rtscts,
-        "COL_DATA": col.data,
-        "COL_ACK": col.ack,
-        **(anywhere if all("rx" in station for station in stations) else {}),
-        "FAIL_RTS/CTS": fail.rtscts,
-        "FAIL_DATA": fail.data,
-        "FAIL_ACK": fail.ack,
+        **{counted(of, row): getattr(counts, row) for of, counts in tables.items() for row in (*ROWS, "total", *APART)},
         "retries, short": sum(s["retries"]["short"] for s in stations),
         "retries, long": sum(s["retries"]["long"] for s in stations),
         **{f"sent, {name}": sum(s["tx"].get(name, 0) for s in stations) for name in NAMES},
@@ -115,9 +111,13 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
 
 
 def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """The lines of a table."""
+    """The lines of a table, without kinds of frames of which there were none."""
     yield f"{'':18}" + "".join(f"{name:>10}" for name in columns)
     for quantity in columns["taps"]:
+        if quantity.startswith(("COL", "FAIL", "sent")) and not any(
+            column.get(quantity) for column in columns.values()
+        ):
+            continue
         yield f"{quantity:18}" + "".join(f"{column.get(quantity, ''):>10}" for column in columns.values())
 
 

@@ -38,6 +38,7 @@ class Kind(IntEnum):
     MANAGEMENT = 6
     OTHER = 7
     ENCRYPTED = 8  # data of which nobody outside can tell more
+    UDP = 9  # a datagram, or a fragment of one
 
 
 def is_response(kind: Array) -> Array:

@@ -245,7 +245,7 @@ def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) 
 )
 def test_a_strangers_programs_are_not_run_unasked(tmp_path: Path, named: dict[str, object], lane: str) -> None:
     """Of a run folder: they would be built and loaded on this machine, and not in a lane."""
-    result = {"version": 2, "experiment": "x", "specification": named, "runs": [], "host": {"lane": lane}}
+    result = {"version": 3, "experiment": "x", "specification": named, "runs": [], "host": {"lane": lane}}
     (tmp_path / "result.json").write_text(json.dumps(result))
     with pytest.raises(Misuse, match="names programs that run on this machine, as you: mine"):
         replay(tmp_path)

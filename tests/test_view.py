@@ -208,6 +208,6 @@ def test_stations_that_move(tmp_path: Path) -> None:
     medium = Medium.of_plan(plan, lane["started_ns"])
     sensed, received = hearing(of_capture(shown, plan), plan, lane, medium, shown), made.masks[made.frames.received]
     mine = made.frames.flow == 0
-    assert mine.any() and {*made.frames.payload[mine & (made.frames.kind == Kind.OTHER)].tolist()} == {VOICE}
+    assert mine.any() and {*made.frames.payload[mine & (made.frames.kind == Kind.UDP)].tolist()} == {VOICE}
     assert made.delay_ns is None and made.views and sensed is not None
     assert received.any() and (received & ~sensed == 0).all() and (received != sensed).any()

@@ -51,6 +51,22 @@ KEYS = (
     Column("seed", INTEGER, "its seed"),
 )
 FLOW = Column("flow", NAME, "the flow's name, `flow1`")
+ROWS = {
+    "data": "TCP segments with payload", "ack": "pure TCP ACKs", "udp": "datagrams", "other": "other data",
+    "encrypted": "frames of which encryption hides what they are", "routing": "frames of routing protocols",
+    "management": "the MAC's management", "mac_ack": "the MAC's ACKs",
+}  # fmt: skip
+
+
+def rows(of: str, text: str) -> list[Column]:
+    """The numbers of frames of each kind, in `of`."""
+    called = {row: said for row, said in ROWS.items() if (of, row) != ("fail", "mac_ack")}
+    return [
+        Column(f"{of}_{row}".replace(".", "_"), INTEGER, text.format(said), f"{of}.{row}")
+        for row, said in called.items()
+    ]
+
+
 SPAN = (
     Column("time_ns", INTEGER, "from when on, since the run's start"),
     Column("until_ns", INTEGER, "until when; there the next row of the flow begins"),
@@ -64,20 +80,17 @@ RUNS = Table("runs", "a row for each run", (
     Column("retransmits", INTEGER, "TCP's, of all flows"),
     Column("col_rtscts", INTEGER, "RTSs and CTSs that collided at the station that they were for, with others' frames "
            "or its own: `collision` and `own_tx` in `frames`", "col.rtscts"),
-    Column("col_data", INTEGER, "the same of TCP segments with payload", "col.data"),
-    Column("col_ack", INTEGER, "of pure TCP ACKs", "col.ack"),
-    Column("col_encrypted", INTEGER, "of frames of which encryption hides what they are", "col.encrypted"),
-    Column("col_total", INTEGER, "of all of these", "col.total"),
+    *rows("col", "the same of {}"),
+    Column("col_total", INTEGER, "of RTSs, CTSs and all data; routing, management and the MAC's ACKs are in no total",
+           "col.total"),
     Column("col_any_rtscts", INTEGER, "RTSs and CTSs that collided at any station within reception range",
            "col.any.rtscts"),
-    Column("col_any_data", INTEGER, "the same of TCP segments with payload", "col.any.data"),
-    Column("col_any_ack", INTEGER, "of pure TCP ACKs", "col.any.ack"),
-    Column("col_any_total", INTEGER, "of all", "col.any.total"),
+    *rows("col.any", "the same of {}"),
+    Column("col_any_total", INTEGER, "of RTSs, CTSs and all data", "col.any.total"),
     Column("fail_rtscts", INTEGER, "RTS procedures that were given up", "fail.rtscts"),
-    Column("fail_data", INTEGER, "TCP segments that the MAC gave up, also for want of a CTS: then `frames` has their "
-           "RTSs only, of which nobody sees what they ask for", "fail.data"),
-    Column("fail_ack", INTEGER, "pure TCP ACKs that it gave up, alike", "fail.ack"),
-    Column("fail_total", INTEGER, "all of these", "fail.total"),
+    *rows("fail", "{} that the MAC gave up, also for want of a CTS: then `frames` has their RTSs only, of which nobody "
+          "sees what they ask for"),
+    Column("fail_total", INTEGER, "of RTS procedures and all data", "fail.total"),
     Column("queue_drops", INTEGER, "frames that a full queue refused"),
     Column("short_retries", INTEGER, "the MAC's, of RTSs and of frames without one", "retries.short"),
     Column("long_retries", INTEGER, "the MAC's, of frames after their RTS", "retries.long"),
@@ -185,7 +198,7 @@ FRAMES = Table("frames", "a row for each transmission, in order of time", (
     Column("time_ns", INTEGER, "when it began, since the run's start"),
     Column("duration_ns", INTEGER, "how long it took"),
     Column("kind", NAME, "`rts`, `cts`, `ack` (the MAC's), `tcp_data`, `tcp_ack`, `routing`, `management`, `other`, "
-           "`encrypted`"),
+           "`encrypted`, `udp`"),
     Column("sender", NAME, "the station that sent it; missing where nobody knows"),
     Column("receiver", NAME, "the station that it is for; missing: a group"),
     Column("outcome", NAME, "at its receiver: `ok`, `collision`, `own_tx` (it was sending itself, which `runs` "

@@ -4,11 +4,11 @@
 
 const COLOURS = {
   light: { RTS: "#3b8fc4", CTS: "#8cc6e8", DATA: "#e08a2e", "TCP ACK": "#4f9a3d", ACK: "#9db8a5", ROUTING: "#9467bd",
-    MANAGEMENT: "#c58fb4", OTHER: "#8a929b", ENCRYPTED: "#7d7340", lost: "#c0392b", noise: "#b8860b", paper: "#ffffff",
+    MANAGEMENT: "#c58fb4", UDP: "#c9a227", OTHER: "#8a929b", ENCRYPTED: "#7d7340", lost: "#c0392b", noise: "#b8860b", paper: "#ffffff",
     ink: "#1a1d20", quiet: "#626b75", faint: "#d7dce0", lane: "#f6f7f8", well: "#b9c3cc", only: "#dfe4e8",
     nav: "#c9b3e6", count: "#58a4c9", ifs: "#bfe0ee", frozen: "#e3e6e9", hit: "#0b6e99", window: "#0b6e9922" },
   dark: { RTS: "#4da3d9", CTS: "#2f6c93", DATA: "#e79a48", "TCP ACK": "#62b04e", ACK: "#56705e", ROUTING: "#a985d0",
-    MANAGEMENT: "#9a6a8b", OTHER: "#7b848d", ENCRYPTED: "#a0954f", lost: "#ff6b57", noise: "#e0b040", paper: "#14171a",
+    MANAGEMENT: "#9a6a8b", UDP: "#d4b84a", OTHER: "#7b848d", ENCRYPTED: "#a0954f", lost: "#ff6b57", noise: "#e0b040", paper: "#14171a",
     ink: "#e8eaec", quiet: "#9aa5b0", faint: "#343b42", lane: "#1a1e22", well: "#56616b", only: "#323a41",
     nav: "#5f4a85", count: "#3f93bd", ifs: "#23485a", frozen: "#2a3036", hit: "#5bb7e0", window: "#5bb7e033" },
 };

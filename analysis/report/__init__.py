@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import packed, statistics
-from analysis.figures import as_shown
+from analysis.figures import KINDS, as_shown
 from analysis.findings import Findings
 from analysis.flight import Series
 from analysis.look import LOOK
 from analysis.places import to_scale
 from analysis.result import Result, Run
-from analysis.table import by_case, number, value
+from analysis.table import by_case, number, shown, value
 from analysis.tcp_flows import NO_SSTHRESH
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
@@ -34,7 +34,7 @@ PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "report.js")
 POINTS = 961  # of an average over time
 MOST_FLOWS = 12  # in one figure
 MOST_SETTINGS = 400  # rows; there are more only if each station has its own
-KINDS = (("col.rtscts", "RTS/CTS"), ("col.data", "TCP DATA"), ("col.ack", "TCP ACK"))
+OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 SIDES = {"cwnd": "cwnd, segments", "ssthresh": "ssthresh, segments", "in_flight": "in flight, segments",
          "srtt": "SRTT, ms"}  # fmt: skip
 
@@ -168,8 +168,9 @@ def _bars(report: Report) -> Iterator[dict[str, Any]]:
     yield {"kind": "bars", "title": "Goodput", "unit": "segments",
            "stacks": [stack(*each, goodput, [(goodput, "goodput")]) for each in variants.items()]}  # fmt: skip
     if all(run.counted for run in report.result.runs):
-        yield {"kind": "bars", "title": "Lost to collisions at their addressed receiver", "unit": "frames",
-               "stacks": [stack(*each, "col.total", KINDS) for each in variants.items()]}  # fmt: skip
+        parts = [(path, label) for path, label in shown(OF_COLLISIONS, report.result.runs).items()]
+        yield {"kind": "bars", "title": "RTS, CTS and data lost to collisions at their addressed receiver",
+               "unit": "frames", "stacks": [stack(*each, "col.total", parts) for each in variants.items()]}  # fmt: skip
 
 
 def _cases(report: Report) -> Iterator[dict[str, Any]]:
@@ -182,7 +183,7 @@ def _cases(report: Report) -> Iterator[dict[str, Any]]:
     if numbers:  # a curve goes from the left to the right
         groups = {case: groups[case] for _, case in sorted(zip(numbers, groups, strict=True))}
     cases = [report.names.get(case, case) for case in groups]
-    for path, label in report.quantities.items():
+    for path, label in shown(report.quantities, report.result.runs, report.published).items():
         lines = []
         for variant in variants:
             each = [[value(run, path) for run in group.get(variant, [])] for group in groups.values()]

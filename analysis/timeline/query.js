@@ -3,7 +3,7 @@
 "use strict";
 
 const KIND_WORDS = { rts: "RTS", cts: "CTS", ack: "ACK", data: "DATA", tcpack: "TCP ACK", beacon: "MANAGEMENT",
-  management: "MANAGEMENT", routing: "ROUTING", other: "OTHER", encrypted: "ENCRYPTED" };
+  management: "MANAGEMENT", routing: "ROUTING", udp: "UDP", other: "OTHER", encrypted: "ENCRYPTED" };
 const FLAG_WORDS = { fin: 1, syn: 2, rst: 4 };
 const COMPARE = { ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b,
   "=": (a, b) => a === b, "!=": (a, b) => a !== b };

@@ -207,12 +207,13 @@ def draw_study(
     of any runs."""
     from analysis import figures
     from analysis.table import of_quantity, values
+    from analysis.table import shown as of_table
 
     runs, names = result.runs, dict(study.names)
     published, _ = published_for(study, runs)
     said = say(runs)
     if len({run.case for run in runs}) > 1:
-        for path, label in study.quantities.items():
+        for path, label in of_table(study.quantities, runs, published).items():
             for form in formats:
                 draw(figures.over_cases, folder / f"{path}.{form}", values(runs, path), label, study.rows, names,
                      of_quantity(published, path), said)  # fmt: skip

@@ -9,7 +9,7 @@
 #include <net/netlink.h>
 
 #define DCF80211_FAMILY_NAME "dcf80211"
-#define DCF80211_FAMILY_VERSION 1
+#define DCF80211_FAMILY_VERSION 2
 
 enum {
 	CMD_UNSPEC,

@@ -133,7 +133,7 @@ def plan() -> int:
 
     def write(**result: object) -> None:
         with open(folder + "/lane.json", "w") as file:
-            json.dump({"version": 2, **result}, file, indent=1)
+            json.dump({"version": 3, **result}, file, indent=1)
 
     with open(folder + "/plan.json") as file:
         plan = json.load(file)

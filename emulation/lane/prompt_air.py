@@ -10,12 +10,14 @@ from emulation.lane.protocol import DOINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from emulation.lane.network import Live
 
 COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
-COUNTED = ("sent", "received", "collided", "retries", "given up", "queue full", "busy, s")
+COUNTED = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
+APART = ("ack", "routing", "management")  # what COL_TOTAL, as tables have it, is without
 
 
 class Verbs:
@@ -29,8 +31,8 @@ class Verbs:
 
     def do_counters(self, line: str) -> None:
         """counters [NODE]: what the air has counted at a node, or at all, since the prompt began.
-        Frames sent; those for it that came, and that collided; retries; frames that were given up, or found its queue
-        full; and for how long the medium was busy.
+        Frames sent; those for it that came; RTSs, CTSs and data for it that collided, COL_TOTAL of the table; retries;
+        frames that were given up, or found its queue full; and for how long the medium was busy.
 
         counters sta2
         """
@@ -65,11 +67,12 @@ class Verbs:
 def summary(counters: dict[str, Any]) -> tuple[object, ...]:
     """The numbers of COUNTED (docs/interfaces.md, section 4)."""
 
-    def of(table: str, *columns: str) -> int:
-        return sum(row.get(column, 0) for row in counters[table].values() for column in columns)
+    def of(table: str, *columns: str, without: Sequence[str] = ()) -> int:
+        rows = [row for kind, row in counters[table].items() if kind not in without]
+        return sum(row.get(column, 0) for row in rows for column in columns)
 
     return (
-        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED),
+        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED, without=APART),
         sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
         f"{counters['busy_ns'] / 1e9:.3f}",
     )  # fmt: skip

@@ -18,7 +18,7 @@ RULES = (
     "always_backoff",
     "below_cw",
 )
-KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other", "encrypted")
+KINDS = ("rts", "cts", "ack", "tcp_data", "tcp_ack", "routing", "management", "other", "encrypted", "udp")
 OUTCOMES = ("OK", "COLLISION", "OWN_TX", "NOISE", "BELOW_THRESHOLD")
 REASONS = ("ACKED", "GROUP", "RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES", "QUEUE_FULL", "REFUSED")
 CATEGORIES = ("VO", "VI", "BE", "BK")

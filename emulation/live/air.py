@@ -2,7 +2,8 @@
 """The frames of a trace that grows, as it grows: what became of each, and what has been counted so far.
 
 A frame is told of when its outcome is known, which for one that nobody answers for is when it is over. Counters are the
-module's and the taps' (docs/interfaces.md, section 4): COL_x are frames that collided at whom they were for.
+module's and the taps' (docs/interfaces.md, section 4), by the names of tables: COL_x are frames that collided at whom
+they were for.
 """
 
 from __future__ import annotations
@@ -12,22 +13,24 @@ from typing import Any
 
 import numpy as np
 
+from analysis.result import APART, ROWS, counted
 from analysis.trace import GIVEN_UP, NOBODY, TX, Kind, Outcome, Reason, Records, joined
 from emulation.live.ways import Ways
 
 KINDS: dict[int, str] = {
     Kind.RTS: "rts", Kind.CTS: "cts", Kind.ACK: "ack", Kind.TCP_DATA: "data", Kind.TCP_ACK: "tcpack",
-    Kind.ROUTING: "routing", Kind.MANAGEMENT: "beacon",
+    Kind.ROUTING: "routing", Kind.MANAGEMENT: "beacon", Kind.UDP: "udp", Kind.ENCRYPTED: "encrypted",
 }  # fmt: skip
 OUTCOMES: dict[int, str] = {
     Outcome.OK: "ok", Outcome.COLLISION: "collision", Outcome.OWN_TX: "collision", Outcome.NOISE: "noise",
     Outcome.BELOW_THRESHOLD: "weak",
 }  # fmt: skip
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
+IN_TOTAL = [kind for kinds in ROWS.values() for kind in kinds]
 COUNTED = {
-    "COL_RTS_CTS": (Kind.RTS, Kind.CTS), "COL_DATA": (Kind.TCP_DATA,), "COL_ACK": (Kind.TCP_ACK,),
-    "COL_OTHER": (Kind.ROUTING, Kind.MANAGEMENT, Kind.OTHER, Kind.ENCRYPTED),  # the MAC's own ACKs are not in these
-}  # fmt: skip
+    counted("col", row): [Kind[kind.upper()] for kind in kinds]
+    for row, kinds in {**ROWS, "total": IN_TOTAL, **APART}.items()
+}
 FARTHEST_NS = 64_000  # no signal takes longer than half of it
 OPEN, NONE = 255, 254  # not decided; for nobody in particular
 

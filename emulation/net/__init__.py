@@ -270,7 +270,7 @@ class Net(lane.Net):
             said = asked.without_files().model_copy(update={"measurement": measured}).model_dump(mode="json")
             (where / ASKED).write_text(json.dumps({"name": name, "specification": said, "film": self.film}))
             (where / "plan.json").write_text(json.dumps({**self.plan, "seconds": seconds, **otherwise}))
-            done = {"version": 2, "ok": True, "error": None, **result}
+            done = {"version": 3, "ok": True, "error": None, **result}
             (where / "lane.json").write_text(json.dumps(done, indent=1))
             NAMES.append(name)
 

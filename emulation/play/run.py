@@ -61,7 +61,7 @@ class Finished(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     run: Run
 
 

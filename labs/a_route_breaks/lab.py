@@ -18,7 +18,7 @@ STA4, STA5, STA6 = 3, 4, 5
 def arrivals_s(run: Recorded) -> Array:
     """When datagrams arrived at sta5, in seconds from the start, each once."""
     air = run.air
-    good = sent(run, Kind.OTHER) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
+    good = sent(run, Kind.UDP) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
     found: Array = np.unique(air.end_ns[good] - run.lane["started_ns"]) / 1e9
     return found
 
@@ -40,14 +40,14 @@ def silences(run: Recorded) -> Sequence[str]:
 def last_by_sta4_s(run: Recorded) -> float:
     """When the last datagram came from sta4 itself."""
     air = run.air
-    good = sent(run, Kind.OTHER, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
+    good = sent(run, Kind.UDP, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.OK)
     return float(air.end_ns[good][-1] - run.lane["started_ns"]) / 1e9
 
 
 def in_vain(run: Recorded) -> Array:
     """Which datagrams sta4 sent to a sta5 that was out of reach."""
     air = run.air
-    found: Array = sent(run, Kind.OTHER, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.BELOW_THRESHOLD)
+    found: Array = sent(run, Kind.UDP, STA4) & (air.receiver == STA5) & (air.outcome == Outcome.BELOW_THRESHOLD)
     return found
 
 

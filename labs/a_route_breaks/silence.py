@@ -8,6 +8,6 @@ from analysis.sniff import frames
 from analysis.trace import Kind, Outcome
 
 STA5 = "02:00:00:00:00:05"
-# CHANGE: only datagrams (frame.kind is Kind.OTHER) to STA5 (frame.addr1) that arrived (frame.outcome is Outcome.OK)
+# CHANGE: only datagrams (frame.kind is Kind.UDP) to STA5 (frame.addr1) that arrived (frame.outcome is Outcome.OK)
 times = [float(frame.time) for frame in frames(sys.argv[1]) if (frame.kind, frame.outcome) != (Kind.ACK, Outcome.OK)]
 print(round(1000 * max(after - before for before, after in pairwise(times))))

@@ -32,13 +32,13 @@ def edge_m(runs: Runs, exponent: float = 4) -> float:
 
 def captured(run: Recorded) -> Array:
     """Which datagrams of sta1 arrived that began when one of sta3 had been on the air for more than a slot."""
-    found: Array = sent(run, Kind.OTHER, STA1) & meanwhile(run, STA3) & ~collided(run)
+    found: Array = sent(run, Kind.UDP, STA1) & meanwhile(run, STA3) & ~collided(run)
     return found
 
 
 def arrives(run: Recorded, station: int) -> float:
     """The part of a station's datagrams' frames that arrives."""
-    mine = sent(run, Kind.OTHER, station)
+    mine = sent(run, Kind.UDP, station)
     return float((mine & ~collided(run)).sum() / mine.sum())
 
 

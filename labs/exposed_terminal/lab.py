@@ -31,7 +31,7 @@ def alone(runs: Runs) -> float:
 
 def cycle_us(runs: Runs) -> float:
     """What a datagram takes, from one to the next."""
-    data, ack = (airtime_us(runs["deaf"], kind) for kind in (Kind.OTHER, Kind.ACK))
+    data, ack = (airtime_us(runs["deaf"], kind) for kind in (Kind.UDP, Kind.ACK))
     return DIFS_US + MEAN_BACKOFF_US + data + SIFS_US + ack
 
 
@@ -49,15 +49,15 @@ def quieter_db(runs: Runs) -> float:
 
 def both_at_once(run: Recorded) -> Array:
     """Which datagrams of sta3 arrived that began while one of sta2 was on the air."""
-    found: Array = sent(run, Kind.OTHER, STA3) & meanwhile(run, STA2) & ~collided(run)
+    found: Array = sent(run, Kind.UDP, STA3) & meanwhile(run, STA2) & ~collided(run)
     return found
 
 
 def lost_to_collisions(runs: Runs) -> float:
     """The part of the air time that collided datagrams took, where one silences the other."""
     run = runs["exposed"]
-    spoilt = float((sent(run, Kind.OTHER) & collided(run)).sum())
-    return spoilt * airtime_us(run, Kind.OTHER) / 1e6 / run.result.air_s
+    spoilt = float((sent(run, Kind.UDP) & collided(run)).sum())
+    return spoilt * airtime_us(run, Kind.UDP) / 1e6 / run.result.air_s
 
 
 LAB = Lab(

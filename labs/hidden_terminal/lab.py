@@ -18,7 +18,7 @@ STA1, STA3 = 0, 2
 
 def spoilt(run: Recorded, station: int) -> Array:
     """Which datagrams of a station collided."""
-    found: Array = sent(run, Kind.OTHER, station) & collided(run)
+    found: Array = sent(run, Kind.UDP, station) & collided(run)
     return found
 
 
@@ -30,12 +30,12 @@ def sent_into(run: Recorded) -> Array:
 
 def data_us(runs: Runs) -> float:
     """How long the frame of a datagram is on the air."""
-    return airtime_us(runs["hidden"], Kind.OTHER)
+    return airtime_us(runs["hidden"], Kind.UDP)
 
 
 def share_spoilt(run: Recorded) -> float:
     """Of the datagrams' frames."""
-    return float((sent(run, Kind.OTHER) & collided(run)).sum() / sent(run, Kind.OTHER).sum())
+    return float((sent(run, Kind.UDP) & collided(run)).sum() / sent(run, Kind.UDP).sum())
 
 
 def collisions(run: Recorded, kind: Kind) -> int:
@@ -45,7 +45,7 @@ def collisions(run: Recorded, kind: Kind) -> int:
 def slotted(run: Recorded) -> float:
     """The part of sta1's spoilt frames that began within a slot of one of sta3."""
     air = run.air
-    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[sent(run, Kind.OTHER, STA3)]
+    mine, theirs = air.start_ns[spoilt(run, STA1)], air.start_ns[sent(run, Kind.UDP, STA3)]
     at = np.searchsorted(theirs, mine).clip(1, theirs.size - 1)
     apart = np.minimum(abs(theirs[at] - mine), abs(theirs[at - 1] - mine))
     return float((apart <= 1000 * SLOT_US).mean())
@@ -128,7 +128,7 @@ LAB = Lab(
                     slotted(r["hidden"]) < 0.5
                 ),
                 "Most of what collided are the ACKs that sta2 sent.": lambda r: (
-                    collisions(r["hidden"], Kind.ACK) > collisions(r["hidden"], Kind.OTHER)
+                    collisions(r["hidden"], Kind.ACK) > collisions(r["hidden"], Kind.UDP)
                 ),
                 "More than half of the datagrams' frames that were sent are spoilt.": lambda r: (
                     share_spoilt(r["hidden"]) > 0.5

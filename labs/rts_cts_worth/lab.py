@@ -55,7 +55,7 @@ def overhead_us(runs: Runs) -> float:
 def worth_us(runs: Runs) -> float:
     """How long a frame of that size is on the air: straight lines again, of what was measured."""
     size = worth_bytes(runs)
-    short, long = (airtime_us(runs[f"none {each}"], Kind.OTHER) for each in (SIZES[0], SIZES[-1]))
+    short, long = (airtime_us(runs[f"none {each}"], Kind.UDP) for each in (SIZES[0], SIZES[-1]))
     return short + (long - short) * (size - SIZES[0]) / (SIZES[-1] - SIZES[0])
 
 

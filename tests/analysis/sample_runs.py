@@ -31,7 +31,7 @@ def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any
         "end": {}, "retries": {"short": 3, "long": 0},
     }  # fmt: skip
     return {
-        "version": 2, "ok": True, "error": None, "air_s": 120.0,
+        "version": 3, "ok": True, "error": None, "air_s": 120.0,
         "settings": [{"where": "sta1", "what": "net.ipv4.tcp_sack", "value": "0", "default": "1"}],
         "applications": [{
             "name": "flow1", "delivered_bytes": segments * 1460 + 700, "acked_bytes": segments * 1460,

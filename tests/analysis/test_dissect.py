@@ -73,7 +73,7 @@ CASES = {
     "AODV": (header() + ipv4(*IPS, 17, udp(654, 654)), Kind.ROUTING),
     "Babel over IPv6": (header() + ipv6(17, udp(6696, 6696)), Kind.ROUTING),
     "manet protocols": (header() + ipv4(*IPS, 17, udp(5000, 269)), Kind.ROUTING),
-    "UDP from a routing port to another": (header() + ipv4(*IPS, 17, udp(698, 5000)), Kind.OTHER),
+    "UDP from a routing port to another": (header() + ipv4(*IPS, 17, udp(698, 5000)), Kind.UDP),
     "DSR request": (header() + ipv4(*IPS, 48, dsr(59, bytes([1, 6]) + bytes(6))), Kind.ROUTING),
     "TCP in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, DATA_SEGMENT)), Kind.TCP_DATA),
     "pure ACK in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, ACK_SEGMENT)), Kind.TCP_ACK),
@@ -82,6 +82,7 @@ CASES = {
     "SYN in DSR": (header() + ipv4(*IPS, 48, dsr(6, ROUTE, tcp(1, 2, 3, 0, SYN))), Kind.OTHER),
     "ICMP in DSR": (header() + ipv4(*IPS, 48, dsr(1, ROUTE, bytes(8))), Kind.OTHER),
     "OLSR in DSR": (header() + ipv4(*IPS, 48, dsr(17, ROUTE, udp(698, 698))), Kind.ROUTING),
+    "UDP in DSR": (header() + ipv4(*IPS, 48, dsr(17, ROUTE, udp(5000, 5001))), Kind.UDP),
     "DSR in DSR": (header() + ipv4(*IPS, 48, dsr(48, ROUTE, dsr(6, ROUTE, ACK_SEGMENT))), Kind.ROUTING),
     "DSR options longer than the packet": (
         header() + ipv4(*IPS, 48, b"\x06\0\0\x40" + ACK_SEGMENT) + bytes(80), Kind.ROUTING),
@@ -96,6 +97,7 @@ CASES = {
     "pure ACK in batman-adv, four addresses": (batadv(batman(0x42, PURE_ACK, 18)), Kind.TCP_ACK),
     "TCP over IPv6 in batman-adv": (batadv(batman(0x40, ipv6(6, DATA_SEGMENT))), Kind.TCP_DATA),
     "ARP in batman-adv": (batadv(batman(0x42, SNAP + b"\x08\x06" + bytes(28), 18)), Kind.OTHER),
+    "UDP in batman-adv": (batadv(batman(0x40, ipv4(*IPS, 17, udp(5000, 5001)))), Kind.UDP),
     "batman-adv in batman-adv": (batadv(batman(0x40, SNAP + b"\x43\x05" + batman(0x40, PURE_ACK))), Kind.ROUTING),
     "another batman-adv": (batadv(batman(0x40, PURE_ACK, version=14)), Kind.ROUTING),
     "batman-adv's Ethernet header cut off": (batadv(batman(0x40, PURE_ACK)[:23]), Kind.OTHER),
@@ -117,6 +119,11 @@ CASES = {
     "mesh with two more addresses": (header(0x88, 0x03, A + b"\0\1\2" + MESH[1:] + A + B) + PURE_ACK, Kind.TCP_ACK),
     "mesh to a group, one more address": (header(0x88, 0x02, b"\0\1\1" + MESH[1:] + A) + PURE_ACK, Kind.TCP_ACK),
     "a later fragment": (header() + PURE_ACK[:14] + b"\0\x10" + PURE_ACK[16:], Kind.OTHER),
+    "UDP": (header() + ipv4(*IPS, 17, udp(5000, 5001, bytes(40))), Kind.UDP),
+    "UDP over IPv6": (header() + ipv6(17, udp(5000, 5001)), Kind.UDP),
+    "UDP header cut off": ((header() + ipv4(*IPS, 17, udp(5000, 698)))[: 24 + 8 + 20 + 3], Kind.UDP),
+    "a later fragment of UDP": (
+        header() + (later := ipv4(*IPS, 17, bytes(40)))[:14] + b"\0\x10" + later[16:], Kind.UDP),
     "IP options": (header() + ipv4(*IPS, 6, b"\1" * 4 + tcp(1, 2, 3, 4)).replace(b"\x45", b"\x46", 1), Kind.TCP_ACK),
     "padding after IP is no payload": (header() + PURE_ACK + bytes(6), Kind.TCP_ACK),
     "payload cut off by the snap length": (
@@ -173,7 +180,11 @@ def test_as_scapy_dissects(sample: Sample) -> None:
             if packet[IP].len - 4 * packet[IP].ihl - 4 * packet[TCP].dataofs > 0:
                 return Kind.TCP_DATA
             return Kind.OTHER if packet[TCP].flags & "SFR" else Kind.TCP_ACK
-        return Kind.ROUTING if UDP in packet and packet[UDP].dport == 698 else Kind.OTHER
+        if dot11.FCfield.protected:
+            return Kind.ENCRYPTED
+        if UDP in packet:
+            return Kind.ROUTING if packet[UDP].dport == 698 else Kind.UDP
+        return Kind.OTHER
 
     packets = list(frames(sample.pcapng))
     kinds = sample.trace.tx["kind"].tolist()

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from analysis.result import LANE_VERSION, PLAN_VERSION, Host, Result, Run, from_lane, read
+from analysis.result import APART, LANE_VERSION, PLAN_VERSION, ROWS, Host, Result, Run, from_lane, read
 
 
 def result(**more: object) -> Result:
@@ -86,7 +86,7 @@ def test_keys_that_others_rely_on() -> None:
         "made_of", "seed", "goodput_segments", "goodput_kbps", "col", "fail", "in_flight", "queue_drops", "trace",
         "trace_sha256", "air_s", "wall_s", "flows", "settings", "stations",
     }  # fmt: skip
-    counts = {"rtscts", "data", "ack", "encrypted"}
+    counts = {*ROWS, *APART}
     assert r["col"].keys() == {*counts, "any", "same_slot"} and r["col"]["any"].keys() == counts
     assert r["fail"].keys() == counts and r["in_flight"].keys() == {"data", "ack", "total"}
 
@@ -102,7 +102,7 @@ def test_round_trip() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [('{"version": 1}', "has version 1; this program reads version 2"), ("[]", "has no version"), ("{", "property")],
+    [('{"version": 1}', "has version 1; this program reads version 3"), ("[]", "has no version"), ("{", "property")],
 )
 def test_what_is_no_result_of_this_version_is_refused(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "result.json").write_text(text)
@@ -112,7 +112,7 @@ def test_what_is_no_result_of_this_version_is_refused(tmp_path: Path, text: str,
     assert read(tmp_path / "result.json") == result()
 
 
-@pytest.mark.parametrize(("what", "found"), [("plan", plan() | {"version": 1}), ("lane", lane(1) | {"version": 3})])
+@pytest.mark.parametrize(("what", "found"), [("plan", plan() | {"version": 1}), ("lane", lane(1) | {"version": 2})])
 def test_what_a_lane_of_another_version_left_is_refused(what: str, found: dict[str, Any]) -> None:
     reads = {"plan": PLAN_VERSION, "lane": LANE_VERSION}[what]
     said = f"{what}.json has version {found['version']}; this program reads version {reads}"
@@ -142,7 +142,7 @@ def test_comparable() -> None:
 
 def test_a_failed_lane_is_no_result() -> None:
     """A run that failed in its lane is an error, with the lane's own words."""
-    failed = {"version": 2, "ok": False, "error": "sta1: no such device"}
+    failed = {"version": 3, "ok": False, "error": "sta1: no such device"}
     with pytest.raises(ValueError, match="sta1: no such device"):
         from_lane(plan(), failed, wall_s=1)
     with pytest.raises(ValueError, match="no air"):

@@ -80,7 +80,10 @@ def test_counted_with_scapy(sample: Sample, capsys: pytest.CaptureFixture[str]) 
     answer = json.loads(capsys.readouterr().out)
     known = taps.totals(sample.air.counters)
     assert answer["scapy"] == known
-    assert all(answer["scapy"][name] for name in known if name.startswith(("COL", "FAIL", "retries")))
+    every = ("RTS/CTS", "DATA", "ACK", "UDP", "OTHER", "ENCRYPTED", "TOTAL", "MAC_ACK")
+    assert all(known[f"COL_{row}"] for row in every)
+    assert all(known[f"COL_ANY_{row}"] for row in (*every, "ROUTING", "MANAGEMENT"))
+    assert all(known[name] for name in ("FAIL_RTS/CTS", "FAIL_DATA", "FAIL_OTHER", "retries, short", "retries, long"))
 
 
 def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ def test_a_whole_run(sample: Sample) -> None:
         ([START, tx(), tx(2, caplen=30), STOP], "at byte 96: a transmission longer or shorter"),
         ([START, tx(length=13), STOP], "at byte 24: a transmission with more bytes"),
         ([START, tx(caplen=9), STOP], "at byte 24: a transmission without an 802.11 header"),
-        ([START, tx(kind=9), STOP], "at byte 24: a kind of frame"),
+        ([START, tx(kind=10), STOP], "at byte 24: a kind of frame"),
         ([START, tx(rate=0), STOP], "at byte 24: a transmission without rate"),
         ([START, tx(2), tx(1), STOP], "at byte 96: transmissions that are not numbered"),
         ([START, tx(), rx(outcome=5), STOP], "at byte 96: an outcome"),

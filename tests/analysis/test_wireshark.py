@@ -41,14 +41,14 @@ NOT_TOLD_APART = {  # what tshark looks for farther in, or not as far
 
 
 def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
-    """Also inside of DSR and batman-adv: the two buttons show what the counters count."""
+    """Also inside of DSR and batman-adv: the three buttons show what the counters count."""
     from scapy.utils import PcapWriter
 
     cases = {name: case for name, case in CASES.items() if len(case[0]) >= 24 and name not in NOT_TOLD_APART}
     with PcapWriter(str(tmp_path / "cases.pcap"), linktype=105) as file:
         for octets, _ in cases.values():
             file.write(octets)
-    for label, kind in (("TCP DATA", Kind.TCP_DATA), ("TCP ACK", Kind.TCP_ACK)):
+    for label, kind in (("TCP DATA", Kind.TCP_DATA), ("TCP ACK", Kind.TCP_ACK), ("UDP", Kind.UDP)):
         seen = tshark(tmp_path / "cases.pcap", "-Y", BUTTONS[label], "-T", "fields", "-e", "frame.number")
         wanted = [str(number) for number, (_, each) in enumerate(cases.values(), 1) if each == kind]
         assert seen == wanted and len(seen) > 5
@@ -69,7 +69,7 @@ def test_colours(sample: Sample) -> None:
     given_up = np.isin(sample.trace.end["reason"], (2, 3, 4))
     assert colours["given up"] == given_up.sum()
     assert set(colours) == {"given up", "collision", "weak", "retry", "RTS and CTS", "the MAC's ACK", "TCP DATA",
-                            "TCP ACK", ""}  # fmt: skip
+                            "TCP ACK", "UDP", ""}  # fmt: skip
     colours = Counter(tshark(sample.views, "--color", "-T", "fields", "-e", "frame.coloring_rule.name"))
     spoilt = np.isin(sample.trace.rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
     assert colours["collision"] == spoilt.sum()
@@ -88,6 +88,7 @@ def test_buttons(sample: Sample, label: str) -> None:
         "RTS/CTS": np.isin(t.tx["kind"], (Kind.RTS, Kind.CTS)),
         "TCP DATA": t.tx["kind"] == Kind.TCP_DATA,
         "TCP ACK": t.tx["kind"] == Kind.TCP_ACK,
+        "UDP": t.tx["kind"] == Kind.UDP,
         "Bad FCS": bad,
     }[label]
     file = sample.views if label == "Bad FCS" else sample.pcapng

@@ -391,6 +391,9 @@ def busy_string(seconds: float, seed: int = 1, stations: int = 4, load: float = 
         if n % 4 == 1 and s < last:
             hidden = bytes(range(60))
             air.at(base + 4_000_000, lambda s=s, p=hidden: air.enqueue(s, Kind.ENCRYPTED, s + 1, p))
+        if s < last:
+            datagram = ipv4(ip(s), ip(s + 1), 17, udp(5000, 5001, bytes(500)))
+            air.at(base + 4_000_000, lambda s=s, p=datagram: air.enqueue(s, Kind.UDP, s + 1, p))
         arp = b"\xaa\xaa\x03\0\0\0\x08\x06" + bytes(28)
         to = (s + 2) % stations if n % 3 == 2 else s + 1 if s < last else s - 1  # two away is out of range
         air.at(base + 3_000_000, lambda s=s, p=arp, to=to: air.enqueue(s, Kind.OTHER, to, p))

@@ -93,7 +93,7 @@ def check_series(series, flows):
 def check_frames(folder):
     """What is sent with the priorities that were asked for, at their source: EF, CS1, and none."""
     seen = trace.read(folder / "air.trace")
-    at = seen.frame[(seen.tx["kind"] == trace.Kind.OTHER) & (seen.tx["caplen"] > 80)] + 26 + 8 + 1
+    at = seen.frame[(seen.tx["kind"] == trace.Kind.UDP) & (seen.tx["caplen"] > 80)] + 26 + 8 + 1
     assert set(seen.data[at].tolist()) == {46 << 2, 32, 0}
 
 

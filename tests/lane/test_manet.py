@@ -38,8 +38,10 @@ def test_the_failures_that_it_learns_of_are_those_that_the_air_gave_up(bench, rt
     given_up = 0
     for station in bench.result()["air"]["stations"]:
         end, node = station["counters"]["end"], told[station["name"]]
-        lost = sum(end.get(kind, {}).get(why, 0) for kind in ("tcp_data", "tcp_ack", "other") for why in GIVEN_UP)
-        acked = sum(row.get("ACKED", 0) for kind, row in end.items() if kind in ("tcp_data", "tcp_ack", "other"))
+        lost = sum(
+            end.get(kind, {}).get(why, 0) for kind in ("tcp_data", "tcp_ack", "udp", "other") for why in GIVEN_UP
+        )
+        acked = sum(row.get("ACKED", 0) for kind, row in end.items() if kind in ("tcp_data", "tcp_ack", "udp", "other"))
         assert node["lost"] - lost in (0, 1)  # one before the counting began
         assert node["acked"] - acked in range(0, 20)  # the handshake
         assert 0 <= node["sent"]["data"] - node["acked"] - node["lost"] <= 1  # one may be in the air

@@ -127,7 +127,7 @@ def test_a_setting_that_does_not_hold_is_an_error(bench):
     with pytest.raises(LaneError, match=r"sta2: cannot set net\.ipv4\.tcp_sak to 1: No such file"):
         bench.run("plan")
     assert bench.result() == {
-        "version": 2, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
+        "version": 3, "ok": False, "error": "sta2: cannot set net.ipv4.tcp_sak to 1: No such file or directory"
     }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def test_it_counts_as_the_air_does(played: Table) -> None:
     for name, kinds in COUNTED.items():
         of_kinds = [counted["addressed"].get(kind.name.lower(), {}) for counted in stations for kind in kinds]
         assert air.counters[name] == sum(row.get("COLLISION", 0) + row.get("OWN_TX", 0) for row in of_kinds)
-    assert air.counters["COL_RTS_CTS"] and air.counters["COL_ACK"]
+    assert air.counters["COL_RTS/CTS"] and air.counters["COL_ACK"]
     assert air.sent_ns.tolist() == [sum(counted["airtime_ns"].values()) for counted in stations]
 
 

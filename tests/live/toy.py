@@ -30,7 +30,7 @@ class Toy:
         self.settings = {name: {"rts": "none", "rate": 2, "tx_power_dbm": 24.5} for name in self.names}
         self.flows: dict[str, dict[str, Any]] = {}
         self.t, self.pace, self.running, self.ended = 0, 1.0, True, ""
-        self.counters = dict.fromkeys(("sent", "COL_RTS_CTS", "COL_DATA", "COL_ACK", "given_up", "queue_drops"), 0)
+        self.counters = dict.fromkeys(("sent", "COL_RTS/CTS", "COL_DATA", "COL_ACK", "given_up", "queue_drops"), 0)
         self.moments: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
         self.routing, self.random, self.turn = "static", random.Random(1), 0
@@ -121,7 +121,7 @@ class Toy:
             yield [at, TOOK[kind], kind, one, other, "collision" if collides else "ok", culprit, 1500]
             self.counters["sent"] += 1
             if collides:
-                self.counters["COL_RTS_CTS" if kind == "rts" else "COL_DATA"] += 1
+                self.counters["COL_RTS/CTS" if kind == "rts" else "COL_DATA"] += 1
                 return
             at += TOOK[kind] + SIFS
         if receiver == self.flows[name]["destination"]:
@@ -183,7 +183,7 @@ class Toy:
         lossy = sum(of["rts"] == "none" for of in self.settings.values())
         return {"event": "state", "t_ns": self.t, "pace": self.pace, "running": self.running, "busy": None,
                 "ended": self.ended or None, "nodes": nodes, "flows": flows, "routes": ways, "moments": self.moments,
-                "counters": dict(self.counters), "rates": {"sent": 240, "COL_DATA": 9.0 * lossy, "COL_RTS_CTS": 4.0},
+                "counters": dict(self.counters), "rates": {"sent": 240, "COL_DATA": 9.0 * lossy, "COL_RTS/CTS": 4.0},
                 "routing": self.routing, "airtime": 0.8}  # fmt: skip
 
     def tell(self, *events: dict[str, Any]) -> None:

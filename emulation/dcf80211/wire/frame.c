@@ -75,7 +75,7 @@ static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 p
 	case IPPROTO_IS_TCP:
 		return classify_tcp(p, len, payload);
 	case IPPROTO_IS_UDP:
-		return len >= 4 && is_routing_port(be16(p + 2)) ? DCF_ROUTING : DCF_OTHER;
+		return len >= 4 && is_routing_port(be16(p + 2)) ? DCF_ROUTING : DCF_UDP;
 	case IPPROTO_IS_DSR:
 	case IPPROTO_IS_MANET:
 		return DCF_ROUTING;
@@ -95,7 +95,7 @@ static enum dcf_kind classify_ipv4(const u8 *p, u32 len)
 	if (header < 20 || total < header || len < header)
 		return DCF_OTHER;
 	if (be16(p + 6) & 0x1fff) /* a later fragment has no transport header */
-		return DCF_OTHER;
+		return p[9] == IPPROTO_IS_UDP ? DCF_UDP : DCF_OTHER;
 	return classify_transport(p[9], p + header, len - header, total - header);
 }
 

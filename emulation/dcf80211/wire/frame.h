@@ -25,6 +25,7 @@ enum dcf_kind {
 	DCF_MANAGEMENT,
 	DCF_OTHER,
 	DCF_ENCRYPTED, /* data of which nobody outside can tell more */
+	DCF_UDP, /* a datagram, or a fragment of one */
 	DCF_KINDS
 };
 

@@ -2,7 +2,8 @@
 // What the last minute brought, as curves: goodput, windows, losses, time on the air.
 "use strict";
 
-const LOST = [["COL_RTS_CTS", "RTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "ACK", "TCP ACK"], ["COL_OTHER", "other", "OTHER"]];
+const LOST = [["COL_RTS/CTS", "RTS, CTS", "RTS"], ["COL_DATA", "DATA", "DATA"], ["COL_ACK", "TCP ACK", "TCP ACK"], ["COL_UDP", "UDP", "UDP"], ["COL_OTHER", "other data", "OTHER"],
+  ["COL_ENCRYPTED", "encrypted", "ENCRYPTED"], ["COL_ROUTING", "routing", "ROUTING"], ["COL_MANAGEMENT", "management", "MANAGEMENT"], ["COL_MAC_ACK", "ACK (MAC)", "ACK"]];
 const MOST_POINTS = 600, APART_NS = 100e6;  // of a curve; between two of them, at the wall clock's pace
 
 class Curves {
@@ -31,7 +32,7 @@ class Curves {
   // Each curve's title, names, colours, and what it is of a report.
   asked() {
     const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColours[n % flowColours.length]]);
-    const lost = LOST.filter(([of]) => of in (this.air.latest?.counters ?? {}));
+    const lost = LOST.filter(([of]) => this.air.latest?.counters[of]);
     const airtime = this.rows.some((row) => row.airtime !== undefined);
     return [
       { title: "goodput, kb/s", lines: flows.map(([name, style]) => [name, style, (row) => row.flows[name]?.running ? row.flows[name].kbps : null]) },

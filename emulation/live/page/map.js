@@ -3,7 +3,7 @@
 "use strict";
 
 // How kinds of frames are called in the themes, and for people.
-const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", other: "OTHER" };
+const KIND_NAMES = { rts: "RTS", cts: "CTS", data: "DATA", tcpack: "TCP ACK", ack: "ACK", beacon: "MANAGEMENT", routing: "ROUTING", udp: "UDP", encrypted: "ENCRYPTED", other: "OTHER" };
 const SAYS = { idle: "", defer: "defers", backoff: "backoff", sifs: "will answer", send: "sends", wait_cts: "waits for CTS", wait_ack: "waits for ACK", receive: "receives", off: "off" };
 const kindSaid = (frame) => ["rts", "cts", "data", "ack"].includes(frame.kind) ? frame.kind.toUpperCase() : frame.kind === "tcpack" ? "TCP ACK" : frame.kind;
 const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;

@@ -2,7 +2,9 @@
 // What stands beside the map: settings, flows, moments, counters. What was made stays; only letters in it change.
 "use strict";
 
-const COUNTED = { sent: "frames sent", COL_RTS_CTS: "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_OTHER: "collided: other", given_up: "given up", queue_drops: "dropped by queues" };
+const COUNTED = { sent: "frames sent", "COL_RTS/CTS": "collided: RTS, CTS", COL_DATA: "collided: DATA", COL_ACK: "collided: TCP ACK", COL_UDP: "collided: UDP", COL_OTHER: "collided: other data",
+  COL_ENCRYPTED: "collided: encrypted", COL_TOTAL: "RTS, CTS and all data", COL_ROUTING: "collided: routing", COL_MANAGEMENT: "collided: management", COL_MAC_ACK: "collided: ACK (MAC)",
+  given_up: "given up", queue_drops: "dropped by queues" };
 const TOLD = ["does", "position", "queue", "received to", "backoff", "sensed to", "window", "hears", "NAV", "on the air"];
 const DIFFER = "–";
 const whole = (n, digits = 0) => n === null || n === undefined ? DIFFER : n.toLocaleString("en", { maximumFractionDigits: digits });
@@ -159,17 +161,18 @@ class Panels {
       if (!this.counters.has(name)) {
         if (!this.counters.size) element("counters").append(tag("tr", {}, tag("td"), tag("th", { scope: "col" }, "in all"), tag("th", { scope: "col" }, "a second")));
         const cells = [tag("td"), tag("td")];
-        element("counters").append(tag("tr", {}, tag("th", { scope: "row" }, COUNTED[name] ?? name.toLowerCase().replaceAll("_", " ")), ...cells));
+        element("counters").append(tag("tr", { title: name }, tag("th", { scope: "row" }, COUNTED[name] ?? name.toLowerCase().replaceAll("_", " ")), ...cells));
         this.counters.set(name, cells);
       }
       const [all, late] = this.counters.get(name);
+      all.parentElement.hidden = !count && name.startsWith("COL_") && name !== "COL_TOTAL";
       text(all, whole(count));
       text(late, whole(rates[name], 1));
     }
   }
 
   legend() {
-    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", ROUTING: "routing", MANAGEMENT: "beacon", OTHER: "other", lost: "collision", noise: "noise" };
+    const kinds = { RTS: "RTS", CTS: "CTS", DATA: "DATA", "TCP ACK": "TCP ACK", ACK: "ACK (MAC)", UDP: "UDP", ROUTING: "routing", MANAGEMENT: "beacon", OTHER: "other", lost: "collision", noise: "noise" };
     element("legend").replaceChildren(tag("h2", {}, "frames"), tag("div", { class: "keys" }, ...Object.entries(kinds).map(([kind, name]) => colourKey(name, colours[kind]))));
   }
 }

@@ -210,12 +210,12 @@ def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
 
 @pytest.mark.parametrize("what", ["run", "shell"])
 def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> None:
-    """Else nothing starts, and the one command that gets it is said."""
+    """Else nothing starts, and what gets it is said: here there is no apt-get either."""
     hidden = dcflab(here, what, "string", "--traffic", "iperf3", wrapper=["env", "PATH=/nowhere"])
     assert (hidden.returncode, hidden.stdout) == (1, "")
     assert hidden.stderr.splitlines() == [
-        "dcflab: applications of kind iperf3 need iperf3, which is not installed. As root:",
-        "  apt-get install -y --no-install-recommends iperf3",
+        "dcflab: what this run calls is not installed: iperf3, for applications of kind iperf3; please install what "
+        "Debian calls iperf3"
     ]
     assert list(here.iterdir()) == []
 

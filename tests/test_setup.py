@@ -9,10 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import emulation.setup
+from emulation.plan import plan
+from emulation.play.errors import Failure
+from emulation.play.session import check_programs
 from emulation.setup import (
     ROOT,
     SetupError,
@@ -27,6 +31,7 @@ from emulation.setup import (
     tools,
     uml,
 )
+from emulation.specification import specify
 
 
 @pytest.fixture
@@ -89,6 +94,41 @@ def test_root_installs_after_fetching_lists(bare_machine: Path, monkeypatch: pyt
     )
     packages.ensure(packages.Group.RUN)
     assert packages.missing(packages.Group.RUN) == []
+
+
+CALLED = [
+    ("wlan", {}, ["hostapd, for access points"], ["hostapd"]),
+    ("wlan", {"security": "wpa2", "passphrase": "correct horse"},
+     ["hostapd, for access points", "wpa_supplicant, for clients"], ["hostapd", "wpasupplicant"]),
+    ("string", {"routing": "babel", "traffic": "iperf3", "ack": "delayed"},
+     ["babeld, for routing babel", "iperf3, for applications of kind iperf3"], ["babeld", "iperf3"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("topology", "options", "said", "names"), CALLED)
+def test_what_a_network_calls_is_there_before_it_starts(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, topology: str, options: dict[str, Any], said: list[str],
+    names: list[str],
+) -> None:  # fmt: skip
+    """Or the command that installs it is said; root has it installed."""
+    monkeypatch.setattr(packages, "SBIN", ())
+    executable(bare_machine / "apt-get", "exit 1")
+    made = plan(specify(topology, options))
+    with pytest.raises(Failure) as caught:
+        check_programs(made)
+    first, command = str(caught.value).splitlines()
+    assert first.startswith("what this run calls is not installed: ") and all(each in first for each in said)
+    assert command == f"  apt-get install -y --no-install-recommends {' '.join(names)}"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    executable(bare_machine / "env", 'shift; exec "$@"')
+    install = f"case $p in wpasupplicant) p=wpa_supplicant;; esac; : > {bare_machine}/$p; chmod +x {bare_machine}/$p"
+    executable(bare_machine / "apt-get", f"shift 4; PATH=/bin; for p; do {install}; done")
+    check_programs(made)
+
+
+def test_a_network_that_calls_nothing_needs_nothing(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "SBIN", ())
+    check_programs(plan(specify("string", {})))
 
 
 def test_an_installation_that_fails_says_so(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

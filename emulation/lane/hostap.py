@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-PACKAGES = {"hostapd": "hostapd", "wpa_supplicant": "wpasupplicant"}
 LAST_LINES = 3
 NUMBERS = itertools.count(1)
 
@@ -39,7 +38,7 @@ class Program:
         file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # of each radio its own
         with open(file, "w") as config:
             config.write(settings)
-        command = [programs.find(program, PACKAGES[program]), *arguments, file]
+        command = [programs.find(program), *arguments, file]
         self.process = node.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
         assert self.process.stdout
         self.output = self.process.stdout.fileno()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 import time
 
 from emulation.lane import syscalls
@@ -169,11 +170,17 @@ class Node:
             self.daemons.pop().stop()
 
     def cmd(self, command: Sequence[str] | str) -> str:
-        """Run a program in the node to its end and return what it printed, errors included."""
+        """Run a program in the node to its end and return what it printed, errors included. One that a shell has not
+        found is said besides."""
         from subprocess import DEVNULL, PIPE, STDOUT
 
+        from emulation.lane import programs
+
         with self.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
-            return process.communicate()[0].decode(errors="replace")
+            said = process.communicate()[0].decode(errors="replace")
+        for lacking in programs.not_found(said):
+            print(f"*** {self.name}: {lacking}", file=sys.stderr, flush=True)
+        return said
 
     def connections(self, port: int) -> list[dict[str, Any]]:
         """TCP_INFO and `congestion` of each of its TCP connections from or to a port."""

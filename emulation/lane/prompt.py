@@ -14,7 +14,7 @@ import subprocess
 import time
 import traceback
 
-from emulation.lane import manet, prompt_air, prompt_traffic
+from emulation.lane import manet, programs, prompt_air, prompt_traffic
 from emulation.lane.prompt_traffic import duration
 from traffic.ping import options, ping
 
@@ -116,7 +116,9 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
         elif words[-1:] == ["&"]:
             self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
         elif words:
-            node.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
+            status = node.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
+            if status == programs.NOT_THERE and not programs.there(words[0]):
+                print(f"*** {programs.lacking(words[0])}", flush=True)
 
     def ping(self, node: Node, ip: str, count: int, interval_s: float, size: int) -> None:
         print(f"PING {ip} {size} bytes of data, {count} times", flush=True)

@@ -5,12 +5,11 @@ the node of the running network, a network namespace of its own: access points a
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
 
-from emulation.lane import guest
+from emulation.lane import guest, programs
 from emulation.lane import node as lane
 from emulation.mininet.interface import Intf, WIntf
 from emulation.mininet.log import info
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 Position = tuple[float, float, float]
 OVS = ("ovs-", "dpctl ")  # programs that would do nothing here
-NOT_FOUND = re.compile(r": ([\w./+-]+): command not found")  # of bash
 
 
 def place(what: str, position: Any) -> Position:
@@ -199,8 +197,8 @@ class Node:
         said, end = self.shell.more(timeoutms)
         self.waiting = self.waiting and not end
         text = said.decode(errors="replace")
-        if found := NOT_FOUND.search(text):
-            note(f"{self.name}: there is no program {found[1]} on this machine: install it")
+        for lacking in programs.not_found(text):
+            note(f"{self.name}: {lacking}")
         return text
 
     def waitOutput(self, verbose: bool = False, **_: Any) -> str:
@@ -239,7 +237,7 @@ class Node:
             return there.popen(words, **kwargs)
         except FileNotFoundError as error:
             missing = words if isinstance(words, str) else words[0]
-            raise Unsupported(f"{self.name}: there is no program {missing} on this machine: install it") from error
+            raise Unsupported(f"{self.name}: {programs.lacking(missing)}") from error
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
         """Run a program, and return what it said, what it said of its errors, and its exit status."""

@@ -69,16 +69,20 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
 
 
 def check_programs(made: Mapping[str, Any]) -> None:
-    """Raises Failure, with what mends it, for a program that an application of the plan needs and that is not there."""
+    """Have the programs that a plan's network and applications call. Raises Failure, with what mends it, for one that
+    is not there and that set-up may not install."""
     medium = made.get("medium")
     if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
         raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd: build it, "
                       "or name it with --wmediumd; --medium wmediumd-compat does without")  # fmt: skip
-    for kind in {application["kind"] for application in made["applications"]}:
-        for program in applications.find(kind).programs:
-            if not (need := packages.program(program)).present():
-                how = packages.command([need.package])
-                raise Failure(f"applications of kind {kind} need {program}, which is not installed. As root:\n  {how}")
+    called = list(programs.of_plan(made))
+    for kind in dict.fromkeys(application["kind"] for application in made["applications"]):
+        called += [(program, f"applications of kind {kind}") for program in applications.find(kind).programs]
+    needs = [(packages.program(program), program, what) for program, what in dict.fromkeys(called)]
+    if missing := [(program, what) for need, program, what in needs if not need.present()]:
+        why = "; ".join(f"{program}, for {what}" for program, what in missing)
+        with set_up():
+            packages.obtain([need for need, _, _ in needs], f"what this run calls is not installed: {why}")
 
 
 @contextmanager

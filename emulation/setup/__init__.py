@@ -102,7 +102,8 @@ def prepare_environment() -> Path:
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.RUN, Group.BUILD)
     if liked := packages.missing(Group.PROMPT):
-        say(f"no run needs it, but you may like to have it at the prompt: {packages.command(liked)}")
+        say("some networks, scripts and people at the prompt call programs that are not installed; a run that needs "
+            f"one says so first. To have them all, as root: {packages.command(liked)}")  # fmt: skip
     return environment.obtain(LOCK_FILE)
 
 

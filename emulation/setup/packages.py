@@ -15,9 +15,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from emulation.lane import programs
 from emulation.setup import distribution
 from emulation.setup.errors import SetupError, say
 
@@ -51,9 +52,9 @@ class Need:
 
 
 def program(name: str, package: str = "") -> Need:
-    """A need for a program; its package is called like it unless said otherwise."""
+    """A need for a program; its package is the one that is known to have it, unless said otherwise."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
-    return Need(package or name, lambda: shutil.which(name, path=path) is not None)
+    return Need(package or programs.package(name), lambda: shutil.which(name, path=path) is not None)
 
 
 def files(pattern: str, package: str) -> Need:
@@ -61,17 +62,8 @@ def files(pattern: str, package: str) -> Need:
     return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
 
 
-# What users may like in a network, and no run needs, save one whose applications or routing call it.
-BY_HAND = (
-    program("iperf3"),
-    program("babeld"),
-    program("hostapd"),
-    program("wpa_supplicant", "wpasupplicant"),
-    program("ovs-vswitchd", "openvswitch-switch"),
-    program("iw"),
-    program("ip", "iproute2"),
-    program("ping", "iputils-ping"),
-)
+# What some networks call, and people and their scripts. A run that calls one is refused where it is not there.
+BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", "ovs-vswitchd", "iw", "ip", "ping")))
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
 RUNNING = f"/lib/modules/{os.uname().release}"
@@ -131,7 +123,12 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
 def missing(*groups: Group) -> list[str]:
     """The packages that are not there, in order and each once, by what they are called here. What no package here has
     is left out, save what has to be got otherwise then: the kernel's source."""
-    names = (distribution.name(need.package) for group in groups for need in NEEDS[group] if not need.present())
+    return lacking(need for group in groups for need in NEEDS[group])
+
+
+def lacking(needs: Iterable[Need]) -> list[str]:
+    """The same of these needs."""
+    names = (distribution.name(need.package) for need in needs if not need.present())
     return list(dict.fromkeys(name for name in names if name))
 
 
@@ -147,18 +144,23 @@ def ensure(*groups: Group) -> None:
 
     Raises SetupError with the command that installs it otherwise.
     """
-    if not (wanted := missing(*groups)):
+    obtain([need for group in groups for need in NEEDS[group]])
+
+
+def obtain(needs: Sequence[Need], why: str = "some packages are not installed") -> None:
+    """The same of these needs; `why` is what the error says."""
+    if not (wanted := lacking(needs)):
         return
     if packages := [package for package in wanted if package != distribution.NO_SOURCE]:
         if shutil.which("apt-get") is None:
-            raise SetupError(f"please install what Debian calls {', '.join(packages)}")
+            raise SetupError(f"{why}; please install what Debian calls {', '.join(packages)}")
         if os.geteuid() == 0:
             install([], packages)
         elif shutil.which("sudo") and agreed(f"dcflab: install {', '.join(packages)} with sudo? [y/N] "):
             install(["sudo"], packages)
         else:
-            raise SetupError(f"some packages are not installed. As root:\n  {command(wanted)}")
-    if (left := missing(*groups)) == [distribution.NO_SOURCE]:
+            raise SetupError(f"{why}. As root:\n  {command(wanted)}")
+    if (left := lacking(needs)) == [distribution.NO_SOURCE]:
         raise SetupError(distribution.HOW)
     if left:
         raise SetupError(f"installed, but what was wanted of it is not there: {', '.join(left)}")

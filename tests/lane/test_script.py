@@ -187,3 +187,14 @@ def test_a_model_of_ones_own_moves_a_scripts_network(stage):
     (run,) = tasks_of(result.read(stage.folder / "result.json"), stage.folder)
     assert len(run.specification.network.own.motion["a"]) > 2
     assert replay(stage.folder).differences == []
+
+
+def test_a_program_that_is_not_there_is_said(stage):
+    """Once of each, whatever a script makes of what the shell says; with the package that has it."""
+    said = "a.cmd('PATH=/none ping -c 1 10.0.0.2'); a.cmd('PATH=/none ping 1; nosuchprogram | cat; echo x: not found')"
+    found = stage.play(f"{PAIR}with net:\n    net.start()\n    {said}\n")
+    assert found.error is None
+    assert stage.lines == [
+        "*** a: there is no ping on this machine: install the package iputils-ping",
+        "*** a: there is no nosuchprogram on this machine: install the package nosuchprogram",
+    ]

@@ -59,7 +59,7 @@ class Routing(routing.Routing):
     """A babeld for each node."""
 
     def start(self, net: Network) -> None:
-        program = find(PROGRAM, PROGRAM)
+        program = find(PROGRAM)
         self.nodes = {node.IP(): node for node in net.nodes.values()}
         running = {node.name: begin(program, node) for node in net.nodes.values()}
         deadline = time.monotonic() + LEARNING_S

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+LARGEST = 1 << 30  # bytes
 MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -46,8 +47,11 @@ def opened(path: Path, below: Path | None = None) -> BinaryIO:
 
 
 def read(path: Path, below: Path | None = None) -> bytes:
-    """What is in such a file. Raises OSError."""
+    """What is in such a file. Raises OSError, also for one that is larger than anything that a run leaves: it takes no
+    room on the disk, if it is empty."""
     with opened(path, below) as file:
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GB", str(path))
         return file.read()
 
 

@@ -8,6 +8,7 @@ them again is to run it again. Under several seeds it is run several times, each
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.errors import Failure
-from emulation.play.lab import Lab, digest
+from emulation.play.lab import Lab
 from emulation.play.run import FINISHED, Outcome, Task, take
 from emulation.play.session import failures, finish
 from emulation.play.traces import RAW, TRACE, Keeper, readable
@@ -162,7 +163,7 @@ def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found:
     task = Task(specified(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")
-    made_of = {**lab.made_of(plan), "script": digest([folder / KEPT])}
+    made_of = {**lab.made_of(plan), "script": hashlib.sha256(files.read(folder / KEPT)).hexdigest()}
     with Keeper(where, plan, task.specification.measurement.most_views) as keeper:
         found.outcomes.append(take(keeper, made_of, task, partial(float, wall_s), found.ended, lab.lane))
     found.tasks.append(task)

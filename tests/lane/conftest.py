@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from emulation.lanes.virtual import LaneResult, Listener
 from emulation.plan import plan
 from emulation.setup import Prepared, prepare
 from emulation.specification import specify
+
+sys.path.insert(0, str(Path(__file__).parent))  # helpers of these tests are there
 
 WALL_LIMIT_S = 120.0
 

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A guest that changes all that it can write, a thousand ways: nothing outside changes, no code of its own runs on the
+host, and whatever it does ends in a sentence. `DCFLAB_HOSTILE=100000` tries so many.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import Kept, Lane, Ways, prey, snapshot, watched
+
+import analysis.growing
+from analysis.growing import Growing
+from analysis.result import Script
+from emulation.files import tree
+from emulation.lanes import LaneError, Listener, virtual
+from emulation.lanes.virtual import ownership
+from emulation.lanes.virtual.machine import Machine
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.run import Task, play
+from emulation.play.script import play_script
+from emulation.setup import Prepared
+from emulation.specification import specify
+
+ROOT = os.geteuid() == 0
+WAYS = int(os.environ.get("DCFLAB_HOSTILE", "1000"))
+FIRST = int(os.environ.get("DCFLAB_HOSTILE_FIRST", "0"))  # of those, if one is to be seen again
+SAID = (LaneError, Failure, Misuse, OSError)  # which the command line says in a sentence
+TASK = Task(specify("string", {"stations": 2, "seconds": 0.2, "seed": 1}), "one")
+SCRIPT = """
+from emulation.net import Net
+net = Net(rts="full", seconds=0.2)
+a, b = (net.addStation(name, position=(x, 0, 0)) for name, x in (("a", 0), ("b", 200)))
+net.addFlow(a, b)
+with net:
+    net.start()
+    net.run(0.2)
+"""
+Host = Callable[[Path], object]  # the host's half, in a folder
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notes of what is lent are these tests' own, and a trace is read as often as it can be."""
+    monkeypatch.setattr(ownership, "NOTES", tmp_path / "notes")
+    monkeypatch.setattr(analysis.growing, "Growing", partial(Growing, part=1))
+
+
+@pytest.fixture
+def at() -> Iterator[Path]:
+    """In memory, if that can be: folders are made by the hundred thousand."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        os.chmod(folder, 0o755)  # lanes of root's are nobody's
+        prey(Path(folder, "outside"))
+        yield Path(folder)
+
+
+def tried(at: Path, kind: str, share: float, way: Callable[[Ways, Path], object]) -> None:
+    """Try so many ways, each in a folder of its own. What ended well, and what did not, must both be there."""
+    before, ended = snapshot(at / "outside"), set[str]()
+    for number in range(FIRST, FIRST + max(10, int(share * WAYS))):
+        ways = Ways(random.Random(f"{kind} {number}"), at / "outside")
+        folder = at / "run"
+        folder.mkdir()
+        try:
+            with watched():
+                way(ways, folder)
+            ended.add("well")
+        except SAID as error:
+            assert str(error)
+            ended.add("said")
+        except BaseException as error:
+            raise AssertionError(f"{kind}, way {number}: {ways.said}: {type(error).__name__}: {error}") from error
+        assert snapshot(at / "outside") == before, f"{kind}, way {number}: {ways.said}"
+        if folder.exists():
+            tree.remove(str(folder))
+    assert ended == {"well", "said"}
+
+
+def test_what_is_left_of_a_run(at: Path, prepared: Prepared) -> None:
+    """A plan's: the trace is read while it grows, and run.json is written."""
+    play(Lab(prepared.kernel.linux, prepared.modules, Kept(virtual, at / "left")), TASK, at / "base")
+    lane = Lane(at / "left", ROOT)
+    lab = Lab(prepared.kernel.linux, prepared.modules, lane)
+
+    def way(ways: Ways, folder: Path) -> None:
+        lane.ways = ways
+        play(lab, TASK, folder)
+
+    tried(at, "plan", 0.2, way)
+
+
+def test_what_is_left_of_a_run_that_was_killed(at: Path, prepared: Prepared) -> None:
+    """It is to be taken, if it is finished, and played again if not."""
+    play(Lab(prepared.kernel.linux, prepared.modules, Kept(virtual, at / "left")), TASK, at / "base")
+    (finished,) = (at / "base").iterdir()
+    lane = Lane(at / "left", ROOT)
+    lab = Lab(prepared.kernel.linux, prepared.modules, lane)
+
+    def way(ways: Ways, folder: Path) -> None:
+        lane.ways = ways
+        subprocess.run(["cp", "-a", finished, folder], check=True)
+        ways.do(folder / finished.name)
+        play(lab, TASK, folder, resume=True)
+
+    tried(at, "killed", 0.1, way)
+
+
+def test_what_a_script_leaves(at: Path, prepared: Prepared) -> None:
+    """Its runs are taken, and result.json is written; meanwhile it asks for captures."""
+    (at / "mine.py").write_text(SCRIPT)
+    script = Script(path=str(at / "mine.py"), seeds=[1])
+    (at / "base").mkdir()
+    play_script(Lab(prepared.kernel.linux, prepared.modules, Kept(virtual, at / "left")), script, at / "base")
+    lane = Lane(at / "left", ROOT)
+    lab = Lab(prepared.kernel.linux, prepared.modules, lane)
+
+    def way(ways: Ways, folder: Path) -> None:
+        lane.ways = ways
+        if error := play_script(lab, script, folder, Listener(line=lambda line: None)).error:
+            raise error
+
+    tried(at, "script", 0.25, way)
+
+
+def test_what_is_in_a_scratch_folder(at: Path) -> None:
+    """Of a program that was killed: the next one sweeps it, and its own goes."""
+
+    def way(ways: Ways, folder: Path) -> None:
+        left = folder / ".dcflab-lane-left"
+        (left / "sub").mkdir(parents=True)
+        outside = (at / "outside").stat()
+        (left / "lent.json").write_text(json.dumps([[str(at / "outside"), outside.st_dev, outside.st_ino]]))
+        (left / "boot.json").write_text("{}")
+        ways.do(left)
+        with scratch("next", str(folder)) as own:
+            Path(own, "file").touch()
+            ways.do(Path(own))
+        assert list(folder.iterdir()) == []
+        if ways.random.random() < 0.5:
+            raise OSError("as others are said")
+
+    tried(at, "scratch", 0.15, way)
+
+
+def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
+    """Reports with other values, of other verbs, and what are none."""
+    said: list[dict[str, Any]] = [
+        {"barriers": ["seccomp"]}, {"boot": "done"}, {"progress": 0.5, "air_s": 1.0}, {"error": "no", "errno": 28},
+        {"error": "no", "misuse": True}, {"prompt": "> "}, {"words": {"": ["help"], "help": ["exit"]}},
+        {"capture": "new.pcapng", "run": "run1-1", "now_ns": 1}, {"exit": 0},
+    ]  # fmt: skip
+
+    def way(ways: Ways, folder: Path) -> None:
+        heard: list[object] = []
+        listener = Listener(
+            line=heard.append, progress=lambda done, air_s: heard.append(f"{done:.0%} {int(1e3 * air_s)}"),
+            ask=input_of, words=lambda words: heard.extend(map(" ".join, words.values())),
+            capture=lambda run, file, now_ns: heard.append((folder / run / file, now_ns.to_bytes(8))),
+        )  # fmt: skip
+        machine = Machine(folder, listener, None, ways.random.choice(("plan", "script", "shell")))
+        with subprocess.Popen(["true"], start_new_session=True) as machine.process:
+            machine.process.wait()
+            hostile = ways.random.random() < 0.9
+            for one in ways.random.choices(said, k=4) if hostile else [{"boot": "done"}, {"exit": 0}]:
+                report = json.loads(json.dumps(one))
+                if hostile and ways.random.random() < 0.7:
+                    ways.said.append(ways.change(report))
+                line = json.dumps(report)
+                wrong = (line[:-1], "[" * 200_000) if hostile else ()
+                machine.hear_report(ways.random.choice((line, line, line, *wrong)))
+            machine.judge()
+
+    def input_of(prompt: str) -> str:
+        assert "\0" not in prompt and prompt.encode()
+        return prompt
+
+    tried(at, "reports", 0.3, way)

@@ -44,7 +44,8 @@ def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -
     tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
     tx = tx[np.argsort(sent.station[tx], kind="stable")]
     station, frames = sent.station[tx], sent.frames.pick(tx)
-    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack()
+    goes_on = ~ends(station) & (np.append(sent.time[tx][1:], 0)[: tx.size] == sent.end[tx] + medium.sifs_ns)
+    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack() & ~goes_on  # in a TXOP Duration covers what comes next
     answered = np.where(acked, _answered(tx, capture.stop_ns, medium, sent, received), sent.end[tx] <= capture.stop_ns)
     failed = acked & ~answered
     for row in np.flatnonzero(failed & ends(station)).tolist():

@@ -57,10 +57,11 @@ class Frames:
         return duration
 
     def wants_ack(self) -> Array:
-        """Whether an answer is due: the receiver is no group, and Ack Policy is not No Ack (9.2.4.5.4)."""
+        """Whether an answer is due: the receiver is no group, Ack Policy is not No Ack (9.2.4.5.4), and Duration leaves
+        time for one: an access point waits for none to what it says to a probe of everybody."""
         fc0, fc1 = self.field(0), self.field(1)
         policy = self.field(np.where(fc1 & 3 == 3, HEADER + 6, HEADER)) >> 5 & 3
-        wanted: Array = (self.field(4) & 1 == 0) & ~((fc0 & 0x8C == 0x88) & (policy == 1))
+        wanted: Array = (self.field(4) & 1 == 0) & ~((fc0 & 0x8C == 0x88) & (policy == 1)) & (self.duration() > 0)
         return wanted
 
 

@@ -156,13 +156,14 @@ def test_many_at_once() -> None:
 
 
 def test_acknowledged_or_not() -> None:
-    """No answer is due to a group's frame, nor to QoS data with No Ack; else it is."""
-    octets = [header(), data_header(GROUP, A, 1), header(0x88, extra=b"\x20\0"), header(0x88, extra=b"\0\0"),
+    """No answer is due to a group's frame, nor to QoS data with No Ack, nor where Duration has no time for one."""
+    frames = [header(), data_header(GROUP, A, 1), header(0x88, extra=b"\x20\0"), header(0x88, extra=b"\0\0"),
               header(0x88, 3, A + b"\x20\0")]  # fmt: skip
+    octets = [*(one[:2] + (314).to_bytes(2, "little") + one[4:] for one in frames), header()]
     sizes = np.array([len(o) for o in octets])
     data = np.frombuffer(b"".join(octets), np.uint8)
     wants = dissect.Frames(data, np.cumsum(sizes) - sizes, sizes).wants_ack()
-    assert wants.tolist() == [True, False, False, True, False]
+    assert wants.tolist() == [True, False, False, True, False, False]
 
 
 def test_as_scapy_dissects(sample: Sample) -> None:

@@ -207,6 +207,7 @@ class Tx:
     start: int
     end: int
     rate: int
+    freq: int
     length: int
     attempt: int
     msdu: int
@@ -273,7 +274,8 @@ class Core:
             raise ValueError(f"dcf_check() refuses the configuration: {refusal}")
         self.lib.dcf_init(self.memory, self.config, self.ops, None)
         for i in range(n):
-            assert self.lib.dcf_set_station(self.memory, i, 2412, short, long, queue or (37 if edca else 50), False)
+            self.limits = short, long, queue or (37 if edca else 50)
+            self.tune(i, 2412)
             assert self.lib.dcf_set_address(self.memory, i, address(i))
             for j in range(n):
                 if i != j and power[i][j]:
@@ -282,6 +284,10 @@ class Core:
 
     def link(self, i: int, j: int, power: int, delay: int = 0) -> None:
         assert self.lib.dcf_set_link(self.memory, i, j, Link(power, -60000, delay))
+
+    def tune(self, station: int, freq: int) -> None:
+        """Tell a station on which channel it is."""
+        assert self.lib.dcf_set_station(self.memory, station, freq, *self.limits, False)
 
     def way(self, station: int, *waypoints: tuple[int, int, int, int], since: int = 0) -> bool:
         """Where a station is when: (us since `since` ns, mm, mm, mm). What was there before is overwritten."""
@@ -375,8 +381,8 @@ class Core:
         u = lambda at, size: int.from_bytes(r[at : at + size], "little")  # noqa: E731
         assert u(0, 2) == len(r)
         if r[2] == 1:
-            self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(40, 2),
-                              r[42], u(44, 4), r[48], r[56 : 56 + u(52, 2)]))  # fmt: skip
+            self.tx.append(Tx(u(8, 8), KINDS[r[3]], u(4, 2), u(6, 2), u(16, 8), u(16, 8) + u(24, 4), u(28, 2), u(30, 2),
+                              u(40, 2), r[42], u(44, 4), r[48], r[56 : 56 + u(52, 2)]))  # fmt: skip
         elif r[2] == 2:
             self.rx.append(Rx(u(8, 8), u(4, 2), OUTCOMES[r[3]], u(6, 2), u(16, 8), bool(r[29]),
                               int.from_bytes(r[24:28], "little", signed=True)))  # fmt: skip

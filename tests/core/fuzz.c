@@ -78,7 +78,7 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	if (!draw(4))
 		f->bytes[4] = 0xff;
 	address(f->bytes + 10, from);
-	f->freq = draw(20) ? 2412 : 2437;
+	f->freq = PICK(u16, 2412, 2412, 2412, 2437, draw(20) ? 2412 : 0);
 	f->no_ack = !draw(8);
 	for (i = 0; i < 1 + (int)draw(DCF_STAGES); i++)
 		f->stage[i] = (struct dcf_stage){

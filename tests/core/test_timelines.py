@@ -167,7 +167,8 @@ def test_eifs_has_the_lowest_mandatory_rate(phy: Phy, freq: int, rate: int, eifs
     """10.3.2.3.7: an ACK at the lowest rate that the PHY must know, 1 Mb/s at 2.4 GHz and 6 Mb/s at 5 GHz, whatever
     the basic rates are."""
     air = Core(mutual(4, {(0, 2): NEAR, (2, 3): NEAR, (1, 2): NEAR}), phy=phy)
-    assert air.lib.dcf_set_station(air.memory, 2, freq, 7, 4, 50, False)
+    for station in (0, 2, 3):
+        air.tune(station, freq)
     for station in (0, 3):
         air.send(station, b"\xff" * 6, TACK, at=1000 * US, rate=rate, freq=freq)
     air.send(2, b"\xff" * 6, TACK, at=1010 * US, rate=rate, freq=freq)
@@ -355,18 +356,6 @@ def test_rate_stages_are_used_in_turn() -> None:
     assert [(f[2], f[3]) for f in air.finished] == [("STAGES", [2, 1, 3, 0])]
 
 
-def test_other_channels_are_silent() -> None:
-    """Stations on other frequencies neither hear nor sense each other."""
-    air = Core(mutual(4, {}, NEAR))
-    for i in (2, 3):
-        air.lib.dcf_set_station(air.memory, i, 2437, 7, 4, 50, False)
-    air.send(0, 1, DATA, at=1000 * US)
-    air.send(2, 3, DATA, at=2000 * US, freq=2437)
-    air.run(20_000 * US)
-    assert [(t.kind, t.station, t.start / US) for t in air.tx[:2]] == [("tcp_data", 0, 1000), ("tcp_data", 2, 2000)]
-    assert {r.outcome for r in air.rx} == {"OK"}
-
-
 def test_cts_to_self_protects_an_ofdm_frame() -> None:
     """10.3.2.12: a CTS to itself, SIFS, DATA; nobody answers the CTS."""
     air = Core(mutual(2, {}, NEAR), phy=dsss(basic_rates=0b11, signal_extension_ns=6000))
@@ -375,15 +364,3 @@ def test_cts_to_self_protects_an_ofdm_frame() -> None:
     assert [(t.kind, t.station, t.receiver) for t in air.tx[:2]] == [("cts", 0, 0), ("tcp_data", 0, 1)]
     assert air.tx[1].start == air.tx[0].end + SIFS * US
     assert air.finished[0][2] == "ACKED"
-
-
-def test_a_change_of_channel_takes_effect_when_it_comes() -> None:
-    """Also long after the last event: who waited for a frame of 12 ms to pass sends on the new channel DIFS after."""
-    air = Core(mutual(2, {}, NEAR))
-    air.send(0, 1, DATA, at=1000 * US, rate=10)
-    air.send(1, 0, DATA, at=2000 * US, freq=2412)
-    air.run(5000 * US)
-    air.lib.dcf_set_station(air.memory, 1, 2437, 7, 4, 50, False)
-    air.run(9000 * US)
-    assert air.tx[1].station == 1
-    assert slots(air.tx[1].start / US, 5000 + DIFS) in range(32)

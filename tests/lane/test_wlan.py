@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from analysis import medium, pcapng, taps, trace
 from emulation.lanes.virtual import LaneError
 
 PASSPHRASE = "correct horse"
@@ -182,3 +183,44 @@ def test_clients_find_an_access_point_again(bench):
         )
         assert lines[-1] == "[True, True]", link
         shutil.rmtree(bench.folder / "run1-1")
+
+
+SCAN = """
+import json
+from emulation.net import Infrastructure, Net, Wired
+net = Net(rate=11, seconds=4, window_limit=8, edca={edca!r})
+near, far = net.addAccessPoint("ap1"), net.addAccessPoint("ap2", position=(100, 0, 0))
+a, b, h = net.addStation("sta1", position="20,0,0"), net.addStation("sta2", position="80,0,0"), net.addHost("h1")
+net.addLink(near, a, cls=Infrastructure, ssid="lab")
+net.addLink(far, b, cls=Infrastructure, ssid="far", freq=2437)
+net.addLink(near, h, cls=Wired)
+net.addLink(far, h, cls=Wired)
+net.addFlow(a, h); net.addFlow(b, h)
+with net:
+    net.start()
+    scans, ask = [], "iw dev sta1-wlan0 scan freq 2412 2437 | grep SSID:"
+    for at in (1, 2):
+        net.at(at, lambda: scans.append(a.popen(ask, stdout=-1)))
+    result = net.run()
+    print(json.dumps([one["delivered_bytes"] for one in result["applications"]]))
+    print(json.dumps(sorted(b"".join(scan.communicate()[0] for scan in scans).decode().split())))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("iw"), reason="iw is not installed")
+@pytest.mark.parametrize("edca", ["off", "kernel"])
+def test_a_scan_amid_traffic_loses_none_of_it(bench, edca):
+    """What waits when a client looks around goes out on its own channel, probes on the other; and taps agree."""
+    delivered, found = bench.script(SCAN.format(edca=edca))
+    assert min(json.loads(delivered)) > 500_000
+    assert json.loads(found) == ["SSID:"] * 4 + ["far"] * 2 + ["lab"] * 2
+    folder = bench.folder / "run1-1"
+    plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
+    tx, module = trace.read(folder / "air.trace").tx, [station["counters"] for station in lane["air"]["stations"]]
+    away = tx[(tx["station"] == 2) & (tx["freq"] == 2437)]  # a's radio
+    assert len(away) >= 2 and set(away["kind"]) <= {trace.Kind.MANAGEMENT, trace.Kind.ACK}
+    ends = {why for counters in module for kind in ("tcp_data", "tcp_ack") for why in counters["end"].get(kind, ())}
+    assert ends == {"ACKED"}
+    pcapng.write(trace.read(folder / "air.trace"), medium.radios(plan), folder)
+    apart = taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module)
+    assert [one for one in apart if edca == "off" or "retries" not in one] == []  # collisions inside are not on the air

@@ -55,6 +55,18 @@ u16 access_slots_left(const struct dcf *dcf, const struct dcf_station *s, const 
 	return left;
 }
 
+/* Is it the turn of @a's channel? Of frames that want several the first that came has its own. */
+static bool is_its_turn(const struct dcf_station *s, const struct access *a)
+{
+	const struct access *b;
+
+	for_each_access(s, b)
+		if (b->head && b->head->freq != a->head->freq &&
+		    (b->head->queued_ns < a->head->queued_ns || (b->head->queued_ns == a->head->queued_ns && b < a)))
+			return false;
+	return true;
+}
+
 void access_update(struct dcf *dcf, struct dcf_station *s)
 {
 	bool waits = s->busy || s->phase != CONTENDING || s->owes;
@@ -62,7 +74,7 @@ void access_update(struct dcf *dcf, struct dcf_station *s)
 	struct access *a;
 
 	for_each_access(s, a) {
-		a->at = !a->head || waits ? DCF_NEVER : dcf_max(access_time(dcf, s, a), dcf->now);
+		a->at = !a->head || waits || !is_its_turn(s, a) ? DCF_NEVER : dcf_max(access_time(dcf, s, a), dcf->now);
 		if (a->at != DCF_NEVER && (!first || a->at < first->at))
 			first = a;
 	}

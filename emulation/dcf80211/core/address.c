@@ -87,7 +87,7 @@ bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
 		return false;
 	entry->uses++;
 	if (entry->own)
-		medium_switch(dcf, &dcf->station[station], true);
+		tuning_switch(dcf, &dcf->station[station], true);
 	return true;
 }
 
@@ -100,7 +100,7 @@ bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr)
 	entry->uses--;
 	free_if_unused(entry);
 	if (entry->own && !entry->uses)
-		medium_switch(dcf, &dcf->station[station], false);
+		tuning_switch(dcf, &dcf->station[station], false);
 	return true;
 }
 
@@ -108,5 +108,5 @@ void address_sends(struct dcf *dcf, struct dcf_station *s)
 {
 	if (s->own && !s->own->uses)
 		s->own->uses = 1; /* it was up before the air was */
-	medium_switch(dcf, s, true);
+	tuning_switch(dcf, s, true);
 }

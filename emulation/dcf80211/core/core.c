@@ -124,7 +124,9 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 	s->long_limit = long_limit;
 	s->queue_limit = queue;
 	s->promiscuous = promiscuous;
-	medium_retune(dcf, s, freq);
+	if (s->told_freq != freq) /* else it may be elsewhere by now, for a frame */
+		tuning_retune(dcf, s, freq);
+	s->told_freq = freq;
 	return true;
 }
 
@@ -132,7 +134,7 @@ bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
 {
 	if (station >= dcf->config.stations || !cs_aw || rx_aw < cs_aw)
 		return false;
-	medium_resense(dcf, &dcf->station[station], rx_aw, cs_aw);
+	tuning_resense(dcf, &dcf->station[station], rx_aw, cs_aw);
 	neighbours_forget(dcf);
 	return true;
 }

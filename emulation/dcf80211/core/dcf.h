@@ -15,7 +15,7 @@
  * frames in between cost no timer.
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
- * sense and reception), neighbours (who hears a transmission), motion (where
+ * sense and reception), tuning (what a station listens to), neighbours (who hears a transmission), motion (where
  * stations are, and what arrives over a distance), fading (of each signal by
  * itself), bits (their errors), queue
  * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
@@ -194,7 +194,7 @@ struct dcf_frame {
 	u64 last_tx; /* number of its last transmission, 0: none */
 	u32 msdu; /* number at its station, from 1 */
 	u16 len; /* without FCS */
-	u16 freq; /* MHz */
+	u16 freq; /* MHz; 0, which is no channel, is refused */
 	bool no_ack;
 	struct dcf_stage stage[DCF_STAGES];
 	/* The core's. */
@@ -269,7 +269,10 @@ size_t dcf_size(u16 stations);
 /* @dcf: so many bytes, zeroed. @config is sound. */
 void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf_ops *ops, void *edge);
 
-/* Before the first frame, or at any time between two dcf_run()s. false: there is no such station or value. */
+/*
+ * Before the first frame, or at any time between two dcf_run()s. The station is on @freq until a frame has it go elsewhere,
+ * or it is told another. false: there is no such station or value.
+ */
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
 /* Of one category; until then, and without EDCA, it is the DCF's. false: also if there is no EDCA. */
 bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca);

@@ -56,6 +56,15 @@ bool dcf_get_edca(const struct dcf *dcf, u16 station, struct dcf_edca edca[DCF_C
 	return true;
 }
 
+const struct access *edca_due(const struct dcf *dcf, const struct dcf_station *s)
+{
+	const struct access *a = s->access;
+
+	while (a->at > dcf->now)
+		a++;
+	return a;
+}
+
 void edca_win(struct dcf *dcf, struct dcf_station *s)
 {
 	struct access *a;
@@ -136,7 +145,7 @@ u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchang
 	const struct dcf_frame *next = held_frame(s)->next;
 	u64 more;
 
-	if (!next || !s->holder->edca.txop_32us)
+	if (!next || !s->holder->edca.txop_32us || next->freq != held_frame(s)->freq)
 		return 0;
 	more = dcf->config.phy.sifs_ns + exchange_duration(dcf, next);
 	return dcf->now + exchange_ns + more <= s->txop_end ? more : 0;

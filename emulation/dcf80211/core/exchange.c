@@ -159,6 +159,10 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 
 void exchange_begin(struct dcf *dcf, struct dcf_station *s)
 {
+	u16 freq = edca_due(dcf, s)->head->freq;
+
+	if (freq != s->freq)
+		return tuning_follow(dcf, s, freq);
 	edca_win(dcf, s);
 	send_first(dcf, s);
 	if (dcf->config.edca)
@@ -264,6 +268,8 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 {
 	bool idle = !s->busy && s->nav_end <= dcf->now;
 
+	if (s->phase == BURST || s->phase == CLEARED)
+		tuning_retune(dcf, s, held_frame(s)->freq); /* if it was told to be elsewhere meanwhile */
 	if (s->phase == BURST)
 		return send_first(dcf, s);
 	if (s->phase == CLEARED)

@@ -13,6 +13,12 @@ static bool senses(const struct dcf_station *s, const struct dcf_link *link)
 	return link->power_aw >= s->cs_threshold_aw;
 }
 
+static void add(struct dcf_station *s, const struct dcf_link *link)
+{
+	s->energy_aw += link->power_aw;
+	s->sensed += senses(s, link);
+}
+
 static bool is_frame(const struct dcf_station *s, const struct dcf_link *link)
 {
 	return link->power_aw >= s->rx_threshold_aw;
@@ -186,8 +192,7 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 		return;
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		bits_spend(dcf, s);
-	s->energy_aw += nb->link.power_aw;
-	s->sensed += senses(s, &nb->link);
+	add(s, &nb->link);
 	if (s->sending)
 		spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
 	if (dcf->config.reception == DCF_CAPTURE && (!s->sending || dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING)))
@@ -251,7 +256,8 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 		s->energy_aw -= nb->link.power_aw;
 		s->sensed -= senses(s, &nb->link);
 	}
-	count_arrival(dcf, s, tx, nb, arrival, outcome);
+	if (!arrival->missed)
+		count_arrival(dcf, s, tx, nb, arrival, outcome);
 	update_busy(dcf, s);
 	if (locked && !(s->sending && s->tx[s->slot].end > dcf->now)) /* what ends while it sends, it never knew of */
 		exchange_received(dcf, s, &rx, outcome);
@@ -350,51 +356,39 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 	exchange_sent(dcf, s, &s->tx[s->slot]);
 }
 
-/* What arrives now is gone. */
-static void turn_away(struct dcf *dcf, struct dcf_station *s)
+/* Who begins to listen while a signal passes has missed its preamble: it is energy, until it is gone. */
+static void join(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb)
+{
+	if (dcf_rule(dcf, DCF_FORGET_SIGNALS) || !fading_leaves(dcf, tx, nb))
+		return;
+	nb->arrival = (struct arrival){ .here = true, .missed = true, .other = DCF_NOBODY };
+	add(s, &nb->link);
+	s->latest_other = tx->from;
+	s->latest_kind = tx->kind;
+}
+
+void medium_listen(struct dcf *dcf, struct dcf_station *s)
 {
 	struct dcf_station *other;
 	u16 i, slot, j;
 
-	for (i = 0; i < dcf->config.stations; i++) {
-		other = &dcf->station[i];
-		for (slot = 0; slot < 2; slot++)
-			for (j = 0; j < other->n_neighbours[slot]; j++)
-				if (other->neighbours[slot][j].station == s->index)
-					other->neighbours[slot][j].arrival = (struct arrival){ 0 };
-	}
 	s->rx.tx = NULL;
 	s->energy_aw = 0;
 	s->sensed = 0;
-	if (s->phase == AWAITING_CTS || s->phase == AWAITING_ACK)
-		timeline_set(dcf, s->index, EV_TIMEOUT, dcf->now);
+	for (i = 0; i < dcf->config.stations; i++) {
+		other = &dcf->station[i];
+		for (slot = 0; slot < 2; slot++)
+			for (j = 0; j < other->n_neighbours[slot]; j++) {
+				struct transmission *tx = &other->tx[slot];
+				struct neighbour *nb = &other->neighbours[slot][j];
+
+				if (nb->station != s->index)
+					continue;
+				nb->arrival = (struct arrival){ 0 };
+				if (!s->off && s->freq == tx->freq && j >= tx->gone && j < tx->heard)
+					join(dcf, s, tx, nb);
+			}
+	}
+	s->idle_since = dcf->now;
 	update_busy(dcf, s);
-}
-
-/* Another channel: what is in the air there now goes unheard. */
-void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq)
-{
-	if (s->freq != freq)
-		turn_away(dcf, s);
-	s->freq = freq;
-}
-
-/* Other ears: likewise. */
-void medium_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw)
-{
-	if (s->rx_threshold_aw != rx_threshold_aw || s->cs_threshold_aw != cs_threshold_aw)
-		turn_away(dcf, s);
-	s->rx_threshold_aw = rx_threshold_aw;
-	s->cs_threshold_aw = cs_threshold_aw;
-}
-
-/* Off, a station hears nothing, and so answers nothing; what is in the air already goes on, the rest is not sent. */
-void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on)
-{
-	if (s->off == !on)
-		return;
-	s->off = !on;
-	turn_away(dcf, s);
-	if (!on)
-		exchange_abandon(dcf, s);
 }

@@ -8,7 +8,7 @@ static bool acceptable(const struct dcf_frame *f)
 {
 	int i;
 
-	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate)
+	if (f->len < DCF_HDR_LEN || f->len > DCF_MAX_LEN || !f->stage[0].rate || !f->freq)
 		return false;
 	for (i = 0; i < DCF_STAGES; i++)
 		if (f->stage[i].rate && (dcf_rate_index(f->stage[i].rate) < 0 || !f->stage[i].count))
@@ -63,7 +63,6 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	}
 	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
 								  dcf_find_address(dcf, dcf_addr1(frame->bytes));
-	medium_retune(dcf, s, frame->freq);
 	address_sends(dcf, s);
 	frame->holders = 1;
 	a->queued++;

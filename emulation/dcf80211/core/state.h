@@ -38,6 +38,7 @@ struct timeline {
 struct arrival {
 	bool here, forgotten;
 	bool faded; /* it is nothing here */
+	bool missed; /* its beginning: it is energy only */
 	u8 outcome; /* so far */
 	u8 other_kind;
 	u16 other; /* who spoilt it */
@@ -113,6 +114,7 @@ enum dcf_phase { CONTENDING, SENDING_RTS, AWAITING_CTS, CLEARED, SENDING_DATA, A
 /* First what each signal that comes or goes touches, in few lines of the cache; then what a transmission does; then the rest. */
 struct dcf_station {
 	u16 index, freq;
+	u16 told_freq; /* where to be until a frame wants to be elsewhere */
 	bool off; /* it hears nothing: its interface is down */
 	bool promiscuous;
 
@@ -237,9 +239,15 @@ static inline struct transmission *medium_next_tx(struct dcf_station *s)
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
-void medium_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
-void medium_switch(struct dcf *dcf, struct dcf_station *s, bool on);
-void medium_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw);
+/* Begin to listen: to nothing that has begun before. */
+void medium_listen(struct dcf *dcf, struct dcf_station *s);
+
+/* tuning.c */
+void tuning_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
+/* EV_ACCESS, of a frame of that channel, which is another. */
+void tuning_follow(struct dcf *dcf, struct dcf_station *s, u16 freq);
+void tuning_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw);
+void tuning_switch(struct dcf *dcf, struct dcf_station *s, bool on);
 
 /* neighbours.c */
 /* Give @s its part of the memory for all. */
@@ -321,6 +329,8 @@ void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly);
 
 /* edca.c */
 void edca_init(struct dcf *dcf, struct dcf_station *s);
+/* The function that sends now: EV_ACCESS. */
+const struct access *edca_due(const struct dcf *dcf, const struct dcf_station *s);
 /* EV_ACCESS: the function that sends, as the holder; the others have counted their slots, or collided with it. */
 void edca_win(struct dcf *dcf, struct dcf_station *s);
 /* Those whose slot was the holder's too: once it has begun to send. */

@@ -111,8 +111,9 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
             pcapng.write(records, radios(files.read_json(where / "plan.json", folder)), Path(there))
             files.write(folder / file, (Path(there) / TRACE).read_bytes())
         say(f"*** {len(records.tx)} frames in {folder / file}")
-    except (OSError, ValueError) as error:  # not the network's end
-        say(f"*** capture: {error}")
+    except (OSError, ValueError, MemoryError) as error:  # not the network's end
+        of = getattr(error, "filename", None)
+        say(f"*** capture: {Path(of).name}: {getattr(error, 'strerror', '')}" if of else f"*** capture: {error}")
 
 
 def show_motion(where: Path) -> None:

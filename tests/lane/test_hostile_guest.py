@@ -9,6 +9,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -61,10 +62,11 @@ def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def at() -> Iterator[Path]:
     """In memory, if that can be: folders are made by the hundred thousand."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        os.chmod(folder, 0o755)  # lanes of root's are nobody's
-        prey(Path(folder, "outside"))
-        yield Path(folder)
+    folder = tempfile.mkdtemp(dir=memory)
+    os.chmod(folder, 0o755)  # lanes of root's are nobody's
+    prey(Path(folder, "outside"))
+    yield Path(folder)
+    tree.remove(folder)
 
 
 def tried(at: Path, kind: str, share: float, way: Callable[[Ways, Path], object]) -> None:
@@ -188,3 +190,83 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
         return prompt
 
     tried(at, "reports", 0.3, way)
+
+
+DEEDS = """
+import os, sys
+sys.path.insert(0, "/run/lab/checkout")
+from emulation.lane import guest, syscalls
+outside, run = {outside!r}, os.environ["DCFLAB_RUN"]
+
+def deep(at, depth=1200):
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.symlink(outside, "out", dir_fd=at)
+"""
+WHILE_IT_RUNS = """
+trace = run + "/run1-1/air.trace"
+os.rename(trace, trace + ".kept")
+for trap in (lambda: os.symlink("/dev/zero", trace), lambda: os.mkfifo(trace)):
+    trap()
+    guest.report(capture="new.pcapng", run="run1-1", now_ns=1)
+    guest.read_line("has it looked?")
+    os.unlink(trace)
+os.rename(trace + ".kept", trace)
+for name in ("run1-1/run.json", "run1-1/run.json.new", "run1-1/air.pcapng", "result.json"):
+    os.symlink(outside + "/precious", run + "/" + name)
+deep(os.open(run + "/run1-1", os.O_RDONLY))
+"""
+IN_ITS_SCRATCH = """
+private = os.path.dirname(next(word for word in open("/proc/cmdline").read().split() if word.endswith("/boot.json")))
+os.mkdir("/run/private")
+syscalls.mount("hostfs", "/run/private", data=private)
+found = os.stat(outside)
+open("/run/private/lent.json", "w").write(f'[["{{outside}}", {{found.st_dev}}, {{found.st_ino}}]]')
+deep(os.open("/run/private", os.O_RDONLY))
+os.chmod("/run/private", 0)
+print(private, flush=True)
+import signal
+signal.pause()
+"""
+PLAYED = """
+import sys
+from pathlib import Path
+from emulation.lanes import Listener, virtual
+virtual.run(Path(sys.argv[1]), {}, Path(sys.argv[2]), ["script", sys.argv[3]], listener=Listener())
+"""
+
+
+def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
+    """In a lane: it has the host look at traps, and leaves some where the host is about to write."""
+    before, lines = snapshot(at / "outside"), list[str]()
+    (at / "mine.py").write_text(SCRIPT + DEEDS.format(outside=str(at / "outside")) + WHILE_IT_RUNS)
+    (at / "run").mkdir()
+    lab, script = Lab(prepared.kernel.linux, prepared.modules), Script(path=str(at / "mine.py"), seeds=[1])
+    with watched():
+        played = play_script(lab, script, at / "run", Listener(line=lines.append, ask=lambda prompt: "yes"))
+    assert played.error is None and [outcome.run.variant for outcome in played.outcomes] == ["run1"]
+    assert lines == [f"*** capture: air.trace: it is {what}" for what in ("a link", "no plain file")]
+    for name in ("result.json", "run1-1/run.json", "run1-1/air.pcapng"):
+        assert not (at / "run" / name).is_symlink() and (at / "run" / name).stat().st_size > 100
+    assert snapshot(at / "outside") == before
+    tree.remove(str(at / "run"))
+
+
+def test_a_guest_whose_host_is_killed(at: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has put into its scratch folder is believed by nobody, and goes."""
+    monkeypatch.undo()  # notes are where that host looks for them
+    before = snapshot(at / "outside")
+    (at / "mine.py").write_text(DEEDS.format(outside=str(at / "outside")) + IN_ITS_SCRATCH)
+    (at / "run").mkdir()
+    command = [sys.executable, "-u", "-c", PLAYED, prepared.kernel.linux, at / "run", at / "mine.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout
+        private = Path(host.stdout.readline().strip())
+        assert private.name.startswith(".dcflab-lane-")
+        host.kill()
+    with watched(), scratch("next", str(private.parent)):
+        assert not private.exists()
+    assert snapshot(at / "outside") == before

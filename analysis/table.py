@@ -333,6 +333,11 @@ def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
     said += ", mean ± 95 % confidence" if len(seeds) > 1 else ""
     lasted = sorted({round(run.air_s, 3) for run in runs})
     said += f"; {'..'.join(f'{s:g}' for s in dict.fromkeys((lasted[0], lasted[-1])))} s"
+    return "; ".join(filter(None, [said, flags(options)]))
+
+
+def flags(options: Mapping[str, object]) -> str:
+    """Options as a command line has them."""
     words = []
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -341,7 +346,7 @@ def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
         elif value is not None:
             several = isinstance(value, tuple) and any("," in str(each) for each in value)  # of an option that repeats
             words += [f"--{flag} {shlex.quote(_word(each))}" for each in (value if several else (value,))]  # type: ignore[attr-defined]
-    return "; ".join(filter(None, [said, " ".join(words)]))
+    return " ".join(words)
 
 
 def _word(value: object) -> str:

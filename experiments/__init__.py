@@ -31,6 +31,7 @@ class Study:
     variants and cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`:
     the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
     variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
+    `open`: options that it does not say, so that to choose another value is still the same study.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Study:
     published: Published = field(default_factory=dict)
     core_s: float = 0.0
     repetition: tuple[float, int] | None = None
+    open: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Raises TypeError for what cannot be a study, ValueError for one of nothing."""

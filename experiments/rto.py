@@ -14,7 +14,7 @@ GOODPUT = "goodput_segments"
 
 STUDY = Study(
     name="rto",
-    title="Retransmission timeouts: 5 hops, 140 s (seed 003, table 3.7)",
+    title="Retransmission timeouts: 5 hops (seed 003, table 3.7)",
     topology="string",
     options={"stations": 6, "rts": "full", "window_limit": 64, "seconds": 140, "trace": False},
     seeds="1..10",

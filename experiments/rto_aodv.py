@@ -11,7 +11,7 @@ from experiments import rto
 STUDY = replace(
     rto.STUDY,
     name="rto-aodv",
-    title="Retransmission timeouts over AODV: 5 hops, 140 s (seed 003, table 3.7)",
+    title="Retransmission timeouts over AODV: 5 hops (seed 003, table 3.7)",
     options={**rto.STUDY.options, "like": "ns2", "routing": "aodv,preset=thesis"},
     quantities={**rto.STUDY.quantities, "flows.0.route.without_s": "without a route, s"},
 )

@@ -39,6 +39,7 @@ STUDY = Study(
     options={"stations": 5, "spacing": 200, "seconds": 120, "window_limit": 64},
     variants={"full": {"rts": "full"}, "partial": {"rts": "partial"}, "none": {"rts": "none"}},
     names={"full": "Full", "partial": "Partial", "none": "No"},
+    open=("basic_rates", "preamble"),
     published={"": PUBLISHED},
     claims=[
         Claim("C1", "goodput: No > Partial > Full", order("goodput_segments", "none", "partial", "full")),

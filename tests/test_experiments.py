@@ -19,6 +19,7 @@ from rich.console import Console
 
 import experiments
 from analysis.claims import judge
+from analysis.findings import Findings
 from analysis.load import load
 from analysis.packed import unpack
 from analysis.result import (
@@ -26,6 +27,7 @@ from analysis.result import (
     Counts,
     Failures,
     FlowResult,
+    Host,
     InFlight,
     Result,
     Run,
@@ -36,10 +38,11 @@ from analysis.summaries import RouteSummary
 from analysis.table import study_tables
 from emulation.cli.options import asked_for, specification_of
 from emulation.cli.playing import say_speed
-from emulation.cli.reporting import published_for
-from emulation.cli.study import Names, cost, tasks_of
+from emulation.cli.reporting import findings_of, published_for
+from emulation.cli.study import Names, cost, tasks_for, tasks_of
 from emulation.play.lab import Lab
 from emulation.play.run import Outcome, Task, name_of
+from emulation.specification import flatten
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = (ROOT / "docs/studies.md").read_text()
@@ -223,12 +226,79 @@ def test_a_study_says_what_it_costs() -> None:
     assert cost(dataclasses.replace(small, core_s=0.0)) == ""
 
 
+def result_of(study: experiments.Study, tasks: list[Task], seconds: float = 120) -> Result:
+    """What these runs leave."""
+    asked, *others = (flatten(task.specification) for task in tasks)
+    changes = [{}, *({name: value for name, value in other.items() if value != asked.get(name)} for other in others)]
+    runs = [made_up(task).model_copy(update={"air_s": seconds, "changes": changes[n]}) for n, task in enumerate(tasks)]
+    asked = tasks[0].specification.model_dump(mode="json")
+    return Result(experiment=study.name, specification=asked, runs=runs, host=Host(lane="virtual"))
+
+
+SAME = {
+    "rts-cts": {"stations": 5, "rate": 2, "mss": 1460, "preamble": "short"},
+    "sca-strings": {"rts": "full"},
+    "sca-mobile": {"routing": "dsr,preset=cmu"},
+    "testbed-windows": {"placement": 2},
+}
+FREELY = {"seconds": 10.0, "trace": False, "views": "no", "like": "ns2", "eifs": "frame", "reception": "sinr",
+          "plugins": [str(ROOT)]}  # fmt: skip
+OTHERWISE = [
+    ("rts-cts", {"stations": 6}, "--stations 6", "--stations 5"),
+    ("rts-cts", {"spacing": 100, "rate": 11.0}, "--rate 11.0 --spacing 100.0", "--rate 2.0, --spacing 200.0"),
+    ("rts-cts", {"recorders": "adaptive_retries"}, "--recorders adaptive_retries", "no --recorders"),
+    ("rts-cts", {"window_limit": 8}, "--window-limit 8", "--window-limit 64"),
+    ("rts-cts", {"motion": "line,node=sta1"}, "--motion model=line", "no --motion"),
+    ("sca-strings", {"rts": "none"}, "--rts none", "--rts full"),
+    ("rts-meshes", {"size": "4x4"}, "--size 4x4", "--size 5x5"),
+    ("rto", {"routing": "olsr"}, "--routing kind=olsr", "--routing kind=static"),
+]
+
+
+def findings_with(name: str, given: dict[str, Any]) -> tuple[Findings, str]:
+    """What runs of a study are found to be, and all that is shown of it."""
+    study = experiments.find(name)
+    cells = [(next(iter(study.cases)), variant) for variant in study.variants]
+    tasks = tasks_for(study, cells, [1], given, specification=asked_for)
+    found = findings_of(study, result_of(study, tasks), "")
+    console = Console(width=300, record=True, file=io.StringIO())
+    console.print(found.title, *found.tables)
+    return found, console.export_text()
+
+
+@pytest.mark.parametrize(("name", "given", "now", "own"), OTHERWISE)
+def test_another_study_than_it_is_not_compared(name: str, given: dict[str, Any], now: str, own: str) -> None:
+    """What defines it is what it is: its title does not say what is not so, no published number is shown beside what is
+    another thing, no claim is judged, and that is said."""
+    found, shown = findings_with(name, given)
+    assert found.title.startswith(f"{name} with ") and now in found.title
+    assert "published" not in shown and list(found.claims) == []
+    (said,) = found.troubles
+    assert f"are not of the study {name}, which has" in said and own in said
+    assert "no published number is shown beside theirs, and no claim is judged" in said
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_does_not_define_a_study_leaves_it_what_it_is(name: str) -> None:
+    """For how long, under which rules of the air, what is recorded; and what is given as it is."""
+    study = experiments.find(name)
+    for given in (SAME[name], *({option: value} for option, value in FREELY.items())):
+        found, shown = findings_with(name, given)
+        assert found.title.startswith(study.title.split(":")[0]) and len(found.claims) == len(study.claims)
+        assert ("published" in shown) == bool(study.published) and not found.troubles
+
+
+@each
+def test_no_title_says_for_how_long(study: experiments.Study) -> None:
+    """As that does not make it another study."""
+    assert f" {study.options['seconds']:g} s" not in study.title
+
+
 def test_published_counts_are_of_the_duration() -> None:
     """The study's own duration leaves the published numbers alone; another scales their counts."""
     study = experiments.find("rts-cts")
     for seconds, factor in ((120, 1), (20, 1 / 6)):
-        runs = [made_up(task).model_copy(update={"air_s": seconds}) for task in tasks_of(study, [1], {})]
-        published, by = published_for(study, runs)
+        published, by = published_for(study, result_of(study, tasks_of(study, [1], {"seconds": seconds}), seconds))
         assert by == pytest.approx(factor)
         assert published[""]["full"]["col.data"] == pytest.approx(79 * factor)
         assert published[""]["full"]["in_flight.data"] == 3.278

@@ -14,12 +14,16 @@ from analysis import load
 from analysis.capture import CaptureError
 from analysis.findings import NOT_TESTED, Findings, Judged
 from analysis.result import Result, Run, read
-from analysis.table import Published, conditions, scaled
+from analysis.table import Published, conditions, flags, scaled
 from analysis.trace import TraceError
+from emulation.cli.options import asked_for
 from emulation.cli.playing import command_line
 from emulation.play import traces
 from emulation.play.errors import Failure
 from emulation.play.run import Outcome, name_of
+from emulation.specification import flat, flatten
+from emulation.specification.measurement import Measurement
+from emulation.specification.medium import LIKE
 from experiments import Study
 
 if TYPE_CHECKING:
@@ -28,6 +32,12 @@ if TYPE_CHECKING:
     from analysis.tcp_flows import Flow as TcpFlow
 
 REPORT, RESULT = "report.html", "result.json"
+LONGEST = 60  # of an option, in a title
+# Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air it is
+# run, what is recorded, and what is at hand.
+DRAWS = {"placement"}
+FREE = {*Measurement.model_fields, *DRAWS, "like", *(name for rules in LIKE.values() for name in rules),
+        "modules", "plugins", "unreachable"} - {"recorders"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,34 @@ def first_seed(outcomes: Sequence[Outcome]) -> list[Run]:
     return [outcome.run for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
 
 
-def published_for(study: Study, runs: Sequence[Run]) -> tuple[Published, float]:
+def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
+    """What makes runs another study than this one: options that they have otherwise, as the study has them and as they
+    are. Of a study with which nothing is compared there are none."""
+    if not (study.published or study.claims):
+        return {}
+    run = result.runs[0]  # of what is given for all, one tells
+    theirs = {**flat(result.specification), **run.changes}
+    chosen = {**study.options, **study.cases.get(run.case, {}), **study.variants.get(run.variant, {})}
+    drawn = {name: theirs[name] for name in DRAWS & theirs.keys()}
+    own = flatten(asked_for(study.topology, {**chosen, **drawn}))
+    there = [name for name in own if name in theirs and name not in FREE and name not in study.open]
+    return {name: (own[name], theirs[name]) for name in there if defining(name, own[name], theirs[name])}
+
+
+def defining(name: str, own: Any, now: Any) -> bool:
+    """Whether an option is otherwise, so that a study is another one. A routing's own parameters are its programs'
+    business, as its rules are the air's."""
+    if name == "routing":
+        own, now = own.get("kind"), now.get("kind")
+    return bool(own != now)
+
+
+def published_for(study: Study, result: Result) -> tuple[Published, float]:
     """The published numbers, which are of the study's own duration, with their counts scaled to that of these runs, and
-    by how much."""
+    by how much; none for runs of another study."""
+    runs = result.runs
+    if otherwise(study, result):
+        return {}, 1.0
     factor = runs[0].air_s / float(str(study.options.get("seconds", runs[0].air_s)))
     return (study.published, 1.0) if abs(factor - 1) < 1e-3 else (scaled(study.published, factor), factor)
 
@@ -68,23 +103,40 @@ def findings_of(study: Study, result: Result, said: str) -> Findings:
     from analysis.flow_tables import flow_tables, troubles
     from analysis.table import case_name, study_tables
 
-    title, runs = study.title, result.runs
+    title, runs, other = study.title, result.runs, otherwise(study, result)
+    if other:
+        title = f"{study.name} with {' '.join(brief(name, now) for name, (_, now) in other.items())}"
     if len(study.cases) > len({run.case for run in runs}) == 1:
         title += f": {case_name(runs[0].case, study.names, study.rows)}"
-    published, factor = published_for(study, runs)
+    published, factor = published_for(study, result)
     if published and factor != 1:
         said += f"; published counts are scaled by {factor:.3g} to this time"
     tables = study_tables(
         "", runs, published=published, names=study.names, rows=study.rows, quantities=quantities_of(study, runs)
     )
     claims = []
-    for claim in study.claims:
+    for claim in () if other else study.claims:
         try:
             claims.append(Judged.of(judge(claim, runs).lines(study.names, study.rows, study.quantities)))
         except NotTested as error:
             claims.append(Judged(claim.name, NOT_TESTED, claim.text, [str(error)]))
     beside = flow_tables(runs) if not study.claims and len({run.case for run in runs}) == 1 else []
-    return Findings(title, said, tables, beside, troubles(runs), claims)
+    return Findings(title, said, tables, beside, [*another(study, other), *troubles(runs)], claims)
+
+
+def another(study: Study, other: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """That runs are of another study, in a sentence."""
+    if not other:
+        return []
+    own = ", ".join(brief(name, value) for name, (value, _) in other.items())
+    return [f"These runs are not of the study {study.name}, which has {own}: no published number is shown beside "
+            "theirs, and no claim is judged."]  # fmt: skip
+
+
+def brief(name: str, value: Any) -> str:
+    """An option, of which a sentence has room for so much."""
+    said = flags({name: value}) if value not in (None, [], ()) else f"no --{name.replace('_', '-')}"
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
 
 
 def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
@@ -107,7 +159,7 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
     """The report of a study's runs in this folder, which this program's command line made."""
     from analysis.report import Report
 
-    published, _ = published_for(study, result.runs)
+    published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
     return Report(findings, result, command_line(), str(folder), study.names, study.rows, quantities, published,
                   seen.flights, seen.flows)  # fmt: skip

@@ -210,7 +210,7 @@ def draw_study(
     from analysis.table import shown as of_table
 
     runs, names = result.runs, dict(study.names)
-    published, _ = published_for(study, runs)
+    published, _ = published_for(study, result)
     said = say(runs)
     if len({run.case for run in runs}) > 1:
         for path, label in of_table(study.quantities, runs, published).items():

@@ -138,12 +138,16 @@ def sections(specification: Specification) -> dict[str, Any]:
 
 def flatten(specification: Specification) -> dict[str, JsonValue]:
     """The flat options that make this specification, all of them, as JSON; a topology's parameters among them."""
-    nested = specification.model_dump(mode="json")
-    flat = {name: value for section in SECTIONS for name, value in nested[section].items()}
-    parameters = flat.pop("parameters")
-    if flat["own"] is None:
-        del flat["own"]
-    return {**flat, **parameters}
+    return flat(specification.model_dump(mode="json"))
+
+
+def flat(nested: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """The same of a specification as JSON, as a result has it; of what is none, as far as it is one."""
+    found = {name: value for section in SECTIONS for name, value in dict(nested.get(section) or {}).items()}
+    parameters = dict(found.pop("parameters", None) or {})
+    if found.get("own") is None:
+        found.pop("own", None)
+    return {**found, **parameters}
 
 
 def unflatten(flat: Mapping[str, JsonValue], trust: Trust = NOBODY) -> Specification:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 
 import experiments
 from analysis.claims import Finding, Of, Sure, line_of
 from analysis.table import case_name, number
 from emulation.claims.looks import State
-from emulation.claims.record import FILE, Claims, Record, Standing, Tested, text, versions
+from emulation.claims.record import FILE, Claims, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
 from experiments import Study
 
@@ -95,7 +96,10 @@ def ratios(findings: Sequence[Finding]) -> str:
 
 
 def file(claims: Claims) -> None:
-    """Work out the state of all claims, and write claims.json and claims.md. Raises OSError."""
+    """Work out the state of all claims, by all seeds that there are, and write claims.json and claims.md. Raises
+    OSError."""
+    claims = copy(claims)
+    claims.look = Look()
     claims.record.claims = standings(claims)
     for path, what in ((FILE, text(claims.record)), (PAGE, page(claims.record))):
         half = path.with_suffix(".new")

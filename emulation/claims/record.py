@@ -99,11 +99,20 @@ class Tested:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class Look:
+    """At which seeds to look, of those that there are (none named: at all), and with which confidence."""
+
+    seeds: Sequence[int] = ()
+    confidence: float = CONFIDENCE
+
+
 @dataclass
 class Claims:
-    """A record, and what follows from it."""
+    """A record, and what follows from it at one look, the same wherever it is told."""
 
     record: Record = field(default_factory=Record)
+    look: Look = Look()
     _paths: dict[str, dict[tuple[str, str], set[str]]] = field(default_factory=dict)
     _definitions: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
@@ -148,8 +157,8 @@ class Claims:
                     if (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
                         ours.take(theirs)
 
-    def tested(self, study: Study, claim: Claim, seeds: Sequence[int] = (), confidence: float = CONFIDENCE) -> Tested:
-        """What was found of a study's claim, with these seeds or all that it has."""
+    def tested(self, study: Study, claim: Claim) -> Tested:
+        """What was found of a study's claim."""
         cells = [self._cell(study, case, variant) for case, variant, _ in claim.cells]
         there = [cell for cell in cells if cell]
         if not there:
@@ -161,7 +170,8 @@ class Claims:
             return Tested(study, claim, None, "its runs are of more than one version")
         common = set.intersection(*(set(cell.seeds) for cell in there))
         try:
-            chosen = sorted(common & set(seeds) if seeds else common)
+            chosen = sorted(common & set(self.look.seeds) if self.look.seeds else common)
+            confidence = self.look.confidence
             verdict = weigh(claim, lambda *of: self._read(study, *of), chosen, confidence) if chosen else None
         except NotTested as error:
             return Tested(study, claim, None, str(error))

@@ -19,9 +19,9 @@ import experiments
 from analysis.claims import Sure, Verdict
 from emulation import lanes
 from emulation.claims.junit import suites
-from emulation.claims.looks import CONFIDENCE, LOOKS, MOST, State, needs
+from emulation.claims.looks import LOOKS, MOST, State, needs
 from emulation.claims.page import file, in_all, standing, standings
-from emulation.claims.record import FILE, Claims, Tested, made_now, read
+from emulation.claims.record import FILE, Claims, Look, Tested, made_now, read
 from emulation.claims.schedule import Schedule, Unit
 from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.cli.study import tasks_for
@@ -63,7 +63,8 @@ def callback(
     if unknown := next((number for number in chosen if number not in there), None):
         raise Misuse(f"there is no claim {unknown!r}; there are: {', '.join(there)}")
     try:
-        claims = Claims(read() if write or not chosen else Claims().record)
+        look = Look(seeds, ONE_LOOK) if seeds else Look()
+        claims = Claims(read() if write or not chosen else Claims().record, look)
     except ValueError as error:
         raise Failure(f"{FILE}: {error}") from None
     for other in merge:
@@ -85,9 +86,9 @@ def callback(
     if junit:
         write_junit(junit, suites(claims, chosen or list(there)))
     if as_json:
-        click.echo(json.dumps(told(claims, chosen or list(there), seeds), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(told(claims, chosen or list(there)), indent=1, ensure_ascii=False))
     elif chosen:
-        show(claims, chosen, seeds)
+        show(claims, chosen)
     else:
         listing(claims)
     if failed:
@@ -115,8 +116,12 @@ class Bench:
         while units:
             wanted = [(unit, seeds or self.schedule.next(unit)) for unit in units]
             todo = [(unit, some) for unit, some in wanted if some]
-            for study in dict.fromkeys(study.name for (study, _), _ in todo):
-                self.run([(unit, some) for unit, some in todo if unit[0].name == study])
+            by_study = {study: [pair for pair in todo if pair[0][0].name == study]
+                        for study in dict.fromkeys(study.name for (study, _), _ in todo)}  # fmt: skip
+            planned = [(some, self.sweep(some)) for some in by_study.values()]
+            self.announce([sweep for _, sweep in planned if sweep])
+            for some, sweep in planned:
+                self.run(some, sweep)
             units = [] if seeds or self.failed else [unit for unit, _ in todo]
 
     def all(self) -> None:
@@ -130,7 +135,8 @@ class Bench:
         try:
             while left:
                 name = min(left, key=lambda name: weights[name])
-                if not (seeds := self.schedule.next(left[name])) or not self.run([(left[name], seeds)]):
+                wanted = [(left[name], seeds) for seeds in [self.schedule.next(left[name])] if seeds]
+                if not wanted or not self.run(wanted):
                     del left[name]
                     continue
                 # The study's other claims share its runs.
@@ -138,15 +144,29 @@ class Bench:
         except TimeUp:
             say("the time is up; the same command goes on")
 
-    def run(self, wanted: Sequence[tuple[Unit, list[int]]]) -> bool:
-        """Play what is missing of one study for these claims and seeds, and take it in, however it ends; says whether
-        all of it was found. What cannot be done in the time that is left is left out."""
-        study = wanted[0][0][0]
+    def announce(self, sweeps: Sequence[Sweep]) -> None:
+        """Say how many runs a look takes in all, and how long, before the first of them; of several studies, which each
+        tell their own."""
+        missing = sum(len(sweep.missing) for sweep in sweeps)
+        if len(sweeps) < 2 or not missing:
+            return
+        found = [sweep.estimate(self.place.jobs) for sweep in sweeps]
+        guessed, seconds = sum(guessed for _, guessed in found), sum(seconds for seconds, _ in found)
+        what = f", a guess: nothing like {guessed:,} of them was run here before" if guessed else ""
+        say(f"{missing:,} runs of {len(sweeps)} studies are to be made: about {duration(seconds)}{what}")
+
+    def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
+        """The runs that one study needs for these claims and seeds; None if there are all."""
         found = [task for unit, seeds in wanted for task in self.schedule.tasks(unit, seeds)]
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
-        if not tasks:
+        return Sweep(self.lab, tasks, self.store, wanted[0][0][0].core_s) if tasks else None
+
+    def run(self, wanted: Sequence[tuple[Unit, list[int]]], planned: Sweep | None = None) -> bool:
+        """Play what is missing of one study for these claims and seeds, as `planned` if it was, and take it in, however
+        it ends; says whether all of it was found. What cannot be done in the time that is left is left out."""
+        study, sweep = wanted[0][0][0], planned or self.sweep(wanted)
+        if sweep is None:
             return True
-        sweep = Sweep(self.lab, tasks, self.store, study.core_s)
         if self.until is not None:
             if (left := self.until - time.monotonic()) <= 0:
                 raise TimeUp
@@ -173,7 +193,7 @@ def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]
     return tasks_for(study, cells, seeds, {})
 
 
-def told(claims: Claims, numbers: Iterable[str], seeds: list[int] | None) -> list[dict[str, Any]]:
+def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
     """For programs: each claim, what is known of it, and every check with its numbers."""
     found = []
     for number in numbers:
@@ -187,7 +207,7 @@ def told(claims: Claims, numbers: Iterable[str], seeds: list[int] | None) -> lis
                 "wilcoxon": known(finding.wilcoxon),
             }
             for study, claim in claims.of(number)
-            if (verdict := claims.tested(study, claim, seeds or (), confidence(seeds)).verdict)
+            if (verdict := claims.tested(study, claim).verdict)
             for n, finding in enumerate(verdict.findings)
         ]  # fmt: skip
         what = {"number": number, "seed": said.seed, "section": said.section, "text": said.text}
@@ -204,16 +224,13 @@ def check_lines(study: Study, verdict: Verdict) -> list[str]:
     return [line.strip() for line in verdict.lines(study.names, study.rows, study.quantities)[1:]]
 
 
-def confidence(seeds: list[int] | None) -> float:
-    return ONE_LOOK if seeds else CONFIDENCE
-
-
-def show(claims: Claims, numbers: Sequence[str], seeds: list[int] | None) -> None:
+def show(claims: Claims, numbers: Sequence[str]) -> None:
     """For people: these claims, check by check."""
-    if seeds:
-        click.echo(f"One look, at the seeds that were given: intervals of {100 * ONE_LOOK:.0f} %.")
+    percent = f"{100 * claims.look.confidence:.0f} %"
+    if claims.look.seeds:
+        click.echo(f"One look, at the seeds that were given: intervals of {percent}.")
     else:
-        click.echo(f"Intervals of {100 * CONFIDENCE:.0f} %: of up to {len(LOOKS)} looks (docs/studies.md).")
+        click.echo(f"Intervals of {percent}: of up to {len(LOOKS)} looks (docs/studies.md).")
     for number in numbers:
         said, known = experiments.numbered()[number], standing(claims, number)
         state = status(known.state, known.found, known.seeds, known.checks)
@@ -224,8 +241,7 @@ def show(claims: Claims, numbers: Sequence[str], seeds: list[int] | None) -> Non
         for name, units in of_studies:
             click.echo(f"  {name}")
             for study, claim in units:
-                one = claims.tested(study, claim, seeds or (), confidence(seeds))
-                for line in lines_of(one):
+                for line in lines_of(claims.tested(study, claim)):
                     click.echo(f"    {line}")
         if known.state == State.EXPLAINED.value:
             click.echo(f"  {said.explained} ({said.finding})")

@@ -27,7 +27,7 @@ from emulation.play.run import Task, name_of, play
 from emulation.play.session import failures
 from emulation.play.store import GONE, Store, key
 
-UNKNOWN_COST = 1 / 50  # of a second for each second of air, where nothing like it was ever run here
+UNKNOWN_COST = 1 / 500  # of a second for each second of air and node, where nothing like it was ever run here
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,11 @@ def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
         return Failed(str(error))
 
 
+def size(task: Task) -> float:
+    """What a run's cost grows with: seconds of air, and nodes."""
+    return task.specification.measurement.seconds * len(task.specification.network.standing().nodes)
+
+
 def killed(how: Killed) -> Failed:
     return Failed(f"its process {how.how}; if memory was short, --jobs 1 takes less of it")
 
@@ -118,12 +123,12 @@ class Sweep:
         """How many seconds the missing runs may take, so many side by side, and of how many of them that is a guess: by
         the others, if there are any, as nothing like it was ever run here."""
         missing = self.missing
-        costs = [(self.store.cost(task), task.specification.measurement.seconds) for task in missing]
+        costs = [(self.store.cost(task), size(task)) for task in missing]
         known_s = sum(cost for cost, _ in costs if cost is not None)
-        known_air_s = sum(air_s for cost, air_s in costs if cost is not None)
-        rate = known_s / known_air_s if known_air_s else UNKNOWN_COST
-        guess_s = 0.0 if known_air_s else self.guess_s
-        seconds = sum((guess_s or rate * air_s) if cost is None else cost for cost, air_s in costs)
+        known = sum(large for cost, large in costs if cost is not None)
+        rate = known_s / known if known else UNKNOWN_COST
+        guess_s = 0.0 if known else self.guess_s
+        seconds = sum((guess_s or rate * large) if cost is None else cost for cost, large in costs)
         return seconds / max(1, min(jobs, len(missing))), sum(cost is None for cost, _ in costs)
 
     def play(self, place: Place, heard: Heard = lambda index, far: None, most: int | None = None) -> None:

@@ -15,9 +15,11 @@ from analysis.claims import Check, Claim, Of, order
 from analysis.result import Run
 from analysis.table import value
 from emulation.claims import page, record
+from emulation.claims.junit import suites
 from emulation.claims.looks import LOOKS
-from emulation.claims.record import Claims, Record
+from emulation.claims.record import Claims, Look, Record
 from emulation.claims.schedule import Schedule
+from emulation.cli import claims as cli
 from emulation.cli.claims import Bench
 from emulation.play.run import Task
 from emulation.play.sweep import Here
@@ -128,8 +130,30 @@ def test_what_is_missing_is_said() -> None:
 def test_with_some_of_the_seeds() -> None:
     found = filled(range(1, 6))
     [unit] = found.of("C1")
-    verdict = found.tested(*unit, seeds=[2, 3, 77], confidence=0.95).verdict
+    found.look = Look([2, 3, 77], 0.95)
+    verdict = found.tested(*unit).verdict
     assert verdict and verdict.seeds == 2
+
+
+def test_all_that_is_told_of_a_look_is_of_that_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The state and how many checks hold, check by check, for programs and for a CI; what is written is of all."""
+    found = filled(range(1, 13))
+    found.look = Look([2, 3, 77], 0.95)
+    known = page.standing(found, "C1")
+    [told] = cli.told(found, ["C1"])
+    outcomes = [check["outcome"] for check in told["results"]]
+    assert {check["seeds"] for check in told["results"]} == {known.seeds} == {2}
+    assert known.checks.startswith(f"{outcomes.count('confirmed')} of {len(outcomes)} hold")
+    cli.show(found, ["C1"])
+    said = capsys.readouterr().out
+    assert "intervals of 95 %" in said and f"{known.state}, 2 seeds, {known.checks}" in said
+    assert "12 seeds" not in said + str(suites(found, ["C1"]))
+    for name in ("FILE", "PAGE"):
+        monkeypatch.setattr(page, name, tmp_path / name)
+    page.file(found)
+    assert found.look.seeds and json.loads((tmp_path / "FILE").read_text())["claims"]["C1"]["seeds"] == 12
 
 
 @pytest.mark.parametrize(
@@ -244,3 +268,25 @@ def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
     assert not changed, f"run ./dcflab claims --write; to test these again: ./dcflab claims {' '.join(changed)} --write"
     assert record.FILE.read_text() == record.text(now.record), "run ./dcflab claims --write"
     assert page.PAGE.read_text() == page.page(now.record), "run ./dcflab claims --write"
+
+
+def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of all its studies, and what they may take; of one, its sweep says it."""
+
+    class Planned:
+        def __init__(self, missing: int, seconds: float, guessed: int) -> None:
+            self.missing, self.seconds, self.guessed = [None] * missing, seconds, guessed
+
+        def estimate(self, jobs: int) -> tuple[float, int]:
+            return self.seconds, self.guessed
+
+    bench = Bench.__new__(Bench)
+    bench.place = Here(2)
+    bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)])  # type: ignore[list-item]
+    assert capsys.readouterr().err == (
+        "dcflab: 816 runs of 2 studies are to be made: about 18 min, a guess: nothing like 700 of them was run here "
+        "before\n"
+    )
+    bench.announce([Planned(800, 1000.0, 700)])  # type: ignore[list-item]
+    bench.announce([Planned(0, 0.0, 0), Planned(0, 0.0, 0)])  # type: ignore[list-item]
+    assert capsys.readouterr().err == ""

@@ -61,6 +61,9 @@ def test_what_it_may_take_is_known_from_its_like(lab: Lab, tmp_path: Path) -> No
     assert len(sweep.missing) == 6
     assert sweep.estimate(2) == (pytest.approx(6.0), 0)  # 6 runs of 2 s, two at a time
     assert sweep.estimate(100) == (pytest.approx(2.0), 0)
+    larger = Sweep(lab, [*sweep.tasks, task(1, seconds=10, stations=6)], store)
+    alike, grown = sweep.estimate(1)[0], larger.estimate(1)
+    assert grown == (pytest.approx(alike + 2.0 * 6 / 3), 1), "as much more as there are nodes"
 
 
 @dataclass(frozen=True)

@@ -318,14 +318,15 @@ class Core:
     def send(self, station: int, to: int | bytes, body: bytes, at: int, *, rate: int = 20, rts: bool = False,
              stages: list[tuple[int, int]] | None = None, short_preamble: bool = False, freq: int = 2412,
              no_ack: bool = False, cts_to_self: bool = False, priority: int | None = None,
-             farewell: bool = False, beacon: bool = False) -> None:  # fmt: skip
+             farewell: bool = False, beacon: bool = False, flags: int = 0, sequence: int = 0) -> None:  # fmt: skip
         """The kernel hands over a data frame of 24 + len(body) bytes at `at` ns; with a user priority, of two more; or
-        a farewell or a beacon, which are management."""
+        a farewell or a beacon, which are management. `flags` are Frame Control's, `sequence` is Sequence Control."""
         ra = to if isinstance(to, bytes) else address(to)
         kind, qos = (
             (0xC0 if farewell else 0x80 if beacon else 8, b"") if priority is None else (0x88, bytes((priority, 0)))
         )
-        content = bytes((kind, 0, 0, 0)) + ra + address(station) + b"\x02" * 6 + bytes(2) + qos + body
+        content = bytes((kind, flags, 0, 0)) + ra + address(station) + b"\x02" * 6
+        content += sequence.to_bytes(2, "little") + qos + body
         buffer = (c.c_uint8 * len(content)).from_buffer_copy(content)
         frame = Frame(bytes=buffer, len=len(content), freq=freq, no_ack=no_ack)
         for i, (stage_rate, count) in enumerate(stages or [(rate, 1)]):

@@ -74,6 +74,8 @@ static void send(struct dcf *dcf, u16 stations, u64 now)
 	f->bytes = calloc(1, f->len);
 	f->bytes[0] = draw(2) ? 8 : 0x88;
 	f->bytes[DCF_HDR_LEN - 1 + (f->len > DCF_HDR_LEN)] = draw(256);
+	f->bytes[1] = draw(2) * 4; /* a fragment, perhaps the next */
+	f->bytes[22] = draw(4);
 	address(f->bytes + 4, draw(stations + 1));
 	if (!draw(4))
 		f->bytes[4] = 0xff;

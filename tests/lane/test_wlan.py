@@ -224,3 +224,38 @@ def test_a_scan_amid_traffic_loses_none_of_it(bench, edca):
     pcapng.write(trace.read(folder / "air.trace"), medium.radios(plan), folder)
     apart = taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module)
     assert [one for one in apart if edca == "off" or "retries" not in one] == []  # collisions inside are not on the air
+
+
+FRAGMENTS = """
+import json
+from emulation.net import Infrastructure, Net, Wired
+net = Net(rate=11, seconds=2, window_limit=8)
+ap, a, h = net.addAccessPoint("ap1"), net.addStation("sta1", position="20,0,0"), net.addHost("h1")
+net.addLink(ap, a, cls=Infrastructure, ssid="lab")
+net.addLink(ap, h, cls=Wired)
+net.addFlow(a, h)
+with net:
+    net.start()
+    a.cmd("iw phy $(cat /sys/class/net/sta1-wlan0/phy80211/name) set frag 600")
+    print(json.dumps(net.run()["applications"][0]["delivered_bytes"]))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("iw"), reason="iw is not installed")
+def test_fragments_are_sent_in_bursts(bench):
+    """mac80211 cuts a segment into three; SIFS, ACK and SIFS are between them, and the access point's mac80211 puts
+    them together again."""
+    (delivered,) = map(json.loads, bench.script(FRAGMENTS))
+    folder = bench.folder / "run1-1"
+    plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
+    module = [station["counters"] for station in lane["air"]["stations"]]
+    whole = module[1]["end"]["tcp_data"]["ACKED"]
+    assert delivered > 500_000 and abs(delivered // 1460 - whole) <= 1
+    assert set(module[1]["end"]["tcp_data"]) == {"ACKED"} and module[1]["end"]["other"]["ACKED"] >= 2 * whole - 2
+    tx = trace.read(folder / "air.trace").tx
+    mine = tx[(tx["station"] == 1) & (tx["kind"] != trace.Kind.ACK)]
+    gap = mine["start_ns"][1:] - (mine["start_ns"] + mine["duration_ns"])[:-1]
+    goes_on = (mine["kind"] == trace.Kind.TCP_DATA)[:-1]
+    assert set(gap[goes_on & (mine["attempt"][1:] == 1)].tolist()) <= {304_000 + 2 * 10_000 + 2 * 67}
+    pcapng.write(trace.read(folder / "air.trace"), medium.radios(plan), folder)
+    assert taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module) == []

@@ -128,7 +128,7 @@ static void collide(struct dcf *dcf, struct dcf_station *s, struct access *a)
 		return access_widen(dcf, s, a);
 	a->cw = a->edca.cw_min;
 	access_backoff(dcf, s, a);
-	queue_end(dcf, s, a, f->stage[f->at_stage].rts ? DCF_RTS_LIMIT : DCF_SHORT_LIMIT);
+	queue_give_up(dcf, s, a, f->stage[f->at_stage].rts ? DCF_RTS_LIMIT : DCF_SHORT_LIMIT);
 }
 
 void edca_collide(struct dcf *dcf, struct dcf_station *s)
@@ -145,9 +145,11 @@ u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchang
 	const struct dcf_frame *next = held_frame(s)->next;
 	u64 more;
 
+	if (queue_goes_on(held_frame(s))) /* whatever the limit */
+		return dcf->config.phy.sifs_ns + exchange_duration(dcf, next, false);
 	if (!next || !s->holder->edca.txop_32us || next->freq != held_frame(s)->freq)
 		return 0;
-	more = dcf->config.phy.sifs_ns + exchange_duration(dcf, next);
+	more = dcf->config.phy.sifs_ns + exchange_duration(dcf, next, true);
 	return dcf->now + exchange_ns + more <= s->txop_end ? more : 0;
 }
 

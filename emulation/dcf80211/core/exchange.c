@@ -39,12 +39,12 @@ bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const
 		return f->stage_tries + 1 >= stage_of(f)->count &&
 		       (f->at_stage + 1 >= DCF_STAGES || !f->stage[f->at_stage + 1].rate);
 	/* What follows an RTS is longer than the RTS threshold: the long limit (10.3.4.4). */
-	if (!rts && stage_of(f)->rts)
+	if (!rts && stage_of(f)->rts && !s->unasked)
 		return f->lrc + 1 >= s->long_limit;
 	return f->src + 1 >= s->short_limit;
 }
 
-u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f)
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool asks)
 {
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
@@ -53,6 +53,8 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f)
 
 	if (!wants_ack(f))
 		return all;
+	if (!asks)
+		return all + sifs + response;
 	if (stage->rts)
 		all += airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs;
 	if (stage->rts || stage->cts_to_self)
@@ -64,7 +66,7 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f)
 u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
-	       s->phase == BURST   ? exchange_lookahead(dcf, s, held_frame(s)) :
+	       s->phase == BURST   ? (s->goes_on ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
 				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
 }
 
@@ -95,7 +97,9 @@ static void send_data(struct dcf *dcf, struct dcf_station *s)
 	u64 after = wants_ack(f) ? dcf->config.phy.sifs_ns + response_airtime(dcf, f) : 0;
 	u64 more = edca_more_ns(dcf, s, data_airtime(dcf, f) + after);
 
+	s->unasked = s->phase == BURST && s->goes_on;
 	s->more = more;
+	s->goes_on = queue_goes_on(f);
 	dcf_set_duration(f->bytes, dcf_duration_us(after + more));
 	if (f->tries)
 		dcf_set_retry(f->bytes);
@@ -143,7 +147,8 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 
 	if (f->used[f->at_stage] < 255)
 		f->used[f->at_stage]++;
-	if (!wants_ack(f) || (!stage->rts && !stage->cts_to_self))
+	/* A fragment's ACK has cleared the way for the next (10.2.7). */
+	if (!wants_ack(f) || (s->phase == BURST && s->goes_on) || (!stage->rts && !stage->cts_to_self))
 		return send_data(dcf, s);
 	after = data_airtime(dcf, f) + sifs + response;
 	s->phase = SENDING_RTS;
@@ -183,7 +188,10 @@ static void next_frame(struct dcf *dcf, struct dcf_station *s, enum dcf_reason w
 		if (a->head->next || sent || !dcf_rule(dcf, DCF_ALWAYS_BACKOFF))
 			access_backoff(dcf, s, a); /* post-backoff (10.3.4.3); ns-2: not after a failure */
 	}
-	queue_end(dcf, s, a, why);
+	if (sent)
+		queue_end(dcf, s, a, why);
+	else
+		queue_give_up(dcf, s, a, why);
 	access_update(dcf, s);
 }
 
@@ -208,7 +216,7 @@ static void try_again(struct dcf *dcf, struct dcf_station *s)
 static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
 	struct dcf_frame *f = held_frame(s);
-	bool is_long = !rts && stage_of(f)->rts, last = exchange_last_try(dcf, s, f, rts);
+	bool is_long = !rts && stage_of(f)->rts && !s->unasked, last = exchange_last_try(dcf, s, f, rts);
 
 	if (is_long)
 		f->lrc++;

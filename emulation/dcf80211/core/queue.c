@@ -38,6 +38,7 @@ static void append(struct access *a, struct dcf_frame *frame)
 void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 {
 	struct dcf_station *s = &dcf->station[station];
+	struct dcf_frame *after;
 	enum dcf_reason why;
 	struct access *a;
 	bool first;
@@ -66,9 +67,11 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	address_sends(dcf, s);
 	frame->holders = 1;
 	a->queued++;
-	if (first && a->head && a->head->next) {
-		frame->next = a->head->next;
-		a->head->next = frame;
+	for (after = a->head; first && after && queue_goes_on(after);)
+		after = after->next; /* a fragment in service has the others after it */
+	if (first && after && after->next) {
+		frame->next = after->next;
+		after->next = frame;
 	} else {
 		append(a, frame);
 	}
@@ -94,6 +97,22 @@ void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dc
 	trace_end(dcf, s, f, why);
 	f->why = why;
 	queue_release(dcf, s->index, f);
+}
+
+bool queue_goes_on(const struct dcf_frame *f)
+{
+	return f->next && f->next->freq == f->freq && dcf_goes_on(f->bytes, f->next->bytes);
+}
+
+void queue_give_up(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why)
+{
+	bool goes_on;
+
+	do {
+		goes_on = queue_goes_on(a->head);
+		queue_end(dcf, s, a, why);
+		why = DCF_REFUSED;
+	} while (goes_on);
 }
 
 void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly)

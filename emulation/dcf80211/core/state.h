@@ -154,7 +154,9 @@ struct dcf_station {
 	/* The exchange that this station began, and what it owes others. */
 	struct access *holder; /* whose exchange it is */
 	u64 txop_end;
-	bool more; /* the frame's Duration covers the next one, too */
+	bool more; /* the frame's Duration covers the next one, too, */
+	bool goes_on; /* which is the next fragment of its MSDU */
+	bool unasked; /* this one is: it was sent without RTS */
 	u8 owed_kind;
 	u8 owed_ra[DCF_ALEN];
 	u16 owed_duration, owed_rate, owed_to;
@@ -324,6 +326,10 @@ void access_hear_nav(struct dcf *dcf, struct dcf_station *s, const struct transm
 void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 /* @a is done with the frame at its head. */
 void queue_end(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why);
+/* It is not sent, nor is what there is of its MSDU after it. */
+void queue_give_up(struct dcf *dcf, struct dcf_station *s, struct access *a, enum dcf_reason why);
+/* The next fragment of @f's MSDU waits behind it. */
+bool queue_goes_on(const struct dcf_frame *f);
 /* Give all frames back, as REFUSED; @quietly: no trace of it. */
 void queue_empty(struct dcf *dcf, struct dcf_station *s, bool quietly);
 
@@ -337,7 +343,10 @@ void edca_win(struct dcf *dcf, struct dcf_station *s);
 void edca_collide(struct dcf *dcf, struct dcf_station *s);
 /* Will a frame be given up in a collision inside the station at this time? */
 bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at);
-/* How much longer the holder's TXOP becomes by the frame after the one that it sends now, which takes @exchange_ns; 0: it ends. */
+/*
+ * How much longer the holder has the medium for the frame after the one that it sends now, which takes @exchange_ns: the
+ * next fragment, or what fits its TXOP. 0: it has not.
+ */
 u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchange_ns);
 /* The holder's exchange has failed: the others wait AIFS from here on. */
 void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
@@ -346,8 +355,8 @@ void edca_hold_back(struct dcf *dcf, struct dcf_station *s);
 /* The station is off: it gives all frames back, and owes nothing. */
 void exchange_abandon(struct dcf *dcf, struct dcf_station *s);
 void exchange_begin(struct dcf *dcf, struct dcf_station *s); /* EV_ACCESS */
-/* From the start of @f's exchange to the end of its answer, if there is one. */
-u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f);
+/* From the start of @f's exchange to the end of its answer, if there is one; @asks: after an RTS, if it has one. */
+u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool asks);
 /* Would one more failure of @f be the last? */
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts);
 void exchange_sifs(struct dcf *dcf, struct dcf_station *s);

@@ -58,6 +58,18 @@ static inline bool dcf_is_ap_beacon(const u8 *frame, u32 len)
 	return len > DCF_HDR_LEN + 10 && frame[0] == 0x80 && frame[DCF_HDR_LEN + 10] & 0x01;
 }
 
+static inline u16 dcf_sequence_control(const u8 *frame)
+{
+	return frame[22] | frame[23] << 8;
+}
+
+/* Is @next the fragment after @frame, of the same MSDU? (9.2.4.1.5, 9.2.4.4) */
+static inline bool dcf_goes_on(const u8 *frame, const u8 *next)
+{
+	return frame[1] & 0x04 && dcf_sequence_control(next) == dcf_sequence_control(frame) + 1 &&
+	       !memcmp(dcf_addr1(frame), dcf_addr1(next), 2 * DCF_ALEN);
+}
+
 static inline void dcf_set_retry(u8 *frame)
 {
 	frame[1] |= 0x08; /* Frame Control, Retry (9.2.4.1.6) */

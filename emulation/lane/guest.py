@@ -181,6 +181,8 @@ def read_line(prompt: str) -> str | None:
     virtual time, and no real time either, because the host stops the whole kernel until the user has typed.
     """
     sys.stdout.flush()
+    with contextlib.suppress(termios.error):  # what no terminal is
+        termios.tcdrain(1)  # of a lot that was printed some may still be here
     report(prompt=prompt)
     keyboard = os.open(console, os.O_RDONLY | os.O_NOCTTY)
     try:

@@ -39,7 +39,7 @@ class Program:
         with open(file, "w") as config:
             config.write(settings)
         command = [programs.find(program), *arguments, file]
-        self.process = node.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
+        self.process = node.popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, process_group=0)
         assert self.process.stdout
         self.output = self.process.stdout.fileno()
         os.set_blocking(self.output, False)

@@ -61,7 +61,8 @@ class Medium(Air):
                     file.write(text)
         end = functools.partial(syscalls.die_with_parent, signal.SIGKILL)
         with open(self.log, "wb") as log:
-            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=log, env=env, preexec_fn=end)
+            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=log, env=env, preexec_fn=end,
+                                 process_group=0)  # fmt: skip
         assert self.process.stdout
         for line in self.process.stdout:
             if READY in line:

@@ -155,12 +155,13 @@ class Node:
             return Popen(command, shell=isinstance(command, str), **options)
 
     def keep(self, command: Sequence[str], said: Callable[[], str], **options: Any) -> Daemon:
-        """Start a program that runs for as long as the node is there; `said` are its last words if it does not."""
+        """Start a program that runs for as long as the node is there, whatever is interrupted at a prompt; `said` are
+        its last words if it does not."""
         from subprocess import DEVNULL
 
         from emulation.lane.programs import Daemon
 
-        process = self.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, **options)
+        process = self.popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, process_group=0, **options)
         self.daemons.append(Daemon(self.name, os.path.basename(command[0]), process, said))
         return self.daemons[-1]
 

@@ -10,6 +10,7 @@ unless told otherwise. Ctrl-C ends a command, not the network, and neither does 
 from __future__ import annotations
 
 import cmd
+import signal
 import subprocess
 import time
 import traceback
@@ -58,12 +59,15 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
     def run(self) -> None:
         """Serve until exit or the end of the input; what was started in the background ends then."""
         print(self.intro.format(len(self.net.nodes)))
+        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for what runs; the host asks for lines
         try:
             while (line := self.read(self.asks)) is not None:
                 try:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                     if self.onecmd(line.strip()):
                         break
                 except KeyboardInterrupt:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)
                     print("interrupted")
                 except OSError as error:
                     print(f"*** {error.strerror or error}")
@@ -71,7 +75,9 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
                     print(f"*** {error}")
                 except (Exception, SystemExit) as error:  # a mistake at the prompt, or in a verb, is not its end
                     print(f"*** {type(error).__name__}: {error}")
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
         finally:
+            signal.signal(signal.SIGINT, heard)
             for process in self.background:
                 process.kill()
                 process.wait()
@@ -114,9 +120,15 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
         if words[:1] == ["ping"] and (chosen := options(words[1:])):
             self.ping(node, *chosen)
         elif words[-1:] == ["&"]:
-            self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL))
+            self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL, process_group=0))
         elif words:
-            status = node.popen(" ".join(words), stdin=subprocess.DEVNULL).wait()
+            process = node.popen(" ".join(words), stdin=subprocess.DEVNULL)
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                process.kill()  # one that did not hear it
+                process.wait()
+                raise
             if status == programs.NOT_THERE and not programs.there(words[0]):
                 print(f"*** {programs.lacking(words[0])}", flush=True)
 
@@ -249,6 +261,8 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
         """
         name, where, speed = [*line.split(None, 2), "", "", ""][:3]
         node, numbers = self.node(name), where.split(",")
+        if len(numbers) not in (2, 3):
+            raise ValueError("move: where to? X,Y or X,Y,Z, in metres" + f"; not {where}" * bool(where))
         place = ",".join(numbers + ["0"] * (len(numbers) == 2))
         if speed:
             node.move(place, float(speed))
@@ -338,10 +352,7 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
 
         wait 60
         """
-        if (seconds := duration(line)) is None:
-            print("*** wait: how many seconds?")
-        else:
-            time.sleep(seconds)
+        time.sleep(duration("wait", line))
 
     def do_exit(self, _: str) -> bool:
         """exit: leave; the network is taken down."""

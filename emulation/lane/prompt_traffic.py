@@ -34,9 +34,7 @@ class Verbs:
         if len(words) == 1 or not {a, b} <= set(names) or a == b:
             print(f"*** iperf: between which two of {', '.join(names)}?")
             return
-        if (seconds := duration(words[2] if len(words) > 2 else "5")) is None:
-            print("*** iperf: for how many seconds?")
-            return
+        seconds = duration("iperf", words[2] if len(words) > 2 else "5")
         (report,) = play(self.net, [self.net.flow_between(a, b)], seconds)
         rate = 8 * report["delivered_bytes"] / seconds / 1e3
         print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
@@ -47,8 +45,7 @@ class Verbs:
         flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
         """
         word, _, rest = line.partition(" ")
-        if (seconds := duration(word)) is None:
-            raise ValueError("flow: for how many seconds?")
+        seconds = duration("flow", word)
         flows: list[dict[str, Any]] = []
         for a, b, kind in asked(rest.split()):
             flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
@@ -111,10 +108,12 @@ def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
     return f"{flow['name']}, {flow['kind']} from {flow['source']} to {flow['destination']}: {'; '.join(words)}"
 
 
-def duration(word: str) -> float | None:
-    """Seconds, above 0 and up to LONGEST_S; None if that is not what the word says."""
+def duration(verb: str, word: str) -> float:
+    """The seconds that a word says. Raises ValueError."""
     try:
         seconds = float(word)
     except ValueError:
-        return None
-    return seconds if 0 < seconds <= LONGEST_S else None
+        seconds = 0.0
+    if not 0 < seconds <= LONGEST_S:
+        raise ValueError(f"{verb}: for how many seconds? above 0, at most {LONGEST_S:,}" + f"; not {word}" * bool(word))
+    return seconds

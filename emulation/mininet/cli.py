@@ -57,7 +57,10 @@ class Shell(prompt.Shell):
             node = self.mininet[name]
             node.sendCmd(" ".join(words))
             while node.waiting:
-                output(node.monitor())
+                try:
+                    output(node.monitor())
+                except KeyboardInterrupt:
+                    node.sendInt()
 
     def do_nodes(self, _: str) -> None:
         """nodes: the nodes."""

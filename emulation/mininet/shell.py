@@ -21,7 +21,7 @@ class Shell:
 
     def __init__(self, node: Node) -> None:
         command = ["bash", "--norc", "--noprofile"]
-        self.process: Popen[bytes] = node.popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT)
+        self.process: Popen[bytes] = node.popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, process_group=0)
         assert self.process.stdin and self.process.stdout
         self.keyboard, self.screen = self.process.stdin, self.process.stdout.fileno()
         self.rest = b""

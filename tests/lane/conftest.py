@@ -43,11 +43,16 @@ class Bench:
         self.lines: list[str] = []
         self.answers: Iterator[str] = iter(())
         self.words: dict[str, Any] = {}
+        self.at: dict[str, Callable[[], None]] = {}  # what to do when a line is printed
+
+    def heard(self, line: str) -> None:
+        self.lines.append(line)
+        self.at.get(line, lambda: None)()
 
     def run(self, *command: str, air: bool = True, **options: Any) -> LaneResult:
         """Run a lane's command; what it prints is in `lines` then. Without `air` all radios hear each other."""
         self.lines.clear()
-        listener = Listener(self.lines.append, ask=lambda prompt: next(self.answers, None), words=self.words.update)
+        listener = Listener(self.heard, ask=lambda prompt: next(self.answers, None), words=self.words.update)
         modules = {name: path for name, path in self.prepared.modules.items() if air or name != AIR_MODULE}
         kernel = self.prepared.kernel.linux
         limited = {"wall_limit_s": WALL_LIMIT_S, **options}

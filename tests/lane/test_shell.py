@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt, as a user sees it: verbs in, lines out."""
 
+import functools
 import json
 import os
 import re
@@ -38,6 +39,55 @@ def test_what_ends_a_program_ends_the_prompt(bench):
     with pytest.raises(LaneError) as caught:
         bench.prompt(NETWORK.format(asked=specify("string", {"stations": 2}).model_dump_json()))
     assert caught.value.reason is Reason.INTERRUPTED
+
+
+def press(bench, *lines):
+    """Ctrl-C, the first time that each of these is printed: the host is then busy with what it hears."""
+
+    def at(line):
+        bench.at.pop(line)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    bench.at = {line: functools.partial(at, line) for line in lines}
+
+
+DEAF = "sta1 trap '' INT; echo deaf; while :; do sleep 1; done"
+VERB = "py import time; print('verb', flush=True); any(time.sleep(1) for _ in iter(int, 1))"
+
+
+@pytest.mark.parametrize(("command", "said"), [("sta1 yes", "y"), (DEAF, "deaf"), (VERB, "verb")])
+def test_ctrl_c_ends_what_runs_and_nothing_else(command, said, bench):
+    """What runs in the background goes on, the network does, and all that was printed comes before the next line."""
+    press(bench, said)
+    lines = session(bench, "sta2 sleep 1000 &", command, "sh pgrep -fxc 'sleep 1000'", "sta1 ping -c 1 sta3")
+    assert bench.at == {} and lines.index("interrupted") == lines.index("1") - 1
+    assert lines[-2] == "1 packets transmitted, 1 received, 0% packet loss"
+
+
+def test_ctrl_c_leaves_programs_that_a_network_needs(bench):
+    asked = specify("wlan", {"stations": 1, "security": "wpa2", "passphrase": "correct horse"}).model_dump_json()
+    press(bench, "y")
+    bench.answers = iter(["sta1 yes", "wait 5", "sta1 ping -c 1 ap1", "clients"])
+    assert bench.prompt(NETWORK.format(asked=asked)).status == 0
+    assert bench.at == {} and "1 packets transmitted, 1 received, 0% packet loss" in bench.lines
+    assert bench.lines[-1] == "ap1: sta1"
+
+
+def test_ctrl_c_in_a_prompt_of_mininets(bench):
+    """There, too, it ends a node's program, and not its shell."""
+    text = """
+        from mininet.cli import CLI
+        from mininet.net import Mininet
+        from mininet.topo import SingleSwitchTopo
+        net = Mininet(SingleSwitchTopo(2))
+        net.start()
+        CLI(net)
+        net.stop()
+    """
+    press(bench, "y")
+    bench.answers = iter(["h1 mine=still", "h1 yes", "h1 echo $mine here"])
+    bench.script(text)
+    assert bench.at == {} and bench.lines[-1] == "still here"
 
 
 def test_what_there_is(bench):
@@ -88,7 +138,7 @@ def test_flows_of_any_kinds_side_by_side(bench):
     )
     nobody = "*** there is no node sta9; there are: sta1, sta2, sta3"
     how = "*** flow: for how many seconds, and then of each: A B KIND[,NAME=VALUE...]"
-    assert lines[2:6] == ["*** flow: for how many seconds?", how, how, nobody]
+    assert lines[2:6] == ["*** flow: for how many seconds? above 0, at most 100,000; not soon", how, how, nobody]
     assert lines[6:8] == ["*** flow: from sta1 to whom else?", NO_FTP]
     assert lines[8] == "*** flow sta1 -> sta3: codec: must be 'g711' or 'g729', not 'g728'"
     where = bench.folder / "session1-1"
@@ -106,7 +156,7 @@ def test_mistakes_are_answered(bench):
     lines = session(bench, "", "bogus", "py 1/0", "wait long", "iperf sta1 sta9", "sta1 no-such-program")
     assert lines[0] == "*** no verb and no node: bogus (there are: sta1, sta2, sta3; help has the verbs)"
     assert lines[1] == "ZeroDivisionError: division by zero"
-    assert lines[2] == "*** wait: how many seconds?"
+    assert lines[2] == "*** wait: for how many seconds? above 0, at most 100,000; not long"
     assert lines[3] == "*** iperf: between which two of sta1, sta2, sta3?"
     assert lines[4].endswith("no-such-program: not found")
 
@@ -121,7 +171,9 @@ def test_the_network_survives_every_mistake(bench):
              "routes sta9", "py net.run(1)", "py net.stop"]  # fmt: skip
     lines = session(bench, *(word for mistake in typed for word in (mistake, "nodes")))
     assert lines.count("stations: sta1 sta2 sta3") == len(typed)
-    assert lines[0] == lines[2] == "*** iperf: for how many seconds?"
+    assert lines[0] == "*** iperf: for how many seconds? above 0, at most 100,000; not soon"
+    assert "*** wait: for how many seconds? above 0, at most 100,000; not 1e9" in lines
+    assert lines.count("*** move: where to? X,Y or X,Y,Z, in metres") == 1
 
 
 def test_iperf_is_of_the_tcp_that_was_asked_for_and_as_often_as_one_likes(bench):

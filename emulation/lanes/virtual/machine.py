@@ -32,6 +32,7 @@ from emulation.lanes.virtual.reports import understood
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
 NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
+PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 INSISTED = 5  # Ctrl-C, so often in a row, is no longer meant for the program
 LONGEST = 1 << 22  # of a line
@@ -116,7 +117,8 @@ class Machine:
     def listen(self, ears: dict[int, Callable[[str], None]]) -> None:
         """Hand each line to its ear until all pipes are closed. Raises TimeoutError at the wall-clock limit."""
         rest, heard = dict.fromkeys(ears, b""), deque[tuple[int, bytes]]()
-        ended = os.pidfd_open(self.process.pid)
+        ended, screen, *_, reports = os.pidfd_open(self.process.pid), *ears
+        put_off = 0
         with selectors.DefaultSelector() as selector, os.fdopen(ended, "rb", 0):
             for source in (*ears, ended):
                 selector.register(source, selectors.EVENT_READ)
@@ -128,7 +130,10 @@ class Machine:
                     ready = selector.select(None if self.deadline is None else self.deadline - time.monotonic())
                     if self.deadline and time.monotonic() > self.deadline:
                         raise TimeoutError
+                    put_off = put_off + 1 if {screen, reports} <= {key.fd for key, _ in ready} else 0
                     for source in (key.fd for key, _ in ready):
+                        if source == reports and 0 < put_off < PATIENCE:
+                            continue  # what was printed before comes first
                         if source == ended:
                             self.kill()  # its guests, which hold the pipes open
                             selector.unregister(ended)

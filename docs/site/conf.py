@@ -41,6 +41,10 @@ MODULES = re.compile(r"~(\w+\.)+")  # from which types in signatures are
 CHECKED = re.compile(r"Annotated\[(.+?), BeforeValidator\(.*?\)\]")
 ARRAY = "ndarray[tuple[Any, ...], dtype[Any]]"  # how it shows that nothing was said of an array
 
+UNSEARCHED = {"labs/instructor"}  # with the answers: who searches for a lab's word is to find its handout
+# A page from a file may load no other, of which a result would show some lines.
+FROM_A_FILE = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+
 html_theme = "furo"
 html_title = "dcflab"
 html_static_path = ["site.css"]
@@ -56,4 +60,10 @@ def setup(app: Any) -> None:
         said = (MODULES.sub("", each or "").replace(ARRAY, "ndarray") for each in (takes, returns))
         return tuple(CHECKED.sub(r"\1", each) or None for each in said)
 
+    def unsearched(app: Any, doctree: Any) -> None:
+        if app.env.docname in UNSEARCHED:
+            app.env.metadata[app.env.docname]["no-search"] = True
+
     app.connect("autodoc-process-signature", shorten)
+    app.connect("doctree-read", unsearched)
+    app.add_js_file(None, body=FROM_A_FILE)

@@ -12,6 +12,7 @@ from emulation.lane.protocol import RULES
 from emulation.specification import OPTIONS, SECTIONS, Specification, explain, flatten, specify, unflatten
 from emulation.specification.medium import Medium
 from emulation.specification.propagation import MODELS, Disc, LogDistance, TwoRayGround
+from emulation.specification.words import nearest
 from topologies import Application, Network, Node
 
 anything = st.recursive(
@@ -175,3 +176,14 @@ def test_rules_that_there_are_not_are_named() -> None:
     with pytest.raises(ValueError, match="there is no rule 'cts'") as caught:
         specify("string", {"rules": "below_cw,cts"})
     assert "cts_if_idle" in explain(caught.value)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "near"),
+    [
+        ("on", ["full", "partial", "none"], "full"), ("off", ["full", "partial", "none"], "none"),
+        ("yes", ["no", "auto"], None), ("vegs", ["vegas", "reno"], "vegas"), ("ful", ["full", "none"], "full"),
+    ],
+)  # fmt: skip
+def test_what_is_suggested_does_not_mean_the_contrary(name: str, there: list[str], near: str | None) -> None:
+    assert nearest(name, there) == near

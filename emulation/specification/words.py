@@ -68,8 +68,18 @@ def meant(sentence: str) -> str | None:
     return None
 
 
+YES, NO = ("on", "yes", "true", "full", "all", "always"), ("off", "no", "false", "none", "never")
+
+
 def nearest(name: str, there: Iterable[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(name, there, 1)), None)
+    """What is written like a name, but does not mean its contrary; or means the same."""
+    names = list(there)
+    for same, contrary in ((YES, NO), (NO, YES)):
+        if name.lower() in same:
+            names = [each for each in names if each not in contrary]
+            alike = [each for each in same if each in names]
+            return next(iter(difflib.get_close_matches(name, names, 1) or alike), None)
+    return next(iter(difflib.get_close_matches(name, names, 1)), None)
 
 
 # Shorter words for what pydantic says.

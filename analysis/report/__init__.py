@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "report.js")
 POINTS = 961  # of an average over time
+LEFT = ("timeline.html", "film.html", "air.pcapng", "stations.pcapng", ".")  # in the folder of a run
 MOST_FLOWS = 12  # in one figure
 MOST_SETTINGS = 400  # rows; there are more only if each station has its own
 OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
@@ -79,7 +80,7 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
         "title": found.title, "said": found.said, "command": report.command, "folder": report.folder,
         "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
         "claims": [claim._asdict() for claim in found.claims], "charts": charts,
-        "settings": settings(result.runs), "runs": [_row(run, report.names) for run in result.runs],
+        "settings": settings(result.runs), "runs": [_row(run, report) for run in result.runs],
         "options": _plain(result.specification), "host": result.host.model_dump(), "experiment": result.experiment,
         "made_of": {name: sha for run in result.runs[:1] for name, sha in run.made_of.items()},
     }, columns  # fmt: skip
@@ -134,11 +135,14 @@ def _plain(specification: Mapping[str, Any]) -> list[list[str]]:
     return list(flat(specification, ""))
 
 
-def _row(run: Run, names: Mapping[str, str]) -> dict[str, Any]:
+def _row(run: Run, report: Report) -> dict[str, Any]:
+    """A run, with what there is of it to be linked to."""
+    names, where = report.names, Path(report.folder) / run.folder
     return {
         "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
         "seed": run.seed, "air_s": run.air_s, "wall_s": run.wall_s, "goodput_kbps": run.goodput_kbps,
-        "trace": run.trace is not None, "views": run.views is not None, "repeatable": run.repeatable,
+        "trace": run.trace is not None, "repeatable": run.repeatable,
+        "left": [file for file in LEFT if (where / file).exists()],
     }  # fmt: skip
 
 

@@ -62,11 +62,8 @@ function figures() {
 function runs() {
   const several = { case: new Set(run.runs.map((each) => each.case)).size > 1, variant: new Set(run.runs.map((each) => each.variant)).size > 1 };
   const body = run.runs.map((each) => {
-    const links = [];
-    const add = (file, text) => links.push(links.length ? " · " : "", tag("a", { href: `${encodeURIComponent(each.folder)}/${file}` }, text));
-    if (each.trace) { add("timeline.html", "timeline"); add("air.pcapng", "air.pcapng"); }
-    if (each.views) add("stations.pcapng", "stations.pcapng");
-    add("", "folder");
+    const links = each.left.flatMap((file, n) => [n ? " · " : "",
+      tag("a", { href: `${encodeURIComponent(each.folder)}/${file === "." ? "" : file}` }, file === "." ? "folder" : file.replace(".html", ""))]);
     const cells = [several.case && each.case, several.variant && each.variant, each.seed, whole(each.air_s), whole(each.wall_s), whole(each.goodput_kbps)];
     return tag("tr", {}, tag("th", { scope: "row" }, tag("code", {}, each.folder)), ...cells.filter((cell) => cell !== false).map((cell, n) =>
       tag("td", { class: n < several.case + several.variant ? null : "right" }, String(cell))), tag("td", {}, ...links));
@@ -75,9 +72,11 @@ function runs() {
   const table = tag("table", {}, tag("thead", {}, tag("tr", {}, ...names.map((name) =>
     tag("th", { scope: "col", class: name.startsWith(">") ? "right" : null }, name.replace(/^>/, ""))))), tag("tbody", {}, ...body));
   element("runs").append(tag("div", { class: "wide" }, table));
-  const traced = run.runs.find((each) => each.trace);
-  if (traced) element("runs").append(tag("p", { class: "quiet" }, "A run’s timeline, with its frames one by one, is there once it was asked for:"),
-    command(`./dcflab view ${run.folder}/${traced.folder}`));
+  for (const [file, verb, what] of [["timeline.html", "view", "timeline, with its frames one by one,"], ["film.html", "film", "film"]]) {
+    const without = run.runs.find((each) => each.trace && each.left.length && !each.left.includes(file));
+    if (without) element("runs").append(tag("p", { class: "quiet" }, `A run’s ${what} is made when it is asked for:`),
+      command(`./dcflab ${verb} ${run.folder}/${without.folder}`));
+  }
   if (run.runs.some((each) => !each.repeatable)) element("runs").append(tag("p", { class: "verdict" }, "Not all that happens in these runs is decided by the seed."));
 }
 

@@ -153,6 +153,7 @@ def run(
         report_of(study, findings, result, folder, seen).write(folder / REPORT)
     if film:
         make_films(folder, outcomes, not as_json)
+        report_of(study, findings, result, folder, seen).write(folder / REPORT)  # which leads to them
     if resume and not as_json:  # only now are the figures there
         click.echo(f"{folder}/")
     elif not as_json:

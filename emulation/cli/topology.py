@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,9 @@ from emulation.lanes import Lane
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, play_with_progress, provide_for
+
+if TYPE_CHECKING:
+    from analysis.report import Report
 
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
@@ -67,9 +70,10 @@ def run(
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
         result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        show(title, result, outcomes, folder, draw, formats, as_json, study.shown(given))
+        report = show(title, result, outcomes, folder, draw, formats, as_json, study.shown(given))
     if film:
         make_films(folder, outcomes, not as_json)
+        report.write(folder / REPORT)  # which leads to them
     if resume and not as_json:
         click.echo(f"{folder}/")
     elif not as_json:
@@ -79,7 +83,7 @@ def run(
 def show(
     title: str, result: Result, outcomes: Sequence[Outcome], folder: Path, draw: Artist | None,
     formats: Sequence[str], as_json: bool, options: Mapping[str, object],
-) -> None:  # fmt: skip
+) -> Report:  # fmt: skip
     """Draw the figures of runs that are no study's, print their tables, or result.json, and leave their report."""
     from analysis.report import Report
     from analysis.table import conditions
@@ -94,4 +98,6 @@ def show(
         click.echo((folder / "result.json").read_text(), nl=False)
     else:
         findings.show()
-    Report(findings, result, command_line(), str(folder), flights=seen.flights, flows=seen.flows).write(folder / REPORT)
+    report = Report(findings, result, command_line(), str(folder), flights=seen.flights, flows=seen.flows)
+    report.write(folder / REPORT)
+    return report

@@ -2,6 +2,7 @@
 """The report of runs: its numbers are those of the tables that are printed, and a browser shows them all."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,10 @@ SHOWS = """
 @pytest.mark.parametrize("size", [(1200, 900), (390, 800)], ids=["desk", "phone"])
 def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path) -> None:
     """All numbers; curves that zoom together; also on a narrow screen without moving sideways."""
-    said = look(page(made), SHOWS, tmp_path, "#theme=light", size)
+    for file in ("full-1/air.pcapng", "none-1/air.pcapng", "none-1/film.html"):
+        (tmp_path / "runs" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "runs" / file).touch()
+    said = look(page(replace(made, folder=str(tmp_path / "runs"))), SHOWS, tmp_path, "#theme=light", size)
     [table] = made.findings.tables
     assert said["cells"] == [
         cell for row in zip(*(column.cells for column in table.columns), strict=True) for cell in row[1:]
@@ -195,7 +199,9 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
     assert said["curves"] == said["again"] == 5 and said["bars"] == 2 and said["drawn"]
     assert said["zoomed"] == [[10, 20]] * 5 and all(said["all"])
     assert said["themes"] == ["light", "dark"] and said["wide"][0] <= said["wide"][1]
-    assert said["links"][0] == "full-1/timeline.html"
+    assert said["links"] == ["full-1/air.pcapng", "full-1/", "none-1/film.html", "none-1/air.pcapng", "none-1/"]
+    for command in ("view", "film"):  # of what is not there
+        assert f"./dcflab {command} {tmp_path}/runs/full-1" in said["text"]
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -92,6 +93,19 @@ def _met(folder: int, meet: Meet) -> list[str]:
                 folders.append(name)
             meet(folder, name, found)
     return folders
+
+
+def plain_files(folder: Path) -> list[Path]:
+    """All plain files in a folder, however deep. Raises OSError, also for what is too deep to have a path."""
+    found, folders = [], [str(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as there:
+            for each in there:
+                if each.is_dir(follow_symlinks=False):
+                    folders.append(each.path)
+                elif each.is_file(follow_symlinks=False):
+                    found.append(Path(each.path))
+    return found
 
 
 def let_in(found: int) -> None:

@@ -21,6 +21,7 @@ from emulation.play.session import failures
 
 INSIDE = Path(__file__).with_name("inside.py")
 TAP_LIMIT_S, BUILD_LIMIT_S, RUN_LIMIT_S = 30.0, 60.0, 40.0  # wall time
+MOST_BYTES = 1 << 26  # of a module
 PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
 ERROR = re.compile(r"(?:[^\s:]*/)?(?P<file>[\w.-]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
 POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
@@ -106,7 +107,7 @@ def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
     (place / "build" / f"{name}.c").write_bytes(source)
     said = in_lane(lab, place, BUILD_LIMIT_S, f"to build {name}.c", "build", name)
     built = place / "build" / f"{name}.ko"
-    if not built.is_file() or built.is_symlink():
+    if not built.is_file() or built.is_symlink() or built.stat().st_size > MOST_BYTES:
         text = str(said.get("wrong", ""))
         match = ERROR.search(text) or POSTED.search(text)
         told = [line for line in text.splitlines() if line.strip() and not line.startswith("make")]

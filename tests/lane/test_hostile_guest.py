@@ -5,6 +5,7 @@ host, and whatever it does ends in a sentence. `DCFLAB_HOSTILE=100000` tries so 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -23,9 +24,10 @@ import analysis.growing
 from analysis.growing import Growing
 from analysis.result import Script
 from emulation.files import tree
-from emulation.lanes import LaneError, Listener, virtual
+from emulation.lanes import LaneError, LaneResult, Listener, virtual
 from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.machine import Machine
+from emulation.lanes.virtual.ownership import lent
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
@@ -190,6 +192,42 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
         return prompt
 
     tried(at, "reports", 0.3, way)
+
+
+@pytest.mark.parametrize("what", ["plan", "script"])
+def test_what_cannot_be_taken_back_is_neither_read_nor_written(
+    at: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """As if its disk failed in the middle."""
+
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    class Left:
+        """What is in it is not to be touched."""
+
+        name = "virtual"
+
+        def run(self, kernel: Path, modules: object, run_folder: Path, *_: object, **__: object) -> LaneResult:
+            with lent([run_folder], False):
+                for name in ("run1-1", "run2-1"):
+                    (run_folder / name).mkdir()
+                    (run_folder / name / "asked.json").touch()
+                monkeypatch.setattr(tree, "walk", fails)
+                left.update(snapshot(run_folder))
+            return LaneResult(0, 0.1)
+
+    left: dict[str, object] = {}
+    lab = Lab(prepared.kernel.linux, prepared.modules, Left())
+    (at / "mine.py").write_text(SCRIPT)
+    (at / "run").mkdir()
+    with pytest.raises((LaneError, Failure), match=r"cannot be made harmless: .*Input/output error"):
+        if what == "plan":
+            play(lab, TASK, at / "run")
+        else:
+            play_script(lab, Script(path=str(at / "mine.py"), seeds=[1]), at / "run")
+    monkeypatch.undo()
+    assert left.items() <= snapshot(at / "run").items() and len(left) == len(snapshot(Path(min(left))))
 
 
 DEEDS = """

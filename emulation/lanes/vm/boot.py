@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from emulation import files
+from emulation.files import tree
 from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
@@ -156,8 +158,8 @@ def write_initrd(
         for file in {Path(command[1]), *Path(command[1]).parent.glob("*.py")}:
             root.file(f"{COPY}/{file.name}", file.read_bytes())
     root.folder(RUN)
-    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        root.file(f"{RUN}/{file.relative_to(folder)}", file.read_bytes())
+    for file in sorted(tree.plain_files(folder)):  # an earlier lane may have left anything
+        root.file(f"{RUN}/{file.relative_to(folder)}", files.read(file))
     place = Path(private, INITRD)
     shutil.copyfile(kernel.parent / ROOT, place)
     with place.open("ab") as initrd:

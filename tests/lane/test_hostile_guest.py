@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,10 @@ from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.ownership import lent
 from emulation.lanes.virtual.scratch import scratch
+from emulation.live import deeds
+from emulation.live.play import trace_of
+from emulation.live.session import END, Session
+from emulation.plan import plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.run import Task, play
@@ -192,6 +197,40 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
         return prompt
 
     tried(at, "reports", 0.3, way)
+
+
+def test_what_a_lane_asks_that_somebody_watches_live(at: Path, prepared: Prepared) -> None:
+    """Its questions say how all is."""
+    asked, questions = TASK.specification, list[str]()
+    (at / "live.py").write_text(deeds.program(asked.model_dump_json()))
+    (at / "base").mkdir()
+
+    def answer(question: str) -> str:
+        questions.append(question)
+        if len(questions) == 1:
+            return json.dumps(deeds.until(100_000_000))
+        shutil.copytree(at / "base", at / "left")
+        return json.dumps(END)
+
+    command = ["script", str(at / "live.py")]
+    virtual.run(prepared.kernel.linux, prepared.modules, at / "base", command, listener=Listener(ask=answer))
+    question = questions[1]
+    session = Session("live", asked, plan(asked), trace_of(at / "run", 1))
+    session.end()
+
+    def way(ways: Ways, folder: Path) -> None:
+        said = json.loads(question)
+        trace = trace_of(folder, 1).parent
+        shutil.copytree(at / "left" / trace.name, trace)
+        if ways.random.random() < 0.8:
+            ways.said.append(ways.change(said))
+            ways.do(trace)
+        session.begin(())
+        assert session.answer(json.dumps(said)) == json.dumps(END)
+        if ways.random.random() < 0.1:
+            session.answer(question)
+
+    tried(at, "live", 0.05, way)
 
 
 @pytest.mark.parametrize("what", ["plan", "script"])

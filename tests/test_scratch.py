@@ -204,6 +204,15 @@ def test_a_note_where_others_can_write_is_not_believed(tmp_path: Path, monkeypat
     assert not (home / "link").is_symlink() and list(notes.iterdir()) == []
 
 
+def test_an_ordinary_user_does_not_look_for_what_root_has_lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "notes"
+    closed.touch()  # which cannot be opened as a folder, by root neither
+    monkeypatch.setattr(ownership, "NOTES", closed)
+    monkeypatch.setattr(os, "geteuid", lambda: NOBODY)
+    with scratch("mine", str(tmp_path)):
+        pass
+
+
 def test_who_walks_is_not_led_outside_by_a_folder_that_moves(tmp_path: Path) -> None:
     """It comes back by "..", which is elsewhere by then."""
     run, outside = tmp_path / "run", tmp_path / "outside"

@@ -124,9 +124,11 @@ def noted(folders: Sequence[Path | str]) -> Iterator[str]:
 def take_back_noted() -> None:
     """Take back what root had lent when its program was killed, if it is still there. What cannot be taken back stays
     written down. Of a folder that others can write to, nothing is believed."""
+    if os.geteuid() != 0:  # it is not even for others to read
+        return
     with contextlib.suppress(FileNotFoundError), tree.handle(str(NOTES), flags=tree.FOLDER) as notes:
         is_ = os.fstat(notes)
-        if os.geteuid() != 0 or is_.st_uid != 0 or is_.st_mode & 0o022:
+        if is_.st_uid != 0 or is_.st_mode & 0o022:
             return
         for name in os.listdir(notes):
             with contextlib.suppress(OSError, LaneError), tree.handle(name, notes, os.O_RDONLY | os.O_NOFOLLOW) as note:

@@ -59,6 +59,12 @@ class Schedule:
         more = (seed for seed in itertools.count(1) if seed not in there)
         return sorted([*there, *itertools.islice(more, look - len(there))])
 
+    def left(self, units: Iterable[Unit]) -> int:
+        """How many runs are missing for all looks at these claims, if they stay open to the last."""
+        found = {(unit[0].name, cell): unit[0] for unit in units for cell in cells(unit)}
+        there = (len(self.claims.seeds(study, *cell, self.made)) for (_, cell), study in found.items())
+        return sum(max(self.most - seeds, 0) for seeds in there)
+
     def tasks(self, unit: Unit, seeds: Sequence[int]) -> list[Task]:
         """The runs that are missing for a claim with these seeds."""
         found: list[Task] = []

@@ -119,7 +119,7 @@ class Bench:
             by_study = {study: [pair for pair in todo if pair[0][0].name == study]
                         for study in dict.fromkeys(study.name for (study, _), _ in todo)}  # fmt: skip
             planned = [(some, self.sweep(some)) for some in by_study.values()]
-            self.announce([sweep for _, sweep in planned if sweep])
+            self.announce([sweep for _, sweep in planned if sweep], 0 if seeds else self.schedule.left(units))
             for some, sweep in planned:
                 self.run(some, sweep)
             units = [] if seeds or self.failed else [unit for unit, _ in todo]
@@ -144,16 +144,19 @@ class Bench:
         except TimeUp:
             say("the time is up; the same command goes on")
 
-    def announce(self, sweeps: Sequence[Sweep]) -> None:
-        """Say how many runs a look takes in all, and how long, before the first of them; of several studies, which each
-        tell their own."""
+    def announce(self, sweeps: Sequence[Sweep], most: int) -> None:
+        """Say how many runs a look takes in all, and how long, before the first of them; and how many, at `most`, all
+        looks that may follow take with it."""
         missing = sum(len(sweep.missing) for sweep in sweeps)
-        if len(sweeps) < 2 or not missing:
+        if not missing or (len(sweeps) < 2 and most <= missing):
             return
         found = [sweep.estimate(self.place.jobs) for sweep in sweeps]
         guessed, seconds = sum(guessed for _, guessed in found), sum(seconds for seconds, _ in found)
+        of = f" of {len(sweeps)} studies" * (len(sweeps) > 1)
         what = f", a guess: nothing like {guessed:,} of them was run here before" if guessed else ""
-        say(f"{missing:,} runs of {len(sweeps)} studies are to be made: about {duration(seconds)}{what}")
+        more = (f". What they leave open is looked at again, with up to {self.schedule.most} seeds: {most:,} runs in "
+                f"all, about {duration(seconds * most / missing)}, at most") * (most > missing)  # fmt: skip
+        say(f"{missing:,} runs{of} are to be made: about {duration(seconds)}{what}{more}")
 
     def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
         """The runs that one study needs for these claims and seeds; None if there are all."""

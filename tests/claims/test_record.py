@@ -281,12 +281,25 @@ def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[
             return self.seconds, self.guessed
 
     bench = Bench.__new__(Bench)
-    bench.place = Here(2)
-    bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)])  # type: ignore[list-item]
-    assert capsys.readouterr().err == (
+    bench.place, bench.schedule = Here(2), Schedule(claims(), "now", cli.tasks)
+    bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
+    first = (
         "dcflab: 816 runs of 2 studies are to be made: about 18 min, a guess: nothing like 700 of them was run here "
-        "before\n"
+        "before"
     )
-    bench.announce([Planned(800, 1000.0, 700)])  # type: ignore[list-item]
-    bench.announce([Planned(0, 0.0, 0), Planned(0, 0.0, 0)])  # type: ignore[list-item]
+    assert capsys.readouterr().err == f"{first}\n"
+    bench.announce([Planned(102, 120.0, 0)], 816)  # type: ignore[list-item]
+    assert capsys.readouterr().err == (
+        "dcflab: 102 runs are to be made: about 2 min. What they leave open is looked at again, with up to 24 seeds: "
+        "816 runs in all, about 16 min, at most\n"
+    )
+    bench.announce([Planned(800, 1000.0, 700)], 0)  # type: ignore[list-item]
+    bench.announce([Planned(0, 0.0, 0), Planned(0, 0.0, 0)], 0)  # type: ignore[list-item]
     assert capsys.readouterr().err == ""
+
+
+def test_how_many_runs_are_left_at_most() -> None:
+    """To the last look, of each variant that a claim names; those that are there are not run again."""
+    empty, some = (Schedule(of, "now", cli.tasks) for of in (claims(), filled(range(1, 6))))
+    assert empty.left(empty.units(["C1"])) == 2 * 24
+    assert some.left(some.units(["C1"])) == 2 * 19

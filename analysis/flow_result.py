@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A flow's part of `result.json` (docs/file-formats.md): what it achieved, what became of it, and why."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.summaries import Datagrams, Outcome, RouteSummary, Summary, TcpSummary, Transactions
@@ -44,10 +45,7 @@ def of_flow(
     plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
     delivered_by_all: int,
 ) -> FlowResult:  # fmt: skip
-    """A flow, by its entry in the plan and what lane.json reports of it. Its rate is over its own time: from its start
-    until it finished, stopped, or the run did."""
-    over_s = min(planned.get("stop_s") or air_s, air_s) - planned["start_s"]
-    active_s = over_s if report["finished_s"] is None else report["finished_s"]
+    """A flow, by its entry in the plan and what lane.json reports of it. Its rate is over the time in which it ran."""
     return FlowResult(
         name=report["name"],
         kind=planned.get("kind", "bulk"),
@@ -58,7 +56,7 @@ def of_flow(
         why=report.get("why"),
         delivered_bytes=report["delivered_bytes"],
         goodput_segments=report["delivered_bytes"] // planned["mss"],
-        goodput_kbps=report["delivered_bytes"] * 8 / 1000 / active_s if active_s > 0 else 0.0,
+        goodput_kbps=kbps(report["delivered_bytes"], [ran(planned, report, air_s)]),
         share=report["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
         retransmits=report["retransmits"],
         finished_s=report["finished_s"],
@@ -67,6 +65,24 @@ def of_flow(
         transactions=report.get("transactions"),
         hops=_hops(plan, planned["source"], planned["destination"]),
     )
+
+
+def ran(planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float) -> tuple[float, float]:
+    """From when until when a flow ran: until it finished, stopped, or the run did."""
+    start_s: float = planned["start_s"]
+    if report["finished_s"] is not None:
+        return start_s, start_s + report["finished_s"]
+    return start_s, min(planned.get("stop_s") or air_s, air_s)
+
+
+def kbps(delivered_bytes: int, spans: Iterable[tuple[float, float]]) -> float:
+    """The rate of what flows delivered that ran in these spans, over the time in which any of them did; 0 without any
+    time."""
+    over_s, until_s = 0.0, -math.inf
+    for start_s, stop_s in sorted(spans):
+        over_s += max(stop_s - max(start_s, until_s), 0.0)
+        until_s = max(until_s, stop_s)
+    return delivered_bytes * 8 / 1000 / over_s if over_s else 0.0
 
 
 def _hops(plan: Mapping[str, Any], source: str, destination: str) -> int | None:

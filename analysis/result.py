@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from analysis.flow_result import OF_FLOWS, FlowResult, of_flow
+from analysis.flow_result import OF_FLOWS, FlowResult, kbps, of_flow, ran
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
 from analysis.timing import Timing
 
@@ -373,7 +373,7 @@ def from_lane(
         made_of=dict(made_of or {}),
         seed=plan["seed"],
         goodput_segments=sum(flow.goodput_segments for flow in flows),
-        goodput_kbps=sum(flow.goodput_kbps for flow in flows),
+        goodput_kbps=kbps(delivered, [ran(of_plan[report["name"]], report, air_s) for report in reports]),
         col=Collisions.of(counters, same_slot),
         fail=Failures.of(counters),
         in_flight=in_flight,

@@ -75,7 +75,8 @@ SPAN = (
 RUNS = Table("runs", "a row for each run", (
     *KEYS,
     Column("air_s", NUMBER, "how long was measured"),
-    Column("goodput_kbps", NUMBER, "payload that applications got, of all flows, each over its own time"),
+    Column("goodput_kbps", NUMBER, "payload that applications got, of all flows, over the time in which any of them "
+           "ran"),
     Column("goodput_segments", INTEGER, "the same in whole segments"),
     Column("retransmits", INTEGER, "TCP's, of all flows"),
     Column("col_rtscts", INTEGER, "RTSs and CTSs that collided at the station that they were for, with others' frames "
@@ -125,7 +126,7 @@ FLOWS = Table("flows", "a row for each flow of a run", (
     Column("hops", OPTIONAL, "of its planned route; missing where none was planned"),
     Column("delivered_bytes", INTEGER, "payload that the application got"),
     Column("goodput_segments", INTEGER, "the same in whole segments"),
-    Column("goodput_kbps", NUMBER, "over its own time"),
+    Column("goodput_kbps", NUMBER, "over the time in which it ran"),
     Column("share", NUMBER, "of what all flows of the run delivered, 0 to 1"),
     Column("retransmits", INTEGER, "TCP's"),
     Column("finished_s", NUMBER, "when all of it had arrived, since its start; missing of a flow without end"),

@@ -94,8 +94,10 @@ def asked(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def said(flow: dict[str, Any], report: dict[str, Any], seconds: float) -> str:
-    """What became of a flow."""
-    words = [f"{8 * report['delivered_bytes'] / seconds / 1e3:.0f} kb/s"]
+    """What became of a flow; its rate is over the time in which it ran."""
+    stop_s = seconds if flow["stop_s"] is None else min(flow["stop_s"], seconds)
+    ran_s = stop_s - flow["start_s"] if report["finished_s"] is None else report["finished_s"]
+    words = [f"{8 * report['delivered_bytes'] / ran_s / 1e3 if ran_s > 0 else 0:.0f} kb/s"]
     if found := report.get("datagrams"):
         words.append(f"{found['arrived']} of {found['sent']} datagrams")
         words += [f"delay {found['delay_ms']['mean']:.1f} ms"] if found["delay_ms"] else []

@@ -45,6 +45,32 @@ def test_goodput() -> None:
     assert from_lane(late, lane(100), wall_s=1).goodput_kbps == pytest.approx((146_000 + 700) * 8 / 20_000)
 
 
+@pytest.mark.parametrize(
+    ("spans", "over_s"),
+    [
+        ([(0.0, 2.0), (10.0, 13.0)], 5.0),  # one after the other
+        ([(10.0, 13.0), (0.0, 2.0)], 5.0),
+        ([(0.0, 4.0), (0.0, 4.0)], 4.0),
+        ([(0.0, 4.0), (3.0, 9.0), (1.0, 2.0)], 9.0),
+        ([(1.0, 1.0)], 0.0),
+        ([(0.0, 2.0), (2.0, 5.0)], 5.0),
+    ],
+)
+def test_the_goodput_of_several_flows(spans: list[tuple[float, float]], over_s: float) -> None:
+    """What all delivered, over the time in which any of them ran: never more than the radio could carry."""
+    made, found = plan(), lane(100)
+    [flow], [report] = made["applications"], found["applications"]
+    made["applications"] = [
+        flow | {"name": f"flow{n}", "start_s": start_s, "stop_s": stop_s} for n, (start_s, stop_s) in enumerate(spans)
+    ]
+    found["applications"] = [report | {"name": f"flow{n}"} for n in range(len(spans))]
+    r = from_lane(made, found, wall_s=1)
+    delivered_kb = len(spans) * 146_700 * 8 / 1000
+    assert r.goodput_kbps == pytest.approx(delivered_kb / over_s if over_s else 0)
+    each = [146_700 * 8 / 1000 / (stop_s - start_s) if stop_s > start_s else 0 for start_s, stop_s in spans]
+    assert [flow.goodput_kbps for flow in r.flows] == pytest.approx(each)
+
+
 def test_shares() -> None:
     """Of what all flows delivered; of nothing there is none."""
     both = plan() | {"applications": [plan()["applications"][0] | {"name": name} for name in ("flow1", "flow2")]}

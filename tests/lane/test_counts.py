@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,26 @@ def test_the_timeline(folder: Path, runs: list[Run]) -> None:
             assert np.isin(spoilt, row).sum() == getattr(run.col, ROW[kind])
 
 
+def test_rates_at_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
+    """Of flows one after the other, and of one that begins late: over the time in which they ran."""
+    asked = specify("string", {"stations": 2}).model_dump_json()
+    bench.answers = iter(["iperf sta1 sta2 2", "wait 5", "flow 4 sta1 sta2 bulk,start_s=1,stop_s=3"])
+    assert bench.prompt(f"from emulation.net import Net\nwith Net.of({asked!r}) as net:\n    net.start()\n").status == 0
+    said = [int(re.search(r": (\d+) kb/s|; (\d+)", line)[1]) for line in bench.lines if "kb/s" in line]  # type: ignore[index]
+    run = left(bench.folder)
+    assert [round(flow.goodput_kbps) for flow in run.flows] == pytest.approx(said, rel=0.02) and min(said) > 1000
+    delivered = sum(flow.delivered_bytes for flow in run.flows)
+    assert run.goodput_kbps == pytest.approx(delivered * 8 / 1000 / (2 + 2), rel=0.001)
+    assert run.goodput_kbps < 2000 < sum(flow.goodput_kbps for flow in run.flows)
+
+
+def left(folder: Path) -> Run:
+    """What a session left."""
+    [lane] = [json.loads(path.read_text()) for path in folder.rglob("lane.json")]
+    [plan] = [json.loads(path.read_text()) for path in folder.rglob("plan.json")]
+    return from_lane(plan, lane, wall_s=1)
+
+
 def test_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     """Its `counters` are those of the table at its exit."""
     asked = specify("string", HIDDEN).model_dump_json()
@@ -139,9 +160,7 @@ def test_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     at = next(number for number, line in enumerate(bench.lines) if "COL_TOTAL" in line)
     told = np.array([[float(word) for word in line.split()[1:]] for line in bench.lines[at + 1 : at + 4]]).sum(axis=0)
     sums = dict(zip(COUNTED, told.tolist(), strict=True))
-    [lane] = [json.loads(path.read_text()) for path in bench.folder.rglob("lane.json")]
-    [plan] = [json.loads(path.read_text()) for path in bench.folder.rglob("plan.json")]
-    run = from_lane(plan, lane, wall_s=1)
+    run = left(bench.folder)
     assert sums["COL_TOTAL"] == run.col.total == run.col.udp > 100
     ended = [counts for station in run.stations for counts in station.counters["end"].values()]
     assert sums["given up"] == sum(counts.get(why, 0) for counts in ended for why in GIVEN_UP) > 0

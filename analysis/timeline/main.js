@@ -160,7 +160,7 @@ function zoom(factor) {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || element("keys").open) return;
   const typing = event.target.matches?.("input, select");
-  if (typing && event.key === "Escape") { event.target.blur(); return; }
+  if (typing && (event.key === "Escape" || event.key === "Enter")) { event.preventDefault(); event.target.blur(); return; }
   if (typing || (event.target.matches?.("button") && (event.key === "Enter" || event.key === " "))) return;
   const act = KEYS[event.key];
   if (!act) return;

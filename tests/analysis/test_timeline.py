@@ -257,6 +257,15 @@ SHOWS = """
   said.backoff = backoffOf(state.run, state.run.from[0], 0).map((each) => each.what);
   said.unlabelled = [...document.querySelectorAll("button, input, select, canvas:not([aria-hidden])")].filter((each) =>
     !(each.textContent.trim() || each.getAttribute("aria-label") || each.closest("label"))).length;
+  const typed = (key) =>
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  choose(-1);
+  typed("/");
+  said.typing = document.activeElement.id;
+  document.execCommand("insertText", false, "collision");
+  typed("Enter");
+  typed("n");
+  said.handout = [document.activeElement.id, element("query").value, state.run.outcome[state.chosen]];
 """
 
 
@@ -275,6 +284,8 @@ def test_a_browser_shows_the_same(made: Timeline, tmp_path: Path) -> None:
     assert f"#{of.culprit[by[0]] + 1} sta2" in said["pane"] and said["culprit"] == of.culprit[by[0]] and said["spoilt"]
     assert said["seen"]["from"] < of.start[by[0]] < said["seen"]["to"] and said["seen"]["detail"]
     assert said["zoomed"] == 1000 and said["inside"] and said["whole"] > 6e9
+    assert said["typing"] == "query" and said["handout"][:2] == ["", "collision"]
+    assert said["handout"][2] in (Outcome.COLLISION, Outcome.OWN_TX)
     assert f"frame={said['culprit'] + 1}" in said["hash"] and "q=collision" in said["hash"]
     assert said["moved"] == [pytest.approx(2.5e9), pytest.approx(2.75e9), "rts", "dark"]
     bits = np.unpackbits(made.masks, axis=1, bitorder="little")[of.received]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from emulation.labs.sheet import Student, blank
@@ -15,6 +16,7 @@ from labs import HANDOUT, SHEET, Found
 
 COMMAND = "./dcflab "
 WRITTEN = "handout.md"
+LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
 
 
 def begin(found: Found, who: Student, folder: Path) -> Path:
@@ -34,7 +36,16 @@ def handout(found: Found, who: Student | None = None, folder: Path | None = None
     """The handout, without the line of its license; with a student, in the student's own numbers and folder."""
     text = (found.folder / HANDOUT).read_text()
     text = re.sub(r"\A<!-- SPDX.*?-->\n+", "", text)
-    return "".join(own(line, found, who, folder) for line in text.splitlines(keepends=True)) if who else text
+    if not who:
+        return text
+    text = LINK.sub(partial(sound, found), text)
+    return "".join(own(line, found, who, folder) for line in text.splitlines(keepends=True))
+
+
+def sound(found: Found, link: re.Match[str]) -> str:
+    """A link of a student's own copy: what is not in there with it is only named."""
+    there = {file.name for file in found.files}
+    return link[0] if link["to"] in there or "://" in link["to"] else link["text"]
 
 
 def own(line: str, found: Found, who: Student, folder: Path | None) -> str:

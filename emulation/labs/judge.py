@@ -27,7 +27,8 @@ from emulation.play.session import failures
 from emulation.specification import explain, specify
 from labs import Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap
 
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
+# As tables print it, too, with commas between thousands.
+NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
 FEWEST_WORDS = 10
 MOST_WORDS = 60  # that a tap prints
 
@@ -179,9 +180,9 @@ def number(given: Any, unit: str) -> float:
     """The number that an answer is. Raises Wrong."""
     text = str(given)
     if isinstance(given, bool | list | dict) or not NUMBER.fullmatch(text) or len(text) > 30:
-        point = " with a point, and no commas" if "," in text else ""
+        point = " with a point, and commas between thousands only" if "," in text else ""
         raise Wrong(f"a number is asked for{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
-    return float(text)
+    return float(text.replace(",", ""))
 
 
 def letters(given: Any, count: int) -> set[str]:

@@ -14,6 +14,7 @@ from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
 from labs.quantities import SLOT_US, airtime_us, collided, flow_kbps, given_up, kbps, meanwhile, sent
 
 STA1, STA3 = 0, 2
+HEADERS = 26 + 8 + 20 + 8 + 4  # bytes of QoS data that are no datagram: MAC, LLC/SNAP, IP, UDP; FCS
 
 
 def spoilt(run: Recorded, station: int) -> Array:
@@ -74,12 +75,13 @@ LAB = Lab(
         Number(
             name="airtime",
             asks="Before you run anything: for how long is the frame of one datagram of your size on the air?",
-            unit="µs", within=0.01, points=1,
+            unit="µs", within=0.001, points=1,
             of=data_us,
             slips={
+                "a frame of QoS data has a longer MAC header than 24 bytes": lambda r: data_us(r) - 2 * 8 / 2,
                 "the PLCP preamble and header are sent before the frame, at 1 Mb/s": lambda r: data_us(r) - 192,
                 "before the datagram there are headers: UDP, IP, LLC, MAC, and the FCS after it": lambda r: (
-                    data_us(r) - 64 * 8 / 2
+                    data_us(r) - HEADERS * 8 / 2
                 ),
             },
             look="add up the preamble, and the bits of all headers and the datagram at their rate (the handout's box)",
@@ -88,7 +90,7 @@ LAB = Lab(
             name="vulnerable",
             asks="sta1 begins to send at a time t. A frame of sta3, as long as its own, spoils it if it begins in a"
             " window around t: how long is that window?",
-            unit="µs", within=0.02, points=1,
+            unit="µs", within=0.001, points=1,
             of=lambda runs: 2 * data_us(runs),
             slips={
                 "think of a frame that had begun before t, too": data_us,

@@ -121,7 +121,7 @@ LAB = Lab(
             points=2,
             of=worth_us,
             slips={"the PLCP preamble and header of 192 µs belongs to it": lambda runs: worth_us(runs) - 192},
-            look="192 µs, and the datagram with 64 bytes of headers and FCS at your rate",
+            look="192 µs, and the datagram with 66 bytes of headers and FCS at your rate",
         ),
         Choice(
             name="holds",

@@ -93,7 +93,8 @@ def test_of_a_choice_something_holds_and_something_does_not(name: str, played: P
 @pytest.mark.parametrize(
     ("question", "given", "said"),
     [
-        ("hidden_kbps", "1,327", "with a point, and no commas"),
+        ("hidden_kbps", "1,32", "with a point, and commas between thousands only"),
+        ("hidden_kbps", "13,27.5", "with a point, and commas between thousands only"),
         ("hidden_kbps", "about 300", "a number is asked for"),
         ("hidden_kbps", True, "a number is asked for"),
         ("hidden_kbps", float("nan"), "a number is asked for"),
@@ -112,6 +113,13 @@ def test_what_is_no_answer_is_said(
     found, who, runs = played("hidden-terminal")
     answers = judged(lab, found, who, runs, {question: given}, tmp_path)
     assert [said in answer.hint for answer in answers if answer.question == question] == [True]
+
+
+def test_a_number_may_be_written_as_tables_print_it(lab: Lab, played: Played, tmp_path: Path) -> None:
+    found, who, runs = played("hidden-terminal")
+    printed = f"{runs['hidden, RTS'].result.goodput_kbps:,.0f}"
+    answers = judged(lab, found, who, runs, {"rts_kbps": printed}, tmp_path)
+    assert "," in printed and [each.state for each in answers if each.question == "rts_kbps"] == [State.RIGHT]
 
 
 def test_each_student_has_other_numbers_and_always_the_same() -> None:

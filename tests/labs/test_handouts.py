@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -14,14 +16,17 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
+from played import Played
 
 import labs
+from analysis.trace import Kind
 from emulation.cli.main import cli
-from emulation.labs.begin import commands, handout
+from emulation.labs.begin import WRITTEN, begin, commands, handout
 from emulation.labs.sheet import student
 from emulation.plan import plan
 from emulation.specification import specify
 from labs import Frame, Program, Tap
+from labs.quantities import airtime_us
 
 ROOT = Path(__file__).parents[2]
 ALL = pytest.mark.parametrize("name", labs.names())
@@ -46,6 +51,37 @@ def test_a_handout_is_one_page_with_its_idea_drawn(name: str) -> None:
         assert "prefers-color-scheme: dark" in drawing.read_text()
 
 
+def test_labs_leave_their_runs_apart() -> None:
+    """All are done in one folder, and a run folder is made once."""
+    made = [shlex.split(command) for name in labs.names() for command, _ in commands(handout(labs.find(name)))]
+    names = [words[words.index("--out") + 1] for words in made if "--out" in words]
+    assert len(names) > 10 and len(set(names)) == len(names)
+
+
+@ALL
+def test_a_students_copy_leads_to_nothing_that_is_not_there(name: str, tmp_path: Path) -> None:
+    found = labs.find(name)
+    begin(found, student(found, "ada"), tmp_path / "mine")
+    text = (tmp_path / "mine" / WRITTEN).read_text()
+    leads = re.findall(r"\]\(([^)]+)\)", text)
+    assert leads and all((tmp_path / "mine" / lead).is_file() for lead in leads if "://" not in lead), leads
+
+
+def test_the_arithmetic_of_handouts_is_that_of_the_air(played: Played) -> None:
+    """What a student adds up is, to the microsecond, what a frame takes."""
+    asked = {"hidden-terminal": ("hidden", Kind.UDP, 28), "exposed-terminal": ("exposed", Kind.UDP, 28),
+             "ack-thinning": ("plain", Kind.TCP_DATA, 40)}  # fmt: skip
+    for name, (run, kind, inside) in asked.items():
+        found, who, runs = played(name)
+        mac, llc = re.search(r"MAC header (\d+) bytes.*?LLC/SNAP (\d+)", handout(found)).groups()  # type: ignore[union-attr]
+        packet = inside + int(who.drawn.get("size", 1460))  # type: ignore[call-overload]
+        assert airtime_us(runs[run], kind) == 192 + (int(mac) + int(llc) + packet + 4) * 8 / 2, name
+    found, who, runs = played("rts-cts-worth")
+    [around] = re.findall(r"A datagram has (\d+) bytes of headers", handout(found))
+    bits = 8 * (int(around) + 100)
+    assert airtime_us(runs["none 100"], Kind.UDP) == 192 + math.ceil(bits / float(str(who.drawn["rate"])))
+
+
 def some(vary: str) -> str:
     """Of many values the first two and the last."""
     between = ";" if ";" in vary else ","
@@ -62,13 +98,20 @@ def quickly(words: list[str]) -> list[str]:
     return [*words, "--no-open"] if words[0] == "view" else words
 
 
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The one folder in which a student does all labs, one after the other."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "labs").symlink_to(ROOT / "labs")
+    return folder
+
+
 @ALL
 @pytest.mark.lane
-def test_the_commands_of_a_handout_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_a_handout_run(name: str, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a student types them, one after the other; and what they run is what is judged."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "labs").symlink_to(ROOT / "labs")
-    found, own = labs.find(name), tmp_path / f"{name}-name"
+    monkeypatch.chdir(desk)
+    found, own = labs.find(name), desk / f"{name}-name"
     begins, *_ = commands(handout(found))
     assert begins == (f"./dcflab lab {name} --student NAME", []) and typed(begins[0], []).exit_code == 0
     for command, lines in commands((own / "handout.md").read_text()):
@@ -78,7 +121,7 @@ def test_the_commands_of_a_handout_run(name: str, tmp_path: Path, monkeypatch: p
             done = typed(command, lines)
             assert done.exit_code == 0, (command, done.output, done.exception)
             assert not lines or ("there is no" not in done.output and done.output.count("dcflab> ") == len(lines))
-    made = [json.loads(file.read_text()) for file in tmp_path.glob("*/*/plan.json")]
+    made = [json.loads(file.read_text()) for file in desk.glob("*/*/plan.json")]
     who = student(found, "name")
     for question in found.lab.questions:
         if isinstance(question, Frame | Tap):

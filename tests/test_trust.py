@@ -52,7 +52,13 @@ class Stranger:
 
     def leaves(self, specification: Any, changes: Any = None, lane: str = "virtual", **more: Any) -> Result:
         run = {**RUN, "changes": changes or {}}
-        told = {"version": 2, "experiment": "x", "specification": specification, "runs": [run], "host": {"lane": lane}}
+        told = {
+            "version": result.VERSION,
+            "experiment": "x",
+            "specification": specification,
+            "runs": [run],
+            "host": {"lane": lane},
+        }
         (self.folder / "result.json").write_text(json.dumps({**told, **more}))
         return result.read(self.folder / "result.json")
 
@@ -251,3 +257,17 @@ def test_whose_a_file_is(stranger: Stranger, mode: int, folder: int, whose: str)
 def test_a_file_of_another_user_is_not_roots_own(stranger: Stranger) -> None:
     os.chown(stranger.file, 65534, 65534)
     assert own.strangers(stranger.file) == f"{stranger.file} belongs to nobody"
+
+
+def test_a_lab_of_others_is_not_run_unasked(stranger: Stranger) -> None:
+    """Neither to show it, nor to judge by it."""
+    lab = stranger.folder.parent / "lab"
+    lab.mkdir()
+    (lab / "lab.py").write_text('from pathlib import Path\nPath(__file__).parent.with_name("ran").touch()\n')
+    (lab / "lab.py").chmod(0o666)
+    for words in ([lab], ["check", lab, stranger.folder]):
+        assert "lab.py is a lab, which runs on this machine, as you" in str(command("lab", *words).exception)
+    assert "has not been run" in " ".join(command("lab", lab, "--help").output.split())
+    assert not stranger.ran.exists()
+    command("lab", lab, "--trust")
+    assert stranger.ran.exists()

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 import labs
-from emulation.cli.command import Command, as_json, as_junit, jobs
+from emulation.cli import own
+from emulation.cli.command import Command, as_json, as_junit, jobs, trust
 from emulation.labs import begin, marks, sheet
 from emulation.labs.judge import Answer, Marked, State, judge
 from emulation.labs.marks import Mark
@@ -51,7 +52,14 @@ class Labs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if (command := self.get_command(ctx, args[0])) is None:
+        command: click.Command | None = None
+        if labs.is_path(args[0]) and own.strangers(program := str(Path(args[0], labs.FILE))):
+            try:
+                command, rest = own.admitted(program, "lab", args[1:], ctx.help_option_names)
+            except Misuse as error:
+                raise click.UsageError(str(error), ctx) from None
+            args = [args[0], *rest]
+        if (command := command or self.get_command(ctx, args[0])) is None:
             there = ", ".join(labs.names())
             raise click.UsageError(f"there is no lab {args[0]!r}; there are: {there}, or the path of one", ctx)
         return args[0], command, args[1:]
@@ -121,12 +129,14 @@ def show(one: Found, as_json: bool) -> None:
     click.echo(f"\nThe drawing: {one.folder}/*.svg. To begin: ./dcflab lab {one.name} --student YOU")
 
 
-def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:
+def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int | None, trust: bool) -> None:
     """Judge a sheet of answers, and the programs beside it; or all sheets of a folder.
 
     ANSWERS is a sheet, a student's folder, or a folder of either. What is right is worked out by running the lab under
     the student's seed. It exits with 1 while anything of a sheet is not right, and if a sheet of several is broken.
     """
+    if labs.is_path(name) and own.strangers(program := str(Path(name, labs.FILE))):
+        own.vouch(program, "lab", trust)
     one = found(name)
     if not answers.exists():
         raise Misuse(f"there is no {answers}")
@@ -134,11 +144,11 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
     if junit and not many:
         raise Misuse("--junit is for a folder of sheets")
     xml.possible(junit)
-    own = None if many else sheet.read(one, answers)
+    theirs = None if many else sheet.read(one, answers)
     lab = provide()
-    if own is None:
+    if theirs is None:
         return check_all(lab, one, answers, as_json, junit, jobs)
-    marked = judge(lab, one, own, jobs)
+    marked = judge(lab, one, theirs, jobs)
     if as_json:
         click.echo(json.dumps(told(marked), indent=1, ensure_ascii=False))
     else:
@@ -213,6 +223,7 @@ CHECK = Command(
         as_json("what was judged, as JSON"),
         as_junit(),
         jobs(),
+        trust(),
     ],
     callback=check, help=check.__doc__,
 )  # fmt: skip

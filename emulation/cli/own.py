@@ -64,7 +64,7 @@ def unread(path: str, what: str) -> click.Command:
         f"A {what}, which runs on this machine, as you. {strangers(path)}: so it has not been run to see what its "
         f"options are; if you know it, {FLAG} says so."
     )
-    return Command(path, [f"run {path} {FLAG} --help"], help=help_)
+    return Command(path, help=help_)
 
 
 def admitted(

@@ -248,7 +248,7 @@ SHOWS = """
   draw();
   press("0");
   said.whole = state.view.span;
-  await new Promise((done) => setTimeout(done, 300));
+  await when(() => location.hash.includes("frame="));
   said.hash = location.hash;
   location.hash = "#t=2.5,2.75&frame=40&q=rts&theme=dark";
   await when(() => state.chosen === 39);

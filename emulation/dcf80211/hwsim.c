@@ -123,7 +123,7 @@ static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *
 
 	at = put_attr(at, ATTR_FRAME, f->bytes, f->len);
 	at = put_u32(at, ATTR_RX_RATE, rate_to_hwsim(rate, f->freq));
-	at = put_u32(at, ATTR_SIGNAL, power_mdbm / 1000);
+	at = put_u32(at, ATTR_SIGNAL, message_dbm(power_mdbm));
 	return put_u32(at, ATTR_FREQ, f->freq);
 }
 

@@ -19,20 +19,28 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	struct air *air = control_air(info, station_needs);
 	struct nlattr **a = info->attrs;
 	unsigned long flags;
-	u8 perm[ETH_ALEN];
-	u16 station;
+	u8 perm[ETH_ALEN], short_limit, long_limit;
+	u16 station, queue;
+	u64 rx_aw, cs_aw;
 	bool ok;
 
 	if (IS_ERR(air))
 		return PTR_ERR(air);
 	station = nla_get_u16(a[A_STATION]);
-	control_begin(air, &flags);
-	ok = dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), nla_get_u8(a[A_SHORT_RETRY]),
-			     nla_get_u8(a[A_LONG_RETRY]), nla_get_u16(a[A_QUEUE]), nla_get_u8(a[A_PROMISCUOUS])) &&
-	     dcf_set_thresholds(air->dcf, station, nla_get_u64(a[A_RX_THRESHOLD_AW]), nla_get_u64(a[A_CS_THRESHOLD_AW]));
+	short_limit = nla_get_u8(a[A_SHORT_RETRY]);
+	long_limit = nla_get_u8(a[A_LONG_RETRY]);
+	queue = nla_get_u16(a[A_QUEUE]);
+	rx_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]);
+	cs_aw = nla_get_u64(a[A_CS_THRESHOLD_AW]);
 	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* others come by ADD_MAC_ADDR */
-	ok = ok && dcf_set_address(air->dcf, station, perm);
+	control_begin(air, &flags);
+	/* The address last: what is set then cannot be refused any more. */
+	ok = dcf_check_station(air->dcf, station, short_limit, long_limit, queue) && dcf_check_thresholds(rx_aw, cs_aw) &&
+	     dcf_set_address(air->dcf, station, perm);
 	if (ok) {
+		dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), short_limit, long_limit, queue,
+				nla_get_u8(a[A_PROMISCUOUS]));
+		dcf_set_thresholds(air->dcf, station, rx_aw, cs_aw);
 		raw_spin_lock(&air->told_lock);
 		nla_memcpy(air->radio[station].addr, a[A_RADIO], ETH_ALEN);
 		air->radio[station].named = true;
@@ -47,7 +55,7 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 int do_links(struct sk_buff *skb, struct genl_info *info)
 {
 	struct air *air = control_air(info, links_needs);
-	const struct dcf_link *link;
+	struct dcf_link *link;
 	unsigned long flags;
 	bool ok = true;
 	u16 from, to;
@@ -59,14 +67,18 @@ int do_links(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "no such station, or not one entry of 16 bytes for each station");
 		return -EINVAL;
 	}
-	control_begin(air, &flags);
-	for (to = 0; to < air->stations && ok; to++) {
-		struct dcf_link copy; /* the attribute is aligned to 4 only */
-
-		memcpy(&copy, nla_data(info->attrs[A_LINKS]) + to * sizeof(copy), sizeof(copy));
-		ok = to == from || dcf_set_link(air->dcf, from, to, &copy);
+	link = kmemdup(nla_data(info->attrs[A_LINKS]), nla_len(info->attrs[A_LINKS]), GFP_KERNEL); /* it is aligned to 4 only */
+	if (!link)
+		return -ENOMEM;
+	for (to = 0; to < air->stations; to++)
+		ok &= to == from || dcf_check_link(&link[to]);
+	if (ok) {
+		control_begin(air, &flags);
+		for (to = 0; to < air->stations; to++)
+			dcf_set_link(air->dcf, from, to, &link[to]);
+		control_end(air, flags);
 	}
-	control_end(air, flags);
+	kfree(link);
 	if (!ok)
 		NL_SET_ERR_MSG(info->extack, "a delay of 32 us or more, or a power above 10 W");
 	return ok ? 0 : -EINVAL;

@@ -208,7 +208,6 @@ class Air:
 
     def set_station(self, index: int, has: Mapping[str, Any]) -> None:
         """Write what is a station's own: one of `stations_of`, and the rest as a plan's `air` says."""
-        self.has[index] = has
         radio = hardware_address(has["address"])  # hwsim names a radio by its PERM_ADDR
         self._ask(Command.STATION, [
             (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(has["freq"])),
@@ -217,6 +216,7 @@ class Air:
             (A.CS_THRESHOLD_AW, _u64(attowatts(has["cs_threshold_mdbm"]))),
             (A.QUEUE, _u16(has["queue"])), (A.PROMISCUOUS, _u8(has["promiscuous"])),
         ], f"station {has['name']}")  # fmt: skip
+        self.has[index] = has
 
     def set_own(self, name: str, own: Mapping[str, int]) -> None:
         """Let the stations of this node have some of OWN otherwise, from now on."""

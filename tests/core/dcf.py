@@ -172,6 +172,7 @@ def library() -> c.CDLL:
         ("dcf_draw_backoff", c.c_uint32, [c.POINTER(u64), c.c_uint32]),
         ("give_draws", None, [c.POINTER(c.c_uint32), c.c_uint32]),
         ("dcf_lambda_q40", u64, [c.POINTER(Errors), c.c_int32]),
+        ("message_dbm", c.c_int32, [c.c_int32]),
         ("message_read", c.c_int, [c.POINTER(Message), p, c.c_uint32]),
     ):
         function = getattr(lib, name)

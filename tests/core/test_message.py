@@ -140,3 +140,19 @@ def test_no_attribute_of_a_sound_frame_leads_outside(order: list[int], liar: int
 @given(st.binary(max_size=300))
 def test_any_bytes_can_be_read(data: bytes) -> None:
     assert read(data)[0] in range(5)
+
+
+def test_a_signal_is_the_nearest_dbm() -> None:
+    """A threshold of a client's roaming compares it: cut towards zero, -70.9 dBm were not below -70."""
+    said = {
+        -70_900: -71,
+        -70_500: -70,
+        -70_501: -71,
+        -499: 0,
+        499: 0,
+        500: 1,
+        10_400: 10,
+        -127_600: -128,
+        -140_000: -128,
+    }
+    assert {mdbm: library().message_dbm(mdbm) for mdbm in said} == said

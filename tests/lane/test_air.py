@@ -236,3 +236,32 @@ def test_the_air_goes_with_whoever_made_it(bench) -> None:  # type: ignore[no-un
         air.configure(plan)
         print("again")
     """) == ["the air: set-up: Device or resource busy: there is an air already: one a kernel", "again"]
+
+
+def test_what_is_refused_changes_nothing(bench) -> None:  # type: ignore[no-untyped-def]
+    """Neither of a station nor of a row of powers, also if only the last of it is wrong."""
+    bench.plan(stations=3, seconds=5)
+    lines = bench.script("""
+        import json, os
+        from emulation.lane.net import Net
+        from emulation.lane.netlink import NetlinkError
+        from traffic.ping import ping
+        with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+            plan = json.load(file)
+        with Net.from_plan(plan) as net:
+            net.start()
+            air, (a, b, _) = net.air, net.nodes.values()
+            there = {**air.has[1], "freq": 2437}
+            for ask in (
+                lambda: air.set_station(1, {**there, "rx_threshold_mdbm": -99_000}),
+                lambda: air.set_station(1, {**there, "address": air.has[0]["address"]}),
+                lambda: air.set_powers({0: [None, None, -60_000]}, {0: [0, 0, 10**9]}),
+            ):
+                try:
+                    ask()
+                    print("taken")
+                except NetlinkError as error:
+                    print("refused")
+            print(air.has[1]["freq"], [rtt is not None for _, _, rtt in ping(a, b.IP(), count=1)])
+    """)
+    assert lines == ["refused"] * 3 + ["2412 [True]"]

@@ -111,13 +111,18 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
 	}
 }
 
+bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue)
+{
+	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
+	return station < dcf->config.stations && short_limit && long_limit && queue &&
+	       queue <= (dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE);
+}
+
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous)
 {
 	struct dcf_station *s;
 
-	/* hwsim keeps at most 200 frames of a radio, and drops the oldest unseen. */
-	if (station >= dcf->config.stations || !short_limit || !long_limit || !queue ||
-	    queue > (dcf->config.edca ? DCF_MAX_QUEUE / DCF_CATEGORIES : DCF_MAX_QUEUE))
+	if (!dcf_check_station(dcf, station, short_limit, long_limit, queue))
 		return false;
 	s = &dcf->station[station];
 	s->short_limit = short_limit;
@@ -132,7 +137,7 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
 {
-	if (station >= dcf->config.stations || !cs_aw || rx_aw < cs_aw)
+	if (station >= dcf->config.stations || !dcf_check_thresholds(rx_aw, cs_aw))
 		return false;
 	tuning_resense(dcf, &dcf->station[station], rx_aw, cs_aw);
 	neighbours_forget(dcf);
@@ -143,8 +148,7 @@ bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link
 {
 	u16 n = dcf->config.stations;
 
-	if (from >= n || to >= n || from == to || link->delay_ns >= DCF_MAX_DELAY_NS ||
-	    link->power_aw > DCF_MAX_POWER_AW)
+	if (from >= n || to >= n || from == to || !dcf_check_link(link))
 		return false;
 	dcf->link[from * n + to] = *link;
 	dcf->station[from].candidates_until = 0;

@@ -273,6 +273,7 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
  * Before the first frame, or at any time between two dcf_run()s. The station is on @freq until a frame has it go elsewhere,
  * or it is told another. false: there is no such station or value.
  */
+bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue);
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
 /* Of one category; until then, and without EDCA, it is the DCF's. false: also if there is no EDCA. */
 bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca);
@@ -283,8 +284,18 @@ bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr);
 /* Any other is the station's until it has been taken away as often as added: hwsim does both for each scan. */
 bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr);
 bool dcf_del_address(struct dcf *dcf, u16 station, const u8 *addr);
+static inline bool dcf_check_link(const struct dcf_link *link)
+{
+	return link->delay_ns < DCF_MAX_DELAY_NS && link->power_aw <= DCF_MAX_POWER_AW;
+}
+
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
+static inline bool dcf_check_thresholds(u64 rx_aw, u64 cs_aw)
+{
+	return cs_aw && rx_aw >= cs_aw;
+}
+
 /* From which power on this station receives and senses, in place of the configuration's. What arrives there now is gone. */
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw);
 /*

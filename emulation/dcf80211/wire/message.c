@@ -121,3 +121,10 @@ enum message_kind message_read(struct message *m, const u8 *bytes, u32 size)
 		return MESSAGE_BROKEN;
 	return cmd == CMD_ADD_ADDR ? MESSAGE_ADD_ADDR : MESSAGE_DEL_ADDR;
 }
+
+s32 message_dbm(s32 mdbm)
+{
+	s32 up = mdbm + 500, whole = up / 1000 - (up % 1000 < 0);
+
+	return whole < -128 ? -128 : whole > 127 ? 127 : whole;
+}

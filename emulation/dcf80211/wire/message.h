@@ -51,4 +51,7 @@ struct message {
 /* What @bytes say; pointers in @m point into them. MESSAGE_BROKEN: a message we want, with something missing. */
 enum message_kind message_read(struct message *m, const u8 *bytes, u32 size);
 
+/* A power in thousandths of a dBm as hwsim has it: whole dBm, the nearest, halves up, of those that it can say. */
+s32 message_dbm(s32 mdbm);
+
 #endif

@@ -64,6 +64,7 @@ class Light(NamedTuple):
         return {
             "delivered": 100 * self.arrived / self.sent, "hops": self.hops / each,
             "packets": self.frames / each, "bytes": self.bytes / each,
+            "lost": 100 - 100 * self.arrived / self.sent, "control": self.frames,
         }  # fmt: skip
 
 
@@ -86,11 +87,11 @@ def light_in_ns2(lines: Iterable[str]) -> Light:
     return Light(sent, len(hops), sum(hops.values()), frames, size)
 
 
-def in_ns2(movement: Path, routing: str, traffic: str, seed: int) -> Row:
+def in_ns2(movement: Path, routing: str, traffic: str, seed: int, *before: str) -> Row:
     with scratch("bench") as folder:
         trace = Path(folder) / "trace" if traffic == "cbr" else Path("/dev/null")
         words = [movement, STATIONS, *AREA, routing, SECONDS, seed, traffic, trace]
-        said = SAID.search(output("ns", HERE / "peers/mobile.tcl", *words))
+        said = SAID.search(output(*before, "ns", HERE / "peers/mobile.tcl", *words))
         if said:
             return {"segments": int(said[1])}
         with trace.open() as lines:
@@ -105,12 +106,16 @@ def in_ns3(program: Path, movement: Path, routing: str, traffic: str, seed: int)
     return segments if traffic == "tcp" else Light(**said).row()
 
 
-def specification(beside: str, routing: str, traffic: str, seed: int) -> Specification:
+def specification(beside: str, routing: str, traffic: str, seed: int, movement: Path | None = None) -> Specification:
+    """`routing` may have parameters after it; the movement is the seed's if it is not said."""
     air = dict(BESIDE[beside])
+    protocol, comma, more = routing.partition(",")
     options: dict[str, Any] = {
-        "seconds": SECONDS, "seed": seed, "routing": f"{routing.lower()},preset={air.pop('preset')}",
+        "seconds": SECONDS, "seed": seed, "routing": f"{protocol.lower()},preset={air.pop('preset')}{comma}{more}",
         "tcp": "newreno", "window_limit": 64, "trace": False, **air,
     }  # fmt: skip
+    if movement:
+        options["motion"] = {"model": "setdest", "file": str(movement)}
     moving = {"stations": STATIONS, "area": "x".join(map(str, AREA)), "vmax": VMAX}
     parameters = mobile.Parameters.model_validate({**moving, "flows": PAIRS if traffic == "cbr" else 1})
     light = {"datagram_bytes": DATAGRAM_BYTES, "interval_s": INTERVAL_S} if traffic == "cbr" else {}
@@ -134,6 +139,15 @@ def here(outcome: Outcome, traffic: str) -> Row:
     return Light(sent, arrived, hops, run.routing.frames, run.routing.bytes).row()
 
 
+def movement(folder: Path, seed: int) -> Path:
+    """A movement file of ns-2."""
+    file = folder / f"{seed}.setdest"
+    moving = ("--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
+    until = ("--seconds", SECONDS, "--seed", seed, "--out", file)
+    output(HERE.parent / "dcflab", "motion", "mobile", *moving, *until)
+    return file
+
+
 def measure(seeds: int) -> dict[str, list[Row]]:
     """By routing and program, a row for each seed."""
     keys = [(beside, routing, traffic, seed) for beside, routings in ROUTINGS.items() for routing in routings
@@ -142,14 +156,7 @@ def measure(seeds: int) -> dict[str, list[Row]]:
         folder = Path(name)
         ns3 = build_peer(folder, "manet", "aodv", "dsr", "olsr")
 
-        def movement(seed: int) -> Path:
-            file = folder / f"{seed}.setdest"
-            moving = ("--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
-            until = ("--seconds", SECONDS, "--seed", seed, "--out", file)
-            output(HERE.parent / "dcflab", "motion", "mobile", *moving, *until)
-            return file
-
-        movements = dict(enumerate(pool.map(movement, range(1, seeds + 1)), 1))
+        movements = {seed: movement(folder, seed) for seed in range(1, seeds + 1)}
 
         def there(beside: str, routing: str, traffic: str, seed: int) -> Row:
             words = movements[seed], routing, traffic, seed

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from benchmarks import manet, wlan
+from benchmarks import aodv, manet, wlan
 from benchmarks.compare import build_core, build_peer, events_per_s, output
 from benchmarks.manet import Light, light_in_ns2
 from benchmarks.mutants import HERE, MISTAKES, mutants
@@ -42,6 +43,29 @@ def test_moving_scenarios_can_be_planned(beside: str, traffic: str) -> None:
         assert plan(manet.specification(beside, routing, traffic, 1))
 
 
+@pytest.mark.skipif(not shutil.which("ns"), reason="ns-2 is not installed")
+def test_ns2_can_be_played_without_what_is_held_to_be_the_cause(tmp_path: Path) -> None:
+    """Ten stations in a row: where nobody asks for a MAC address the first datagram is there sooner. Then the last one
+    leaves, and who looks for it asks the fewer times the longer it waits."""
+    movement, trace = tmp_path / "row.setdest", tmp_path / "trace"
+    row = [
+        f"$node_({n}) set {axis}_ {at}\n" for n in range(10) for axis, at in (("X", 200 * n + 1), ("Y", 1), ("Z", 0))
+    ]
+    movement.write_text("".join(row) + '$ns_ at 21.0 "$node_(9) setdest 3900 1 10000"\n')
+    library = aodv.build_without(tmp_path)
+    arrived, requests = [], []
+    for without in aodv.NS2.values():
+        before = aodv.preload(library, without)
+        output(*before, "ns", aodv.HERE / "peers/mobile.tcl", movement, 10, 4000, 10, "AODV", 30, 1, "cbr", trace)
+        lines = [line.split() for line in trace.read_text().splitlines()]
+        arrived.append(next(float(line[1]) for line in lines if line[0] == "r" and line[3] == "AGT"))
+        requests.append(
+            sum(line[2:4] == ["_8_", "RTR"] and line[0] == "s" and line[-1] == "(REQUEST)" for line in lines)
+        )
+    assert 20 < arrived[1] == arrived[2] < arrived[0]
+    assert requests[0] >= requests[1] > requests[2]
+
+
 MOVING = """\
 s 20.0 _0_ AGT  --- 7 cbr 512 [0 0 0 0] ------- [0:0 1:0 32 0] [0] 0 0
 s 20.0 _0_ RTR  --- 6 AODV 48 [0 ffffffff 0 0] ------- [0:255 -1:255 5 0] (REQUEST)
@@ -58,7 +82,7 @@ M 21.5 3 (960.54, 15.56, 0.00), (941.14, 105.57), 6.49
 def test_what_routing_sends_is_counted_hop_by_hop_and_a_datagram_once() -> None:
     light = light_in_ns2(MOVING.splitlines())
     assert light == Light(sent=1, arrived=1, hops=2, frames=2, bytes=92)
-    assert light.row() == {"delivered": 100, "hops": 2, "packets": 2, "bytes": 92}
+    assert light.row() == {"delivered": 100, "hops": 2, "packets": 2, "bytes": 92, "lost": 0, "control": 2}
 
 
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")

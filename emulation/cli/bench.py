@@ -17,6 +17,7 @@ BENCHMARKS = {
     "like-ns2": "benchmarks.like_ns2",
     "mobile": "benchmarks.mobile",
     "manet": "benchmarks.manet",
+    "aodv": "benchmarks.aodv",
     "wlan": "benchmarks.wlan",
 }
 
@@ -24,9 +25,9 @@ BENCHMARKS = {
 def callback(arguments: Sequence[str]) -> None:
     """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
     goodput under --like ns2, what stations that move cost, or what they
-    deliver; who gets how much of a WLAN.
+    deliver; why ns-2's AODV loses more; who gets how much of a WLAN.
 
-    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet or wlan; --json prints the figures as JSON;
+    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet, aodv or wlan; --json prints the figures as JSON;
     --repeats N says how often each is timed, or how many seeds are run.
     """
     what = "speed"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab bench aodv`: why ns-2's AODV loses more datagrams, and sends more packets, than the preset `cmu` does.
+
+The five movements and the light datagrams of `./dcflab bench manet`, with so many papers of random numbers for each
+movement, on both sides; ns-2 also without what is held to be the cause (peers/ns2_without.c), and this with its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from analysis import statistics
+from benchmarks import asked, manet
+from benchmarks.compare import HERE, output
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.run import Task
+from emulation.play.session import play_with_progress, provide
+
+MOVEMENTS = range(1, 6)
+NS2 = {
+    "ns-2": "",
+    "ns-2, MAC addresses known": "arp",
+    "ns-2, MAC addresses known, waits not measured": "arp,measuring",
+}
+HERE_TOO = {
+    "dcflab": "",
+    "dcflab, TTLs as in ns-2": ",ttl_start=30,local_add_ttl=30",
+    "dcflab, no local repair": ",local_repair=0",
+}  # fmt: skip
+Found = dict[str, list[list[manet.Row]]]  # by who played it and movement, a row for each paper
+
+
+def build_without(folder: Path) -> Path:
+    """What ns-2 is preloaded with."""
+    library = folder / "ns2_without.so"
+    output("gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, HERE / "peers/ns2_without.c")
+    return library
+
+
+def preload(library: Path, without: str) -> tuple[str, ...]:
+    """What comes before a command of ns-2's."""
+    return ("env", f"LD_PRELOAD={library}", f"NS2_WITHOUT={without}") if without else ()
+
+
+def measure(papers: int) -> Found:
+    keys = [(number, 100 * number + paper) for number in MOVEMENTS for paper in range(1, papers + 1)]
+    with scratch("bench") as name, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        folder = Path(name)
+        library = build_without(folder)
+        movements = {number: manet.movement(folder, number) for number in MOVEMENTS}
+
+        def there(without: str, number: int, seed: int) -> manet.Row:
+            return manet.in_ns2(movements[number], "AODV", "cbr", seed, *preload(library, without))
+
+        played = {name: list(pool.map(there, [without] * len(keys), *zip(*keys, strict=True)))
+                  for name, without in NS2.items()}  # fmt: skip
+        tasks = [
+            Task(manet.specification("ns-2", "AODV" + more, "cbr", seed, movements[number]), variant=f"{at}-{number}")
+            for at, more in enumerate(HERE_TOO.values()) for number, seed in keys
+        ]  # fmt: skip
+        outcomes = play_with_progress(provide(), tasks, folder / "runs")
+        rows = [manet.here(outcome, "cbr") for outcome in outcomes]
+    for at, name in enumerate(HERE_TOO):
+        played[name] = rows[at * len(keys) : (at + 1) * len(keys)]
+    return {name: [rows[at : at + papers] for at in range(0, len(keys), papers)] for name, rows in played.items()}
+
+
+def cells(movements: list[list[manet.Row]]) -> list[str]:
+    """Means over the movements with 95 % confidence intervals, and what each movement lost."""
+    columns = ("lost", "control")
+    means = {column: [sum(row[column] for row in rows) / len(rows) for rows in movements] for column in columns}
+    lost, control = (statistics.mean(means[column]) for column in columns)
+    each = ", ".join(f"{value:.2f}" for value in means["lost"])
+    return [f"{lost.mean:.2f} ± {lost.half_width:.2f}", each, f"{control.mean:,.0f} ± {control.half_width:,.0f}"]
+
+
+def show(found: Mapping[str, list[list[manet.Row]]], papers: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    title = f"AODV, five movements, {papers} papers of random numbers for each: means over the movements ± 95 %"
+    table = Table("", "datagrams lost, %", "in each movement", "routing packets", title=title, title_justify="left")
+    for name, movements in found.items():
+        table.add_row(name, *cells(movements))
+    Console(width=150).print(table)
+
+
+def main(as_json: bool, repeats: int) -> int:
+    found = measure(repeats)
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found, repeats)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*asked(__doc__)))

@@ -357,10 +357,19 @@ def test_rate_stages_are_used_in_turn() -> None:
 
 
 def test_cts_to_self_protects_an_ofdm_frame() -> None:
-    """10.3.2.12: a CTS to itself, SIFS, DATA; nobody answers the CTS."""
-    air = Core(mutual(2, {}, NEAR), phy=dsss(basic_rates=0b11, signal_extension_ns=6000))
+    """10.3.2.12, 10.26.2: a CTS to itself, at the highest basic rate of those who know DSSS only; SIFS, DATA; nobody
+    answers the CTS. Its Duration lasts to the end of the ACK, which goes at 24 Mb/s."""
+    air = Core(mutual(3, {}, NEAR), phy=dsss(basic_rates=0b11, signal_extension_ns=6000))
     air.send(0, 1, DATA, at=1000 * US, rate=540, cts_to_self=True)
+    air.send(2, 1, TACK, at=1100 * US, rate=20)
     air.run(10_000 * US)
+    data = 1000 + 192 + 56 + SIFS  # 14 bytes at 2 Mb/s; 20 + 57 symbols + 6; 20 + 2 symbols + 6
+    ack = data + 254 + SIFS
+    assert [(t.rate, t.start / US, t.end / US) for t in air.tx[:3]] == [
+        (20, 1000, 1248), (540, data, data + 254), (240, ack, ack + 34),
+    ]  # fmt: skip
+    assert 1248 + int.from_bytes(air.tx[0].bytes[2:4], "little") == ack + 34
+    assert slots(air.tx[3].start / US, ack + 34 + DIFS) in range(32)
     assert [(t.kind, t.station, t.receiver) for t in air.tx[:2]] == [("cts", 0, 0), ("tcp_data", 0, 1)]
     assert air.tx[1].start == air.tx[0].end + SIFS * US
     assert air.finished[0][2] == "ACKED"

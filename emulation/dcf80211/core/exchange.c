@@ -49,6 +49,7 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool ask
 	const struct dcf_stage *stage = stage_of(f);
 	u64 sifs = dcf->config.phy.sifs_ns, response = response_airtime(dcf, f);
 	u16 rate = dcf_response_rate(&dcf->config.phy, stage->rate);
+	u16 to_self = dcf_protecting_rate(&dcf->config.phy, stage->rate, f->freq);
 	u64 all = data_airtime(dcf, f);
 
 	if (!wants_ack(f))
@@ -56,9 +57,9 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool ask
 	if (!asks)
 		return all + sifs + response;
 	if (stage->rts)
-		all += airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs;
-	if (stage->rts || stage->cts_to_self)
-		all += response + sifs;
+		all += airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
+	else if (stage->cts_to_self)
+		all += airtime(dcf, to_self, CTS_LEN, stage->short_preamble) + sifs;
 	return all + sifs + response;
 }
 
@@ -157,8 +158,8 @@ static void send_first(struct dcf *dcf, struct dcf_station *s)
 		send_control(dcf, s, DCF_RTS, dcf_addr1(f->bytes), ta, f->receiver,
 			     dcf_duration_us(sifs + response + sifs + after), rate, stage->short_preamble, f);
 	} else {
-		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after), rate,
-			     stage->short_preamble, f);
+		send_control(dcf, s, DCF_CTS, ta, NULL, s->index, dcf_duration_us(sifs + after),
+			     dcf_protecting_rate(&dcf->config.phy, stage->rate, f->freq), stage->short_preamble, f);
 	}
 }
 

@@ -34,9 +34,9 @@ u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_prea
 	return plcp + (80 * len + rate - 1) / rate * US;
 }
 
-u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate)
+/* The highest basic rate of OFDM, or of DSSS, not above @rate; 0: there is none. */
+static u16 basic_rate(const struct dcf_phy *phy, u16 rate, bool ofdm)
 {
-	bool ofdm = dcf_rate_is_ofdm(rate);
 	u16 best = 0;
 	int i;
 
@@ -44,6 +44,21 @@ u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate)
 		if (phy->basic_rates & (1U << i) && dcf_rate_is_ofdm(dcf_rates[i]) == ofdm &&
 		    dcf_rates[i] <= rate && dcf_rates[i] > best)
 			best = dcf_rates[i];
+	return best;
+}
+
+u16 dcf_protecting_rate(const struct dcf_phy *phy, u16 rate, u32 freq)
+{
+	if (!dcf_rate_is_ofdm(rate) || dcf_rate_is_ofdm(rate_lowest(freq)))
+		return dcf_response_rate(phy, rate);
+	return basic_rate(phy, rate, false) ?: rate_lowest(freq);
+}
+
+u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate)
+{
+	bool ofdm = dcf_rate_is_ofdm(rate);
+	u16 best = basic_rate(phy, rate, ofdm);
+
 	if (best)
 		return best;
 	/* None: the highest mandatory rate not above the frame's. */

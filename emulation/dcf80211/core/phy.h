@@ -47,6 +47,11 @@ u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_prea
  * basic rate of its modulation not above it, else a mandatory one (10.7.6.5.2).
  */
 u16 dcf_response_rate(const struct dcf_phy *phy, u16 rate);
+/*
+ * The rate of a CTS to itself before a frame at @rate: at 2.4 GHz OFDM is protected from stations that know DSSS only, so it
+ * is their highest basic rate not above the frame's, or their lowest (10.26.2). @freq is in MHz.
+ */
+u16 dcf_protecting_rate(const struct dcf_phy *phy, u16 rate, u32 freq);
 
 static inline u32 dcf_difs_ns(const struct dcf_phy *phy)
 {

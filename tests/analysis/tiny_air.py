@@ -46,8 +46,8 @@ def udp(sport: int, dport: int, payload: bytes = b"") -> bytes:
     return struct.pack("!HHHH", sport, dport, 8 + len(payload), 0) + payload
 
 
-def data_header(receiver: bytes, transmitter: bytes, seq: int, fc0: int = 0x08) -> bytes:
-    return struct.pack("<BBH6s6s6sH", fc0, 0, 0, receiver, transmitter, b"\x02\xca\xfe\0\0\0", seq << 4 & 0xFFFF)
+def data_header(receiver: bytes, transmitter: bytes, seq: int, fc0: int = 0x08, duration: int = 0) -> bytes:
+    return struct.pack("<BBH6s6s6sH", fc0, 0, duration, receiver, transmitter, b"\x02\xca\xfe\0\0\0", seq << 4 & 0xFFFF)
 
 
 @dataclass
@@ -137,7 +137,7 @@ class TinyAir:
         s.msdus += 1
         group = receiver == NOBODY
         address = b"\xff" * 6 if group else mac(receiver)
-        header = data_header(address, mac(station), s.msdus, fc0)
+        header = data_header(address, mac(station), s.msdus, fc0, 0 if group else 314)
         if kind == Kind.ENCRYPTED:
             header = header[:1] + b"\x40" + header[2:]  # Protected Frame
         body = header + payload

@@ -311,8 +311,11 @@ signal.pause()
 PLAYED = """
 import sys
 from pathlib import Path
-from emulation.lanes import Listener, virtual
-virtual.run(Path(sys.argv[1]), {}, Path(sys.argv[2]), ["script", sys.argv[3]], listener=Listener())
+from emulation.lanes import virtual
+from emulation.lanes.virtual import ownership
+at = Path(sys.argv[2])
+ownership.NOTES, virtual.memory_folder = at / "notes", lambda megabytes: str(at / "place")  # nobody else sweeps there
+virtual.run(Path(sys.argv[1]), {}, at / "run", ["script", str(at / "mine.py")])
 """
 
 
@@ -334,16 +337,17 @@ def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
 
 def test_a_guest_whose_host_is_killed(at: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has put into its scratch folder is believed by nobody, and goes."""
-    monkeypatch.undo()  # notes are where that host looks for them
+    monkeypatch.setattr(ownership, "NOTES", at / "notes")
     before = snapshot(at / "outside")
     (at / "mine.py").write_text(DEEDS.format(outside=str(at / "outside")) + IN_ITS_SCRATCH)
-    (at / "run").mkdir()
-    command = [sys.executable, "-u", "-c", PLAYED, prepared.kernel.linux, at / "run", at / "mine.py"]
+    for folder in ("run", "place"):
+        (at / folder).mkdir(mode=0o755)
+    command = [sys.executable, "-u", "-c", PLAYED, prepared.kernel.linux, at]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout
         private = Path(host.stdout.readline().strip())
-        assert private.name.startswith(".dcflab-lane-")
+        assert private.parent == at / "place" and private.exists()
         host.kill()
-    with watched(), scratch("next", str(private.parent)):
-        assert not private.exists()
+    with watched(), scratch("next", str(at / "place")) as own:
+        assert os.listdir(at / "place") == [os.path.basename(own)]
     assert snapshot(at / "outside") == before

@@ -12,6 +12,7 @@ import numpy as np
 from analysis.arrivals import Received
 from analysis.capture import Capture
 from analysis.columns import around, begins, ends
+from analysis.following import noticed
 from analysis.medium import NS2_DELAY_NS, Medium, plcp_ns
 from analysis.medium import at as own
 from analysis.trace import Array, Kind, Outcome, is_response
@@ -80,6 +81,11 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
         return deadline <= stop
     if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
         return True  # something else came in its place
+    if medium.detection is not None:
+        rows = noticed(at, end, stop, int(sent.freq[tx]), medium, sent)
+        started = rows[:, 1] + plcp_ns(sent.rate[rows[:, 0]], sent.short_preamble[rows[:, 0]])
+        instead = rows[started <= deadline]
+        return deadline <= stop if not instead.size else bool(instead[0, 2] <= stop)
     late = np.flatnonzero((sent.station >= 0) & (sent.end + medium.links.longest_ns > stop))
     power, delay = medium.links.arriving(sent.station[late], np.array(at), sent.time[late], sent.number[late])
     begin = sent.time[late] + delay

@@ -27,6 +27,11 @@ def plcp_ns(rate: Array, short_preamble: Array) -> Array:
     return np.where(is_ofdm(rate), 20_000, np.where(short_preamble & (rate != 10), 96_000, 192_000))
 
 
+def detect_ns(rate: Array) -> Array:
+    """How long a receiver hears a preamble before it has noticed it: aCCATime (15.3.3), and 17.3.10.6."""
+    return np.where(is_ofdm(rate), 4_000, 15_000)
+
+
 def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extension_ns: int) -> Array:
     """How long frames are on the air. `rate` in 100 kb/s, `length` in bytes with FCS."""
     per_symbol = (rate * 2 // 5).clip(min=1)  # bits in 4 us
@@ -79,7 +84,8 @@ class Medium:
     """Facts of the air and of the MAC that no frame carries.
 
     A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
-    frames may fail without anybody else's. `fixed_timeouts`: ns-2's (docs/medium.md). Limits of None: the
+    frames may fail without anybody else's. `detection`: by what factor above all others a preamble is noticed, of OFDM
+    and of DSSS; None: what is sensed first is followed. `fixed_timeouts`: ns-2's (docs/medium.md). Limits of None: the
     kernel's rate stages. What not all have is an Own.
     """
 
@@ -91,6 +97,7 @@ class Medium:
     slot_ns: int = 20_000
     signal_extension_ns: int = 0
     noise: bool = False
+    detection: tuple[float, float] | None = None
     fixed_timeouts: bool = False
     short_limit: "int | Own | None" = 7
     long_limit: "int | Own | None" = 4
@@ -119,6 +126,7 @@ class Medium:
             slot_ns=air["slot_ns"],
             signal_extension_ns=air["signal_extension_ns"],
             noise=air["reception"] == "sinr",
+            detection=_factors(air["detection_db"]) if air["reception"] == "sinr" else None,
             fixed_timeouts="fixed_timeouts" in air.get("rules", ()),
             short_limit=own("short_retry") if limited else None,
             long_limit=own("long_retry") if limited else None,
@@ -139,6 +147,12 @@ class Medium:
             whole = airtime_ns(answer, np.array(ANSWER_LEN), preamble, self.signal_extension_ns)
             return self.sifs_ns + int(whole) + 2 * NS2_DELAY_NS
         return self.sifs_ns + self.slot_ns + int(plcp_ns(answer, preamble))
+
+
+def _factors(decibels: Mapping[str, float]) -> tuple[float, float]:
+    """Whole thousandths, as the air has them."""
+    ofdm, dsss = (round(1000 * 10 ** (decibels[phy] / 10)) / 1000 for phy in ("ofdm", "dsss"))
+    return ofdm, dsss
 
 
 def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -5,6 +5,9 @@ Datagrams of 1472 bytes at 11 Mb/s from, to, or from and to stations around an a
 most, that all clients get the same, that up-links together leave the access point one share of many, and that one
 station at 1 Mb/s slows all. The basic rates are 1 and 2 Mb/s, as ns-3 answers at 2. What survives a collision is
 decided twice: by capture at 10 dB, which is the default, and by bit errors, as in ns-3.
+
+Then two such cells on one channel, 60 m apart, with 802.11a at 24 Mb/s, where ns-3 receives and senses from -82 dBm
+on (its RssiMin and CcaSensitivity): about as much arrives from the other cell.
 """
 
 from __future__ import annotations
@@ -25,11 +28,17 @@ from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
 from emulation.specification import Specification, specify
-from topologies import Application, Node, wlan
+from topologies import Application, Network, Node, wlan
 
 PEER = "ns-3"
 SECONDS, DATAGRAM_BYTES, OFFERED_BPS = 20, 1472, 18e6  # of the last, each flow one of stations + 1 parts
 RECEPTIONS = ("capture", "sinr")
+CELL_M, APART_M = 20.0, 60.0
+CELLS: dict[str, Any] = {
+    "rate": 24, "basic_rates": (6, 12, 24), "freq": 5180, "bit_errors": "table",
+    "propagation": {"model": "log-distance", "exponent": 3, "reference_loss_db": 46.7, "tx_power_dbm": 20},
+    "thresholds": {"receive_dbm": -82, "sense_dbm": -82},
+}  # fmt: skip
 OPTIONS: dict[str, Any] = {"rate": 11, "basic_rates": (1, 2), "seconds": SECONDS, "trace": False, "tcp_trace": False,
                            "beacon_tu": 100, "routing": "static"}  # fmt: skip
 
@@ -40,47 +49,85 @@ class Scenario(NamedTuple):
     stations: int
     direction: str
     slow: int = 0
+    cells: int = 1
 
     def __str__(self) -> str:
         slow = f", {self.slow} of them at 1 Mb/s" if self.slow else ""
-        return f"{self.stations} {self.direction}{slow}"
+        cells = f", in each of {self.cells} cells" if self.cells > 1 else ""
+        return f"{self.stations} {self.direction}{slow}{cells}"
 
 
 SCENARIOS = (
     *(Scenario(1, "up"), Scenario(1, "down"), Scenario(5, "up"), Scenario(5, "down"), Scenario(5, "both")),
-    *(Scenario(5, "up", 1), Scenario(20, "up")),
+    *(Scenario(5, "up", 1), Scenario(20, "up"), Scenario(5, "down", cells=2), Scenario(5, "up", cells=2)),
 )
 
 
 def groups(scenario: Scenario, kbps: Sequence[float]) -> dict[str, float]:
     """What flows of one kind have each, in kb/s, in the mean; and how equal all of them are (Jain's index)."""
-    up = kbps[: scenario.stations] if scenario.direction != "down" else []
+    up = kbps[: scenario.cells * scenario.stations] if scenario.direction != "down" else []
     kinds = {"slow": up[: scenario.slow], "up": up[scenario.slow :], "down": kbps[len(up) :]}
     found = {f"each {kind}": sum(rates) / len(rates) for kind, rates in kinds.items() if len(rates)}
     squares = sum(rate * rate for rate in kbps)
     return found | {"all": sum(kbps)} | ({"Jain": sum(kbps) ** 2 / (len(kbps) * squares)} if squares else {})
 
 
+def cell(network: Network, number: int) -> Network:
+    """A network whose names and places are those of cell `number`."""
+
+    def named(name: str) -> str:
+        return f"{name}-{number}"
+
+    x = number * APART_M
+    return Network(
+        nodes={
+            named(name): node.model_copy(update={"position": (node.position[0] + x, *node.position[1:])})
+            for name, node in network.nodes.items()
+        },
+        links=tuple(
+            link.model_copy(update={
+                "nodes": tuple(map(named, link.nodes)),
+                "settings": {**link.settings, **({"ssid": named("lab")} if link.kind == "infrastructure" else {})},
+            })
+            for link in network.links
+        ),
+        applications=tuple(
+            flow.model_copy(update={"source": named(flow.source), "destination": named(flow.destination)})
+            for flow in network.applications
+        ),
+    )  # fmt: skip
+
+
+def together(cells: Sequence[Network]) -> Network:
+    return Network(
+        nodes={name: node for one in cells for name, node in one.nodes.items()},
+        links=tuple(link for one in cells for link in one.links),
+        applications=tuple(flow for one in cells for flow in one.applications),
+    )
+
+
 def specification(scenario: Scenario, seed: int, reception: str) -> Specification:
-    network = wlan.layout(wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0))
+    one = wlan.layout(wlan.Parameters(stations=scenario.stations, direction=scenario.direction, delay=0, radius=CELL_M))
+    network = one if scenario.cells == 1 else together([cell(one, number) for number in range(scenario.cells)])
     slow = {f"sta{i + 1}" for i in range(scenario.slow)}
     nodes = {name: Node.model_validate({**dict(node), "settings": {"rate": 1} if name in slow else {}})
              for name, node in network.nodes.items()}  # fmt: skip
+    offered = OFFERED_BPS * (1 if scenario.cells == 1 else 2)
     flows = tuple(
         Application(source=flow.source, destination=flow.destination, kind="udp", settings={
             "datagram_bytes": DATAGRAM_BYTES, "start_s": 0.0037 * number,
-            "interval_s": DATAGRAM_BYTES * 8 / (OFFERED_BPS / (scenario.stations + 1) * (1 + 0.0137 * number)),
+            "interval_s": DATAGRAM_BYTES * 8 / (offered / (scenario.stations + 1) * (1 + 0.0137 * number)),
         })
         for number, flow in enumerate(network.applications)
     )  # fmt: skip
     return specify(
         network.model_copy(update={"nodes": nodes, "applications": flows}),
-        {**OPTIONS, "reception": reception, "seed": seed},
+        {**OPTIONS, **(CELLS if scenario.cells > 1 else {}), "reception": reception, "seed": seed},
     )
 
 
 def there(program: Path, scenario: Scenario, seed: int) -> dict[str, float]:
-    words = {**scenario._asdict(), "seconds": SECONDS, "seed": seed, "bytes": DATAGRAM_BYTES}
+    words = {**scenario._asdict(), "apart": APART_M, "seconds": SECONDS, "seed": seed, "bytes": DATAGRAM_BYTES}
     said = json.loads(output(program, *(f"--{name}={value}" for name, value in words.items())))
     return groups(scenario, said["kbps"])
 

@@ -143,6 +143,22 @@ def test_nodes_of_their_own() -> None:
             plan(specify(network.model_copy(update={"nodes": nodes}), options))
 
 
+def test_a_node_that_senses_less_than_it_receives() -> None:
+    """By SINR it may, and what it receives arrives in the plan, though nobody senses it."""
+    network = specify("string", {"stations": 3}).made()
+    settings = {"receive_dbm": -130, "sense_dbm": -62}
+    nodes = {**network.nodes, "sta2": network.nodes["sta2"].model_copy(update={"settings": settings})}
+    options = {"thresholds": {"receive_dbm": -62, "sense_dbm": -62}, "unreachable": True,
+               "propagation": {"model": "log-distance", "exponent": 4.5}}  # fmt: skip
+    own = network.model_copy(update={"nodes": nodes})
+    made = plan(specify(own, {**options, "reception": "sinr"}))
+    assert made["nodes"][1]["interfaces"][0]["rx_threshold_mdbm"] == -130_000
+    arriving = [made["air"]["power_mdbm"][sender][1] for sender in (0, 2)]
+    assert all(power is not None and -130_000 < power < -114_000 for power in arriving), arriving
+    with pytest.raises(PlanError, match="sta2: thresholds of -130 dBm to receive, -62 dBm to sense: with reception c"):
+        plan(specify(own, options))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -100,6 +100,21 @@ def test_the_defaults_are_the_seeds_scenario():
     assert (round(found.receive_dbm, 3), round(found.sense_dbm, 3), found.capture_db) == (-64.374, -78.071, 10.0)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"thresholds": {"receive_dbm": -82, "sense_dbm": -62}},
+        {"ranges": {"transmission_m": 250, "carrier_sense_m": 80}},
+    ],
+)
+def test_only_by_sinr_may_energy_be_sensed_from_a_higher_power_on_than_frames_are_received(options):
+    """17.3.10.6 has -62 and -82 dBm. With capture a station follows what it senses."""
+    found = specify("string", {**options, "reception": "sinr"}).medium.effective_thresholds()
+    assert found.sense_dbm > found.receive_dbm
+    (sentence,) = said("string", **options)
+    assert "with reception capture, which follows what it senses" in sentence
+
+
 def test_a_propagation_models_parameters_may_be_written_on_a_command_line():
     assert Medium(propagation="log-distance,exponent=4").propagation == LogDistance(exponent=4.0)
     assert said("string", propagation="disc,radius=7") == [

@@ -20,7 +20,7 @@ from analysis.capture import Capture
 from analysis.medium import Medium, airtime_ns, plcp_ns, radios
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.timeline.exchange import attempts, culprits, remarked, waits
-from analysis.timeline.heard import distinct, hearing, mark, receivers
+from analysis.timeline.heard import RECEIVED, distinct, hearing, mark, receivers
 from analysis.timeline.segments import of_exchange, segments
 from analysis.trace import Array, Outcome
 
@@ -110,7 +110,7 @@ def make(
     flow = of_exchange(of_tcp.flow, first)
     sensed = hearing(air, plan, lane, medium, shown)
     if views is None:
-        received = None if sensed is None else hearing(air, plan, lane, medium, shown, "rx_threshold_mdbm")
+        received = None if sensed is None else hearing(air, plan, lane, medium, shown, RECEIVED)
     else:
         received = receivers(shown, views, len(names))
     received = np.zeros((start.size, -(-len(names) // 8)), np.uint8) if received is None else received

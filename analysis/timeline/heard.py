@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who heard each transmission, as masks: rows of bits, one a station. Most transmissions share theirs with others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,22 @@ def receivers(shown: Capture, views: Capture, stations: int) -> Array:
     return masks
 
 
+SENSED, RECEIVED = ("cs_threshold_mdbm", "rx_threshold_mdbm"), ("rx_threshold_mdbm",)
+
+
 def hearing(
     air: Aired, plan: Mapping[str, Any], lane: Mapping[str, Any], medium: Medium, shown: Capture,
-    threshold: str = "cs_threshold_mdbm",
+    thresholds: Sequence[str] = SENSED,
 ) -> Array | None:  # fmt: skip
-    """At whom each transmission arrived with this power at least. None: there are too many to be asked."""
+    """At whom each transmission arrived with one of these powers at least: a frame is sensed that is received, too.
+    None: there are too many to be asked."""
     stations, size = medium.links.stations, air.station.size
     if size * stations > MOST_PAIRS:
         return None
     changes = lane.get("changes", ())
-    needed = Own.of_run(plan, threshold, changes)
-    needed = Own(needed.station, needed.since_ns, attowatts(needed.value))
+    found = [Own.of_run(plan, threshold, changes) for threshold in thresholds]
+    found = found[:1] + [each for each in found[1:] if each.value.min() < found[0].value.max()]
+    needed = [Own(each.station, each.since_ns, attowatts(each.value)) for each in found]
     masks, everybody = np.zeros((size, -(-stations // 8)), np.uint8), np.arange(stations)
     for begin in range(0, size, max(PAIRS // stations, 1)):
         part = slice(begin, begin + max(PAIRS // stations, 1))
@@ -46,7 +51,8 @@ def hearing(
         sender, when, number = columns
         receiver = np.tile(everybody, sender.size // stations)
         power, _ = medium.links.arriving(sender.clip(min=0), receiver, when, number)
-        at = (power >= needed.at(receiver, when)) & (sender != receiver) & (sender >= 0) & (power > 0)
+        least = np.minimum.reduce([each.at(receiver, when) for each in needed])
+        at = (power >= least) & (sender != receiver) & (sender >= 0) & (power > 0)
         masks[part] = np.packbits(at.reshape(-1, stations), axis=1, bitorder="little")
     return masks
 

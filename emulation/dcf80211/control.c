@@ -90,6 +90,8 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		.edca = nla_get_u8(a[A_EDCA]),
 		.snap = nla_get_u16(a[A_SNAP]),
 		.capture_ratio_milli = nla_get_u32(a[A_CAPTURE_RATIO_MILLI]),
+		.detect_ofdm_milli = nla_get_u32(a[A_DETECT_OFDM_MILLI]),
+		.detect_dsss_milli = nla_get_u32(a[A_DETECT_DSSS_MILLI]),
 		.rx_threshold_aw = nla_get_u64(a[A_RX_THRESHOLD_AW]),
 		.cs_threshold_aw = nla_get_u64(a[A_CS_THRESHOLD_AW]),
 		.noise_aw = nla_get_u64(a[A_NOISE_AW]),

@@ -108,6 +108,8 @@ enum {
 	A_LATE,
 	A_LAG,
 	A_LOOKS,
+	A_DETECT_OFDM_MILLI,
+	A_DETECT_DSSS_MILLI,
 	ATTRS
 };
 
@@ -160,6 +162,8 @@ static const struct nla_policy policy[ATTRS] __maybe_unused = {
 	[A_AIFSN] = { .type = NLA_U8 },
 	[A_TXOP_32US] = { .type = NLA_U16 },
 	[A_GAIN_Q32] = { .type = NLA_BINARY, .len = 8200 },
+	[A_DETECT_OFDM_MILLI] = { .type = NLA_U32 },
+	[A_DETECT_DSSS_MILLI] = { .type = NLA_U32 },
 };
 
 /* What each request must carry. Who includes this reads some of it. */
@@ -167,7 +171,7 @@ static const int setup_needs[] __maybe_unused = {
 	A_STATIONS, A_SLOT_NS, A_SIFS_NS, A_CW_MIN, A_CW_MAX, A_SIGNAL_EXTENSION_NS, A_BASIC_RATES,
 	A_RECEPTION, A_EIFS, A_NAV_RESET, A_RETRY_BY_STAGES, A_TRACE, A_SNAP, A_CAPTURE_RATIO_MILLI,
 	A_RX_THRESHOLD_AW, A_CS_THRESHOLD_AW, A_NOISE_AW, A_SEED, A_RULES, A_SENSING_NS, A_SHORT_PREAMBLE,
-	A_PUNCTUAL, A_EDCA, 0
+	A_PUNCTUAL, A_EDCA, A_DETECT_OFDM_MILLI, A_DETECT_DSSS_MILLI, 0
 };
 static const int station_needs[] __maybe_unused = {
 	A_STATION, A_RADIO, A_FREQ, A_SHORT_RETRY, A_LONG_RETRY, A_QUEUE, A_PROMISCUOUS, A_RX_THRESHOLD_AW,

@@ -38,13 +38,16 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 		NL_SET_ERR_MSG(extack, "ns-2, whose rules these are, has no EDCA");
 		break;
 	case DCF_BAD_CARRIER_SENSE:
-		NL_SET_ERR_MSG(extack, "the carrier sense threshold is above 0 and not above the reception threshold");
+		NL_SET_ERR_MSG(extack, "thresholds are above 0; with capture the carrier sense threshold is not above the reception threshold");
 		break;
 	case DCF_BAD_CAPTURE_RATIO:
 		NL_SET_ERR_MSG(extack, "the capture ratio is at least 1");
 		break;
 	case DCF_NO_NOISE:
 		NL_SET_ERR_MSG(extack, "SINR needs noise");
+		break;
+	case DCF_BAD_DETECTION:
+		NL_SET_ERR_MSG(extack, "a preamble is noticed that is at most 60 dB above all others");
 		break;
 	case DCF_BAD_SNAP:
 		NL_SET_ERR_MSG(extack, "the trace keeps at least the 24 bytes of a header");

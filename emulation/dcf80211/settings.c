@@ -35,7 +35,7 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	radio_perm_addr(perm, nla_data(a[A_RADIO])); /* others come by ADD_MAC_ADDR */
 	control_begin(air, &flags);
 	/* The address last: what is set then cannot be refused any more. */
-	ok = dcf_check_station(air->dcf, station, short_limit, long_limit, queue) && dcf_check_thresholds(rx_aw, cs_aw) &&
+	ok = dcf_check_station(air->dcf, station, short_limit, long_limit, queue) && dcf_check_thresholds(air->dcf, rx_aw, cs_aw) &&
 	     dcf_set_address(air->dcf, station, perm);
 	if (ok) {
 		dcf_set_station(air->dcf, station, nla_get_u16(a[A_FREQ]), short_limit, long_limit, queue,
@@ -48,7 +48,7 @@ int do_station(struct sk_buff *skb, struct genl_info *info)
 	}
 	control_end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, a queue not within 1..150, with EDCA 1..37, or a threshold to receive below that to sense");
+		NL_SET_ERR_MSG(info->extack, "no such station, its address is another's, a retry limit of 0, a queue not within 1..150, with EDCA 1..37, or a threshold that is 0 or, with capture, one to receive below that to sense");
 	return ok ? 0 : -EINVAL;
 }
 

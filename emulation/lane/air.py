@@ -67,6 +67,11 @@ def attowatts(mdbm: int) -> int:
     return round(10 ** (mdbm / 10_000 + 15))
 
 
+def ratio_milli(decibels: float) -> int:
+    """As a factor, in thousandths."""
+    return round(1000 * 10 ** (decibels / 10))
+
+
 def points(table: Mapping[str, Any]) -> list[tuple[int, int, int]]:
     """A table of a plan's `motion` as the air takes it: attowatts, thousandths of a dBm and delay in 2^-16 ns of each
     point, 2^bin_bits of which are an octave of the squared distance, in 64ths of a square millimetre."""
@@ -179,7 +184,9 @@ class Air:
             (A.RECEPTION, _u8(RECEPTIONS.index(air["reception"]))),
             (A.EIFS, _u8(EIFS.index(air["eifs"]))), (A.NAV_RESET, _u8(air["nav_reset"])),
             (A.RETRY_BY_STAGES, _u8(air["retry_by"] == "stages")), (A.TRACE, _u8(air["trace"])),
-            (A.SNAP, _u16(air["snap"])), (A.CAPTURE_RATIO_MILLI, round(1000 * 10 ** (air["capture_db"] / 10))),
+            (A.SNAP, _u16(air["snap"])), (A.CAPTURE_RATIO_MILLI, ratio_milli(air["capture_db"])),
+            (A.DETECT_OFDM_MILLI, ratio_milli(air["detection_db"]["ofdm"])),
+            (A.DETECT_DSSS_MILLI, ratio_milli(air["detection_db"]["dsss"])),
             (A.RX_THRESHOLD_AW, _u64(attowatts(air["rx_threshold_mdbm"]))),
             (A.CS_THRESHOLD_AW, _u64(attowatts(air["cs_threshold_mdbm"]))),
             (A.NOISE_AW, _u64(attowatts(air["noise_mdbm"]))), (A.SEED, _u64(air["seed"])),

@@ -124,3 +124,5 @@ class Attribute:
     LATE = 73
     LAG = 74
     LOOKS = 75
+    DETECT_OFDM_MILLI = 76
+    DETECT_DSSS_MILLI = 77

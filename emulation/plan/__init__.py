@@ -54,7 +54,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
     recording += [*getattr(found, "RECORDERS", ()), *recorders_of(links)]
     return {
-        "version": 4,
+        "version": 5,
         "name": Path(specification.network.topology or "script").stem,
         "seed": measurement.seed,
         "seconds": measurement.seconds,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -21,6 +22,7 @@ from emulation.specification import Specification, propagation
 from emulation.specification.radio import CHANNELS_5GHZ, DSSS, HR, RATES, Radio
 from topologies import Network
 
+SPREADING_DB = 10 * math.log10(11)  # what despreading DSSS's eleven chips gains
 FLOOR_DB = 20  # what arrives this far below the noise changes no SINR by more than 0.05 dB: nothing arrives
 TX_POWER, RECEIVE, SENSE, GAIN = "tx_power_dbm", "receive_dbm", "sense_dbm", "antenna_gain_dbi"  # of a node
 HIGHEST_GAIN_DBI = 60
@@ -168,10 +170,10 @@ def margin_db(specification: Specification) -> float:
 
 
 def sensed_dbm(specification: Specification, network: Network) -> float:
-    """The least mean of which anybody may sense something."""
-    least = [own_thresholds(specification, name, node.settings).sense_dbm for name, node in network.nodes.items()]
-    usual = specification.medium.effective_thresholds().sense_dbm  # where nobody has a radio
-    return min(least, default=usual) - margin_db(specification)
+    """The least mean of which anybody may sense or receive something."""
+    usual = specification.medium.effective_thresholds()  # where nobody has a radio
+    own = [own_thresholds(specification, name, node.settings) for name, node in network.nodes.items()] or [usual]
+    return min(min(each.sense_dbm, each.receive_dbm) for each in own) - margin_db(specification)
 
 
 def own_thresholds(specification: Specification, name: str, settings: Mapping[str, Any]) -> propagation.Thresholds:
@@ -182,7 +184,7 @@ def own_thresholds(specification: Specification, name: str, settings: Mapping[st
         if isinstance(power, bool) or not isinstance(power, int | float):
             raise PlanError(f"{name}: {what}: must be a number of dBm, not {power!r}")
     with refusals(name):
-        return replace(found, **own)
+        return specification.medium.fitting(replace(found, **own))
 
 
 def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
@@ -239,6 +241,7 @@ def plan_air(
         "rx_threshold_mdbm": propagation.mdbm(thresholds.receive_dbm),
         "cs_threshold_mdbm": propagation.mdbm(thresholds.sense_dbm),
         "noise_mdbm": propagation.mdbm(medium.noise_dbm),
+        "detection_db": {"ofdm": medium.detection_db, "dsss": medium.detection_db - SPREADING_DB},
         "short_retry": radio.short_retry,
         "long_retry": radio.long_retry,
         "queue": radio.queue,

@@ -109,6 +109,9 @@ class Medium(Section):
     capture_db: float = Field(
         10.0, ge=0, le=HIGHEST_CAPTURE_DB, description="a frame survives what is this much weaker"
     )
+    detection_db: float = Field(
+        4.0, ge=-20, le=40, description="with sinr: so much above all others an OFDM preamble is noticed; DSSS despread"
+    )
     eifs: Literal["off", "frame", "energy"] | None = Field(
         None, description="EIFS after spoilt frames, or all energy, as ns-2; by default energy with capture"
     )
@@ -152,5 +155,14 @@ class Medium(Section):
 
     def effective_thresholds(self) -> Thresholds:
         """The thresholds in force, capture ratio included. Raises ValueError where the model cannot give them."""
-        found = self.thresholds or self.propagation.thresholds(self.ranges)
+        found = self.fitting(self.thresholds or self.propagation.thresholds(self.ranges))
         return found if found.capture_db is not None else replace(found, capture_db=self.capture_db)
+
+    def fitting(self, found: Thresholds) -> Thresholds:
+        """These thresholds. Raises ValueError if the reception rule has no meaning for them."""
+        if self.reception == "capture" and found.sense_dbm > found.receive_dbm:
+            raise ValueError(
+                f"thresholds of {found.receive_dbm:g} dBm to receive, {found.sense_dbm:g} dBm to sense: with reception "
+                "capture, which follows what it senses, the first must not be below the second; with sinr it may"
+            )
+        return found

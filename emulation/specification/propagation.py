@@ -48,10 +48,10 @@ class Ranges:
     interference_m: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.transmission_m <= self.carrier_sense_m < math.inf:
+        if not (0 < self.transmission_m < math.inf and 0 < self.carrier_sense_m < math.inf):
             raise ValueError(
-                f"transmission_m ({self.transmission_m:g}) must be above 0 and at most carrier_sense_m "
-                f"({self.carrier_sense_m:g})"
+                f"transmission_m ({self.transmission_m:g}) and carrier_sense_m ({self.carrier_sense_m:g}) must be "
+                "above 0"
             )
         if self.interference_m is not None and not self.transmission_m <= self.interference_m < math.inf:
             raise ValueError(
@@ -70,10 +70,10 @@ class Thresholds:
     capture_db: float | None = None
 
     def __post_init__(self) -> None:
-        if not FAINTEST_DBM <= self.sense_dbm <= self.receive_dbm <= STRONGEST_DBM:
+        if not all(FAINTEST_DBM <= power <= STRONGEST_DBM for power in (self.receive_dbm, self.sense_dbm)):
             raise ValueError(
-                f"thresholds of {self.receive_dbm:g} dBm to receive, {self.sense_dbm:g} dBm to sense: the first must "
-                f"not be below the second, and both must be from {FAINTEST_DBM} to {STRONGEST_DBM} dBm"
+                f"thresholds of {self.receive_dbm:g} dBm to receive, {self.sense_dbm:g} dBm to sense: both must be "
+                f"from {FAINTEST_DBM} to {STRONGEST_DBM} dBm"
             )
         if self.capture_db is not None and not 0 <= self.capture_db <= HIGHEST_CAPTURE_DB:
             raise ValueError(f"the capture ratio must be between 0 and {HIGHEST_CAPTURE_DB} dB")

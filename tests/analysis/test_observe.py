@@ -142,7 +142,8 @@ def test_agrees_with_the_core(
     alike = bool(start_ms)  # and unfaded: who sent an ACK that nobody received, of DATA before the start, no tap knows
     fading = plan_fading(FADING) if faded and not alike else None
     core.fade(fading and fading["gain_q32"])
-    own = np.array([[10 if alike else r.choice([10, 10, 40]), 100 if alike else r.choice([100, 100, 300]),
+    high = 500 if sinr else 40  # above what it receives
+    own = np.array([[10 if alike else r.choice([10, 10, 40, high]), 100 if alike else r.choice([100, 100, 300]),
                      r.randrange(1, 8), r.randrange(1, 5)]
                     for _ in range(n)])  # fmt: skip
     for i, (sense, receive, short, long) in enumerate(own.tolist()):
@@ -170,6 +171,7 @@ def test_agrees_with_the_core(
     medium = Medium(
         Links(np.array(power), np.array(delay), Fading.of_plan({"fading": fading, "seed": seed})),
         1 if sinr else sense, receive, (10, 60), signal_extension_ns=6000, noise=sinr,
+        detection=(2.512, 0.229) if sinr else None,
         fixed_timeouts="fixed_timeouts" in rules,
         short_limit=None if stages else short, long_limit=None if stages else long,
     )  # fmt: skip

@@ -38,8 +38,9 @@ class Config(c.Structure):
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
         ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool),
         ("edca", c.c_bool), ("punctual", c.c_bool), ("snap", c.c_uint16),
-        ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64),
-        ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
+        ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("detect_ofdm_milli", c.c_uint32),
+        ("detect_dsss_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64),
+        ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip
 
 
@@ -250,7 +251,8 @@ class Core:
                  reception: int = 0, eifs: int = 1, seed: int = 1, nav_reset: bool = True, stages: bool = False,
                  rx: int = 100, cs: int = 10, noise: int = 1, ratio: float = 10.0, snap: int = 128, trace: bool = True,
                  short: int = 7, long: int = 4, queue: int | None = None, punctual: bool = False,
-                 edca: bool = False, rules: Collection[str] = ()) -> None:  # fmt: skip
+                 edca: bool = False, rules: Collection[str] = (),
+                 detect: tuple[int, int] = (2512, 229)) -> None:  # fmt: skip
         self.lib, n = library(), len(power)
         self.n = n
         self.memory = c.create_string_buffer(self.lib.dcf_size(n))
@@ -268,7 +270,7 @@ class Core:
         self.now = 0
         self.ways: dict[int, c.Array[Waypoint]] = {}
         self.config = Config(phy or dsss(), n, reception, eifs, nav_reset, stages, trace, edca, punctual, snap,
-                             sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000),
+                             sum(1 << RULES.index(rule) for rule in rules), int(ratio * 1000), *detect,
                              rx, cs, noise, seed)  # fmt: skip
         self.ops = Ops(DELIVER(self._deliver), DONE(self._done), RECORD(self._record))
         if refusal := self.lib.dcf_check(self.config):

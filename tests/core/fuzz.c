@@ -189,7 +189,7 @@ static void operate(struct dcf *dcf, u16 stations, u64 *now)
 	if (!draw(50))
 		fade(dcf);
 	if (!draw(20))
-		dcf_set_thresholds(dcf, draw(stations + 1), PICK(u64, 0, 10, 100, 1000), PICK(u64, 0, 1, 10, 50));
+		dcf_set_thresholds(dcf, draw(stations + 1), PICK(u64, 0, 10, 100, 1000), PICK(u64, 0, 1, 10, 50, 500));
 	if (!draw(20))
 		dcf_set_edca(dcf, draw(stations + 1), draw(DCF_CATEGORIES + 1), &(struct dcf_edca){
 			.cw_min = PICK(u16, 0, 1, 7, 31), .cw_max = PICK(u16, 0, 7, 1023, 65535),
@@ -242,15 +242,18 @@ static void play(unsigned long operations)
 	const struct dcf_ops ops = { .deliver = deliver, .done = done, .record = record };
 	u32 slot = PICK(u32, 1000, 9000, 20000);
 	bool edca = draw(2);
+	u8 reception = draw(DCF_RECEPTIONS);
 	const struct dcf_config config = {
 		.phy = {
 			.slot_ns = slot, .sensing_ns = PICK(u32, 0, slot / 4, slot - 1), .sifs_ns = PICK(u32, DCF_MIN_SIFS_NS, 10000, 16000, DCF_MAX_SIFS_NS),
 			.cw_min = PICK(u32, 0, 1, 15, 31), .cw_max = PICK(u32, 31, 1023),
 			.signal_extension_ns = PICK(u32, 0, 6000), .basic_rates = PICK(u32, 1, 0x11, 0xfff),
 		},
-		.stations = stations, .reception = draw(DCF_RECEPTIONS), .eifs = draw(DCF_EIFS_RULES),
+		.stations = stations, .reception = reception, .eifs = draw(DCF_EIFS_RULES),
 		.nav_reset = draw(2), .retry_by_stages = draw(2), .trace = draw(2), .punctual = draw(2), .snap = 24 + draw(100),
-		.rules = edca || draw(2) ? 0 : draw(1 << DCF_RULES), .edca = edca, .capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100, .cs_threshold_aw = 10,
+		.rules = edca || draw(2) ? 0 : draw(1 << DCF_RULES), .edca = edca, .capture_ratio_milli = PICK(u32, 1000, 10000), .rx_threshold_aw = 100,
+		.cs_threshold_aw = reception == DCF_SINR ? PICK(u64, 10, 500) : 10,
+		.detect_ofdm_milli = PICK(u32, 0, 2512, DCF_MAX_DETECT_MILLI), .detect_dsss_milli = PICK(u32, 0, 229, 2512),
 		.noise_aw = 1, .seed = draw(~0ULL),
 	};
 	struct dcf *dcf = calloc(1, dcf_size(stations));

@@ -68,7 +68,7 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
         plan = json.loads({json.dumps(plan)!r})
         for key, value in (("cw_min", 30), ("slot_ns", 0), ("cs_threshold_mdbm", -1000), ("snap", 3),
                            ("sifs_ns", 0), ("signal_extension_ns", 10**7), ("basic_rates", []),
-                           ("sensing_ns", 20_000)):
+                           ("sensing_ns", 20_000), ("detection_db", {{"ofdm": 61, "dsss": 4}})):
             changed = copy.deepcopy(plan)
             changed["air"][key] = value
             try:
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said(bench) -> None:  # type: ignore[no-untyped-def]
                 print(key, error.strerror)
     """)
     keys = ["cw_min", "slot_ns", "cs_threshold_mdbm", "snap", "sifs_ns", "signal_extension_ns", "basic_rates",
-            "sensing_ns"]  # fmt: skip
+            "sensing_ns", "detection_db"]  # fmt: skip
     assert [line.split()[0] for line in lines] == keys
     assert all(len(line.split()) > 6 for line in lines)
     assert "one less than a power of two" in lines[0]

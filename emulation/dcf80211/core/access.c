@@ -67,6 +67,20 @@ static bool is_its_turn(const struct dcf_station *s, const struct access *a)
 	return true;
 }
 
+u64 access_soonest_ns(const struct dcf *dcf, const struct dcf_station *s)
+{
+	const struct access *a;
+	u64 best = DCF_NEVER;
+
+	if (s->phase != CONTENDING)
+		return best;
+	for_each_access(s, a) /* with EDCA it may be given up there and then */
+		if (a->head)
+			best = dcf_min(best, access_aifs_ns(dcf, a) + (u64)a->slots * dcf->config.phy.slot_ns +
+					     (dcf->config.edca ? 0 : exchange_lookahead(dcf, s, a->head)));
+	return best;
+}
+
 void access_update(struct dcf *dcf, struct dcf_station *s)
 {
 	bool waits = s->busy || s->phase != CONTENDING || s->owes;

@@ -47,6 +47,16 @@ size_t dcf_size(u16 stations)
 	return lay_out(NULL, stations);
 }
 
+static bool thresholds_fit(const struct dcf_config *c, u64 rx_aw, u64 cs_aw)
+{
+	return rx_aw && cs_aw && (rx_aw >= cs_aw || c->reception != DCF_CAPTURE);
+}
+
+bool dcf_check_thresholds(const struct dcf *dcf, u64 rx_aw, u64 cs_aw)
+{
+	return thresholds_fit(&dcf->config, rx_aw, cs_aw);
+}
+
 enum dcf_refusal dcf_check(const struct dcf_config *c)
 {
 	const struct dcf_phy *phy = &c->phy;
@@ -71,12 +81,14 @@ enum dcf_refusal dcf_check(const struct dcf_config *c)
 		return DCF_BAD_RULE;
 	if (c->edca && c->rules)
 		return DCF_BAD_EDCA;
-	if (!c->cs_threshold_aw || c->rx_threshold_aw < c->cs_threshold_aw)
+	if (!thresholds_fit(c, c->rx_threshold_aw, c->cs_threshold_aw))
 		return DCF_BAD_CARRIER_SENSE;
 	if (c->reception == DCF_CAPTURE && c->capture_ratio_milli < 1000)
 		return DCF_BAD_CAPTURE_RATIO;
 	if (c->reception == DCF_SINR && !c->noise_aw)
 		return DCF_NO_NOISE;
+	if (c->detect_ofdm_milli > DCF_MAX_DETECT_MILLI || c->detect_dsss_milli > DCF_MAX_DETECT_MILLI)
+		return DCF_BAD_DETECTION;
 	if (c->snap < DCF_HDR_LEN)
 		return DCF_BAD_SNAP;
 	return DCF_SOUND;
@@ -137,7 +149,7 @@ bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 
 
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw)
 {
-	if (station >= dcf->config.stations || !dcf_check_thresholds(rx_aw, cs_aw))
+	if (station >= dcf->config.stations || !dcf_check_thresholds(dcf, rx_aw, cs_aw))
 		return false;
 	tuning_resense(dcf, &dcf->station[station], rx_aw, cs_aw);
 	neighbours_forget(dcf);
@@ -183,6 +195,9 @@ void dcf_run(struct dcf *dcf, u64 until)
 		case EV_GONE_1:
 			medium_gone(dcf, s, kind - EV_GONE_0);
 			break;
+		case EV_DETECT:
+			medium_detect(dcf, s);
+			break;
 		case EV_SENT:
 			medium_sent(dcf, s);
 			break;
@@ -223,6 +238,7 @@ static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 
 	const struct dcf_station *s = &dcf->station[station];
 	const struct dcf_phy *phy = &dcf->config.phy;
 	const struct transmission *tx;
+	u64 soonest;
 
 	switch (kind) {
 	case EV_GONE_0:
@@ -236,6 +252,10 @@ static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 
 			return time;
 		/* It is delivered, or is the ACK that ends a frame, at its receiver; all that follows takes a SIFS. */
 		return tx->visible_at >= time && tx->visible_at != DCF_NEVER ? tx->visible_at : time + phy->sifs_ns;
+	case EV_DETECT:
+		/* If what is followed is not noticed, the medium may be idle. */
+		soonest = access_soonest_ns(dcf, s);
+		return soonest == DCF_NEVER ? soonest : time + soonest;
 	case EV_SENT:
 		/* Without an ACK to wait for it may be done with; an answer, or its timeout, takes a SIFS and more. */
 		return s->tx[s->slot].receiver == DCF_NOBODY ? time : time + phy->sifs_ns;

@@ -15,7 +15,8 @@
  * frames in between cost no timer.
  *
  * One file a noun: phy (durations), timeline (events in order), medium (carrier
- * sense and reception), tuning (what a station listens to), neighbours (who hears a transmission), motion (where
+ * sense), reception (what is followed, and spoilt), tuning (what a station listens
+ * to), neighbours (who hears a transmission), motion (where
  * stations are, and what arrives over a distance), fading (of each signal by
  * itself), bits (their errors), queue
  * (what waits), access (IFS, backoff, NAV), edca (who of a station's four, and for
@@ -44,6 +45,8 @@ _Static_assert(2 * DCF_MIN_SIFS_NS + DCF_MIN_AIRTIME_NS >= DCF_MAX_DELAY_NS, "a 
 #define DCF_MAX_QUEUE 150
 /* 10 W: one signal. All of them together are counted in more than 64 bits. */
 #define DCF_MAX_POWER_AW 10000000000000000000ULL
+/* 60 dB above all else. */
+#define DCF_MAX_DETECT_MILLI 1000000000
 /* 100 km from the origin along each axis, and what lies between the farthest two: motion.c says why. */
 #define DCF_MAX_MM 100000000
 #define DCF_MAX_REACH_MM2 120000000000000000ULL
@@ -108,6 +111,7 @@ struct dcf_config {
 	u16 snap; /* bytes of a frame that go into the trace */
 	u32 rules; /* bits, by enum dcf_rule */
 	u32 capture_ratio_milli; /* linear, times 1000 */
+	u32 detect_ofdm_milli, detect_dsss_milli; /* likewise: with SINR a preamble is noticed that is so far above all others */
 	u64 rx_threshold_aw, cs_threshold_aw, noise_aw;
 	u64 seed;
 };
@@ -127,6 +131,7 @@ enum dcf_refusal {
 	DCF_BAD_CARRIER_SENSE,
 	DCF_BAD_CAPTURE_RATIO,
 	DCF_NO_NOISE,
+	DCF_BAD_DETECTION,
 	DCF_BAD_SNAP
 };
 
@@ -291,11 +296,8 @@ static inline bool dcf_check_link(const struct dcf_link *link)
 
 bool dcf_set_link(struct dcf *dcf, u16 from, u16 to, const struct dcf_link *link);
 bool dcf_set_errors(struct dcf *dcf, u16 rate, const struct dcf_errors *errors);
-static inline bool dcf_check_thresholds(u64 rx_aw, u64 cs_aw)
-{
-	return cs_aw && rx_aw >= cs_aw;
-}
-
+/* With capture a station receives nothing that it does not sense. */
+bool dcf_check_thresholds(const struct dcf *dcf, u64 rx_aw, u64 cs_aw);
 /* From which power on this station receives and senses, in place of the configuration's. What arrives there now is gone. */
 bool dcf_set_thresholds(struct dcf *dcf, u16 station, u64 rx_aw, u64 cs_aw);
 /*

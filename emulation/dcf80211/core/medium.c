@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The medium: what each transmission does at every station that can sense it.
- * Energy adds up and is physical carrier sense; one signal at a time can be
- * locked on to and becomes a reception. Work is proportional to those who hear,
+ * Energy adds up and is physical carrier sense; one signal at a time is followed
+ * and becomes a reception (reception.c). Work is proportional to those who hear,
  * not to all stations: each transmission has a list of them, nearest first, and
  * one event that walks it.
  */
@@ -17,11 +17,6 @@ static void add(struct dcf_station *s, const struct dcf_link *link)
 {
 	s->energy_aw += link->power_aw;
 	s->sensed += senses(s, link);
-}
-
-static bool is_frame(const struct dcf_station *s, const struct dcf_link *link)
-{
-	return link->power_aw >= s->rx_threshold_aw;
 }
 
 static void update_busy(struct dcf *dcf, struct dcf_station *s)
@@ -44,142 +39,6 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
-/* The first reason stays. */
-static void spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind)
-{
-	if (a->outcome != DCF_OK)
-		return;
-	a->outcome = outcome;
-	a->other = other;
-	a->other_kind = kind;
-}
-
-static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
-		 struct arrival *arrival)
-{
-	struct reception *rx = &s->rx;
-	u64 start;
-
-	*rx = (struct reception){
-		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
-		.is_frame = is_frame(s, &nb->link), .chunk_start = dcf->now,
-	};
-	if (dcf->config.reception == DCF_SINR) {
-		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
-		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
-		if (rx->worst_aw)
-			spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
-	}
-	if (!rx->is_frame)
-		return;
-	/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
-	start = dcf->now + dcf_plcp_ns(tx->rate, tx->short_preamble);
-	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT) &&
-	    !dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
-		timeline_cancel(dcf, s->index, EV_TIMEOUT);
-	if (timeline_has(dcf, s->index, EV_NAV_RESET) && start <= timeline_time(dcf, s->index, EV_NAV_RESET))
-		timeline_cancel(dcf, s->index, EV_NAV_RESET);
-}
-
-/* The signal survives everything else here if it is capture_ratio above it. */
-static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
-{
-	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
-}
-
-/* It is not followed: ns-2 knows no other signals. */
-static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link, struct arrival *arrival)
-{
-	if (!dcf_rule(dcf, DCF_FORGET_SIGNALS))
-		return;
-	arrival->forgotten = true;
-	s->energy_aw -= link->power_aw;
-	s->sensed -= senses(s, link);
-}
-
-/* A signal that is over at @end is captured away. */
-static void lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link, struct arrival *arrival)
-{
-	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE))
-		access_set_nav(dcf, s, end + dcf_eifs_ns(&dcf->config.phy, s->freq));
-	forget(dcf, s, link, arrival);
-}
-
-/*
- * Of signals that arrive in one instant the strongest is followed, of equally
- * strong ones any, by a draw: does this one take the place of the one that is?
- */
-static bool outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
-{
-	struct reception *rx = &s->rx;
-
-	if (rx->start != dcf->now || nb->link.power_aw < rx->link.power_aw)
-		return false;
-	return nb->link.power_aw > rx->link.power_aw || dcf_draw_backoff(&s->random, ++rx->rivals) == 0;
-}
-
-static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
-		      struct arrival *arrival)
-{
-	u16 rivals = nb->link.power_aw > s->rx.link.power_aw ? 0 : s->rx.rivals;
-
-	spoil(s->rx.arrival, DCF_COLLISION, tx->from, tx->kind);
-	lock(dcf, s, tx, nb, arrival);
-	s->rx.rivals = rivals;
-}
-
-/*
- * ns-2's rule: the receiver follows the first signal that it senses. A later
- * one spoils it unless the first is capture_ratio above it, and is itself lost
- * in either case; of two spoilt signals the longer is followed, or the stronger.
- */
-static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
-			   struct arrival *arrival)
-{
-	u64 end = tx->end + nb->link.delay_ns, ends;
-	struct reception *rx = &s->rx;
-
-	if (!rx->tx) {
-		lock(dcf, s, tx, nb, arrival);
-		if (!captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
-			spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
-		return;
-	}
-	ends = rx->tx->end + rx->link.delay_ns;
-	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
-		lose(dcf, s, ends, &rx->link, rx->arrival);
-		return take_over(dcf, s, tx, nb, arrival);
-	}
-	spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
-	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
-	    captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
-		return lose(dcf, s, end, &nb->link, arrival);
-	spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
-	if (end < ends || (end == ends && nb->link.power_aw <= rx->link.power_aw))
-		return forget(dcf, s, &nb->link, arrival);
-	forget(dcf, s, &rx->link, rx->arrival);
-	lock(dcf, s, tx, nb, arrival);
-}
-
-static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
-			struct arrival *arrival)
-{
-	struct reception *rx = &s->rx;
-
-	if (is_frame(s, &nb->link) && !rx->tx)
-		return lock(dcf, s, tx, nb, arrival);
-	if (is_frame(s, &nb->link) && outdoes(dcf, s, nb))
-		return take_over(dcf, s, tx, nb, arrival);
-	if (!is_frame(s, &nb->link))
-		arrival->outcome = DCF_BELOW_THRESHOLD;
-	else
-		spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
-	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
-		rx->worst_aw = nb->link.power_aw;
-		spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
-	}
-}
-
 static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
 {
 	struct dcf_station *s = &dcf->station[nb->station];
@@ -193,33 +52,16 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		bits_spend(dcf, s);
 	add(s, &nb->link);
-	if (s->sending)
-		spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
-	if (dcf->config.reception == DCF_CAPTURE && (!s->sending || dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING)))
-		arrive_capture(dcf, s, tx, nb, arrival);
-	else if (!s->sending)
-		arrive_sinr(dcf, s, tx, nb, arrival);
+	reception_arrive(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
 	update_busy(dcf, s);
 }
 
-static enum dcf_outcome outcome_of(const struct dcf *dcf, const struct reception *rx)
-{
-	if (rx->arrival->outcome != DCF_OK)
-		return rx->arrival->outcome;
-	if (!rx->is_frame)
-		return DCF_BELOW_THRESHOLD;
-	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
-		return DCF_OK;
-	/* Lost: to the others, if any were there. */
-	return rx->worst_aw ? DCF_COLLISION : DCF_NOISE;
-}
-
 static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx,
 			  const struct neighbour *nb, const struct arrival *arrival, enum dcf_outcome outcome)
 {
-	bool addressed = tx->receiver == s->index, frame = is_frame(s, &nb->link);
+	bool addressed = tx->receiver == s->index, frame = reception_is_frame(s, &nb->link);
 
 	if (!dcf->measuring || tx->id < dcf->first_counted || (!addressed && !frame))
 		return;
@@ -248,8 +90,8 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 		bits_spend(dcf, s);
 	rx = s->rx;
 	if (locked) {
-		outcome = outcome_of(dcf, &rx);
-		s->rx.tx = NULL;
+		outcome = reception_outcome(dcf, &rx);
+		reception_drop(dcf, s);
 	}
 	arrival->here = false;
 	if (!arrival->forgotten) {
@@ -280,6 +122,12 @@ void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)
 	struct transmission *tx = &from->tx[slot];
 
 	walk(dcf, from, slot, tx->start, &tx->heard, EV_HEARD_0 + slot, arrive);
+}
+
+void medium_detect(struct dcf *dcf, struct dcf_station *s)
+{
+	reception_detect(dcf, s);
+	update_busy(dcf, s);
 }
 
 /* A transmission holds its frame from its start until it has passed everyone, whatever has become of the frame. */
@@ -322,9 +170,9 @@ void medium_send(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 		tx->frame->holders++;
 	s->sending = true;
 	if (s->rx.tx) { /* half duplex */
-		spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
+		reception_spoil(s->rx.arrival, DCF_OWN_TX, s->index, tx->kind);
 		if (dcf->config.reception == DCF_SINR || !dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING))
-			s->rx.tx = NULL;
+			reception_drop(dcf, s);
 	}
 	update_busy(dcf, s);
 	timeline_set(dcf, s->index, EV_SENT, tx->end);
@@ -372,7 +220,7 @@ void medium_listen(struct dcf *dcf, struct dcf_station *s)
 	struct dcf_station *other;
 	u16 i, slot, j;
 
-	s->rx.tx = NULL;
+	reception_drop(dcf, s);
 	s->energy_aw = 0;
 	s->sensed = 0;
 	for (i = 0; i < dcf->config.stations; i++) {

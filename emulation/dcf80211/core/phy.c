@@ -19,6 +19,11 @@ u32 dcf_plcp_ns(u16 rate, bool short_preamble)
 	return short_preamble && rate != 10 ? 96 * US : 192 * US;
 }
 
+u32 dcf_detect_ns(u16 rate)
+{
+	return (dcf_rate_is_ofdm(rate) ? 4 : 15) * US;
+}
+
 u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_preamble)
 {
 	u32 plcp = dcf_plcp_ns(rate, short_preamble);

@@ -40,6 +40,8 @@ bool dcf_rate_is_ofdm(u16 rate);
 u32 dcf_silence_ns(const struct dcf_phy *phy, u16 rate);
 /* The PLCP preamble and header, sent before the MPDU (RXSTART comes at its end). */
 u32 dcf_plcp_ns(u16 rate, bool short_preamble);
+/* How much of it takes a receiver to notice it, if it does: aCCATime (15.3.3, 16.3.3; 17.3.10.6). */
+u32 dcf_detect_ns(u16 rate);
 /* TXTIME of an MPDU of @len bytes, FCS included, or 0 for a rate there is not. */
 u32 dcf_airtime_ns(const struct dcf_phy *phy, u16 rate, u32 len, bool short_preamble);
 /*

@@ -17,6 +17,7 @@
 enum dcf_event {
 	EV_GONE_0, /* transmission 0 has passed the next neighbour */
 	EV_GONE_1,
+	EV_DETECT, /* the preamble of what is followed has been heard: is it noticed? */
 	EV_SENT, /* the own transmission ends */
 	EV_TIMEOUT, /* no CTS, no ACK */
 	EV_NAV_RESET,
@@ -241,6 +242,7 @@ static inline struct transmission *medium_next_tx(struct dcf_station *s)
 void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot);
 void medium_sent(struct dcf *dcf, struct dcf_station *s);
+void medium_detect(struct dcf *dcf, struct dcf_station *s);
 /* Begin to listen: to nothing that has begun before. */
 void medium_listen(struct dcf *dcf, struct dcf_station *s);
 
@@ -250,6 +252,21 @@ void tuning_retune(struct dcf *dcf, struct dcf_station *s, u16 freq);
 void tuning_follow(struct dcf *dcf, struct dcf_station *s, u16 freq);
 void tuning_resense(struct dcf *dcf, struct dcf_station *s, u64 rx_threshold_aw, u64 cs_threshold_aw);
 void tuning_switch(struct dcf *dcf, struct dcf_station *s, bool on);
+
+/* reception.c */
+/* Is it strong enough for a frame? */
+bool reception_is_frame(const struct dcf_station *s, const struct dcf_link *link);
+/* Of several reasons the first stays. */
+void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind);
+/* @tx reaches @s, which has taken in its energy. */
+void reception_arrive(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		      struct arrival *arrival);
+/* EV_DETECT: what is followed is noticed, or no longer followed. */
+void reception_detect(struct dcf *dcf, struct dcf_station *s);
+/* Nothing is followed any more. */
+void reception_drop(struct dcf *dcf, struct dcf_station *s);
+/* Of what was followed to its end. */
+enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct reception *rx);
 
 /* neighbours.c */
 /* Give @s its part of the memory for all. */
@@ -313,6 +330,8 @@ bool access_counts(const struct dcf *dcf, const struct dcf_station *s, const str
 u16 access_slots_left(const struct dcf *dcf, const struct dcf_station *s, const struct access *a);
 /* AIFS, which for AIFSN = 2 is DIFS (10.3.2.3.6). */
 u64 access_aifs_ns(const struct dcf *dcf, const struct access *a);
+/* When, after the medium turned idle, the kernel could learn of anything that @s begins, at the soonest; DCF_NEVER: nothing waits. */
+u64 access_soonest_ns(const struct dcf *dcf, const struct dcf_station *s);
 /* Anything that access depends on has changed: compute its time again. */
 void access_update(struct dcf *dcf, struct dcf_station *s);
 /* @end is after the NAV's. */

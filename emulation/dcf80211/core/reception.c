@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reception: which of the signals that arrive a station follows, and what spoils
+ * them. docs/medium.md has both rules in full. With SINR a frame must be noticed:
+ * while its preamble is heard a stronger one takes its place, and it is followed
+ * on only if it is then strong enough against all else.
+ */
+#include "state.h"
+
+bool reception_is_frame(const struct dcf_station *s, const struct dcf_link *link)
+{
+	return link->power_aw >= s->rx_threshold_aw;
+}
+
+void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 kind)
+{
+	if (a->outcome != DCF_OK)
+		return;
+	a->outcome = outcome;
+	a->other = other;
+	a->other_kind = kind;
+}
+
+/* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
+static void notice(struct dcf *dcf, struct dcf_station *s)
+{
+	u64 start = s->rx.start + dcf_plcp_ns(s->rx.tx->rate, s->rx.tx->short_preamble);
+
+	if (timeline_has(dcf, s->index, EV_TIMEOUT) && start <= timeline_time(dcf, s->index, EV_TIMEOUT) &&
+	    !dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
+		timeline_cancel(dcf, s->index, EV_TIMEOUT);
+	if (timeline_has(dcf, s->index, EV_NAV_RESET) && start <= timeline_time(dcf, s->index, EV_NAV_RESET))
+		timeline_cancel(dcf, s->index, EV_NAV_RESET);
+}
+
+static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		 struct arrival *arrival)
+{
+	struct reception *rx = &s->rx;
+
+	*rx = (struct reception){
+		.tx = tx, .arrival = arrival, .link = nb->link, .start = dcf->now,
+		.is_frame = reception_is_frame(s, &nb->link), .chunk_start = dcf->now,
+	};
+	if (dcf->config.reception == DCF_SINR) {
+		rx->budget_q40 = dcf_draw_budget_q40(&s->random);
+		rx->worst_aw = bits_besides(s, nb->link.power_aw, 0);
+		if (rx->worst_aw)
+			reception_spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
+		timeline_set(dcf, s->index, EV_DETECT, dcf->now + dcf_detect_ns(tx->rate));
+	} else if (rx->is_frame) {
+		notice(dcf, s);
+	}
+}
+
+void reception_detect(struct dcf *dcf, struct dcf_station *s)
+{
+	const struct dcf_config *c = &dcf->config;
+	struct reception *rx = &s->rx;
+	u32 ratio = dcf_rate_is_ofdm(rx->tx->rate) ? c->detect_ofdm_milli : c->detect_dsss_milli;
+	u64 others_aw = bits_besides(s, rx->link.power_aw, 0);
+
+	if ((__uint128_t)rx->link.power_aw * 1000 >= (__uint128_t)others_aw * ratio)
+		return notice(dcf, s);
+	reception_spoil(rx->arrival, DCF_COLLISION, rx->arrival->other, rx->arrival->other_kind);
+	rx->tx = NULL;
+}
+
+void reception_drop(struct dcf *dcf, struct dcf_station *s)
+{
+	s->rx.tx = NULL;
+	timeline_cancel(dcf, s->index, EV_DETECT);
+}
+
+/* The signal survives everything else here if it is capture_ratio above it. */
+static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
+{
+	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
+}
+
+/* It is not followed: ns-2 knows no other signals. */
+static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link, struct arrival *arrival)
+{
+	if (!dcf_rule(dcf, DCF_FORGET_SIGNALS))
+		return;
+	arrival->forgotten = true;
+	s->energy_aw -= link->power_aw;
+	s->sensed -= link->power_aw >= s->cs_threshold_aw;
+}
+
+/* A signal that is over at @end is captured away. */
+static void lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link, struct arrival *arrival)
+{
+	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE))
+		access_set_nav(dcf, s, end + dcf_eifs_ns(&dcf->config.phy, s->freq));
+	forget(dcf, s, link, arrival);
+}
+
+/*
+ * Of signals that arrive in one instant the strongest is followed, of equally
+ * strong ones any, by a draw; with SINR also a stronger one that arrives before
+ * the preamble of the followed one has been noticed: does this one take its place?
+ */
+static bool outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
+{
+	struct reception *rx = &s->rx;
+	bool together = rx->start == dcf->now;
+
+	if (nb->link.power_aw > rx->link.power_aw)
+		return together || timeline_has(dcf, s->index, EV_DETECT);
+	return together && nb->link.power_aw == rx->link.power_aw && dcf_draw_backoff(&s->random, ++rx->rivals) == 0;
+}
+
+static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		      struct arrival *arrival)
+{
+	u16 rivals = nb->link.power_aw > s->rx.link.power_aw ? 0 : s->rx.rivals;
+
+	reception_spoil(s->rx.arrival, DCF_COLLISION, tx->from, tx->kind);
+	lock(dcf, s, tx, nb, arrival);
+	s->rx.rivals = rivals;
+}
+
+/*
+ * ns-2's rule: the receiver follows the first signal that it senses. A later
+ * one spoils it unless the first is capture_ratio above it, and is itself lost
+ * in either case; of two spoilt signals the longer is followed, or the stronger.
+ */
+static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+			   struct arrival *arrival)
+{
+	u64 end = tx->end + nb->link.delay_ns, ends;
+	struct reception *rx = &s->rx;
+
+	if (!rx->tx) {
+		lock(dcf, s, tx, nb, arrival);
+		if (!captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
+			reception_spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
+		return;
+	}
+	ends = rx->tx->end + rx->link.delay_ns;
+	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
+		lose(dcf, s, ends, &rx->link, rx->arrival);
+		return take_over(dcf, s, tx, nb, arrival);
+	}
+	reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
+	    captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
+		return lose(dcf, s, end, &nb->link, arrival);
+	reception_spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
+	if (end < ends || (end == ends && nb->link.power_aw <= rx->link.power_aw))
+		return forget(dcf, s, &nb->link, arrival);
+	forget(dcf, s, &rx->link, rx->arrival);
+	lock(dcf, s, tx, nb, arrival);
+}
+
+static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+			struct arrival *arrival)
+{
+	bool is_frame = reception_is_frame(s, &nb->link);
+	struct reception *rx = &s->rx;
+
+	if (is_frame && !rx->tx)
+		return lock(dcf, s, tx, nb, arrival);
+	if (is_frame && outdoes(dcf, s, nb))
+		return take_over(dcf, s, tx, nb, arrival);
+	if (!is_frame)
+		arrival->outcome = DCF_BELOW_THRESHOLD;
+	else
+		reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
+	if (rx->tx && nb->link.power_aw > rx->worst_aw) { /* the culprit, should it fail */
+		rx->worst_aw = nb->link.power_aw;
+		reception_spoil(rx->arrival, DCF_OK, tx->from, tx->kind);
+	}
+}
+
+enum dcf_outcome reception_outcome(const struct dcf *dcf, const struct reception *rx)
+{
+	if (rx->arrival->outcome != DCF_OK)
+		return rx->arrival->outcome;
+	if (!rx->is_frame)
+		return DCF_BELOW_THRESHOLD;
+	if (dcf->config.reception == DCF_CAPTURE || rx->spent_q40 <= rx->budget_q40)
+		return DCF_OK;
+	/* Lost: to the others, if any were there. */
+	return rx->worst_aw ? DCF_COLLISION : DCF_NOISE;
+}
+
+void reception_arrive(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+		      struct arrival *arrival)
+{
+	if (s->sending)
+		reception_spoil(arrival, DCF_OWN_TX, s->index, s->tx[s->slot].kind);
+	if (dcf->config.reception == DCF_CAPTURE && (!s->sending || dcf_rule(dcf, DCF_FOLLOW_WHILE_SENDING)))
+		arrive_capture(dcf, s, tx, nb, arrival);
+	else if (!s->sending)
+		arrive_sinr(dcf, s, tx, nb, arrival);
+}

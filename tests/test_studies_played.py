@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Studies and topologies that are played: continued, interrupted, drawn, and what is said of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from analysis.load import load
+from analysis.packed import unpack
+from analysis.result import Result
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def program(*arguments: str) -> list[str]:
+    """The smallest study there is."""
+    return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", "--no-figures", *arguments]
+
+
+def run(here: Path, *arguments: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(program(*arguments), cwd=here, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def finished(here: Path) -> dict[str, int]:
+    """When each run of the run folder was finished."""
+    return {file.parent.name: file.stat().st_mtime_ns for file in (here / "run").glob("*/run.json")}
+
+
+@pytest.mark.lane
+def test_a_study_is_continued(tmp_path: Path) -> None:
+    """What is finished is taken over, what is not or was planned otherwise is run again; all is as if run at once."""
+    run(tmp_path, "--seconds", "1", "--out", "run")
+    result, before = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
+    assert sorted(before) == ["full-1", "none-1", "partial-1"]
+    (tmp_path / "run/full-1/run.json").unlink()
+    (tmp_path / "run/none-1/plan.json").write_text("{}")
+    run(tmp_path, "--seconds", "1", "--resume", "run")
+    again, after = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
+    assert [name for name in before if after[name] == before[name]] == ["partial-1"]
+    assert again.comparable() == result.comparable()
+    run(tmp_path, "--seconds", "2", "--resume", "run")
+    assert not [name for name in after if finished(tmp_path)[name] == after[name]]
+
+
+@pytest.mark.lane
+def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
+    """Seeds, duration and options stand above the table, flows below it; windows, segments in flight, and how
+    flows stood are drawn."""
+    command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
+               "2", "--seeds", "1,2", "--figure-format", "svg", "--figure-format", "png", "--out", "run"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    title, said, *_ = (line.strip() for line in done.stdout.splitlines())
+    assert (title, said) == ("string", "seeds 1..2, mean ± 95 % confidence; 2 s; --stations 3 --flows 2")
+    assert [line.split("│")[5].strip() for line in done.stdout.splitlines() if "│ flow" in line] == ["2", "2"]
+    assert "TCP retransmissions" in done.stdout
+    drawn = {file.name for file in (tmp_path / "run").iterdir() if file.is_file()}
+    assert drawn == {f"{name}.{form}" for name in ("flows", "in-flight", "tcp") for form in ("svg", "png")} | {
+        "result.json",
+        "report.html",
+    }
+    head, _ = unpack((tmp_path / "run/report.html").read_text())
+    assert head["said"] == said and head["command"].endswith("--figure-format svg --figure-format png")
+    assert head["tables"][0]["rows"][0][1] in done.stdout
+    for name, words in (("tcp", "seed 1; 2 s; --stations 3 --flows 2"), ("in-flight", "seeds 1..2, mean")):
+        assert words in (tmp_path / f"run/{name}.svg").read_text()
+
+
+@pytest.mark.lane
+def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
+    """Neither in the result, nor as a figure, nor when the run is taken over."""
+    options = "--stations", "1", "--security", "wpa2", "--passphrase", "correct horse", "--seconds", "1"
+    command = [sys.executable, "-P", "-m", "emulation", "run", "wlan", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for where in ("--out", "--resume"):
+        done = subprocess.run([*command, where, "run"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "--passphrase 'correct horse'" in done.stdout
+        assert not (tmp_path / "run/in-flight.png").exists()
+    [kept] = load(tmp_path / "run").runs
+    assert kept.result.in_flight is None and kept.result.flows[0].goodput_kbps > 0
+    with pytest.raises(ValueError, match="encrypted"):
+        _ = kept.flight
+
+
+@pytest.mark.lane
+def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
+    """With the options that it was started with."""
+    command = program("--seconds", "20000", "--out", "run", "--seeds", "1,2")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as study:
+        while not (tmp_path / "run/full-1/air.trace").exists():
+            assert study.poll() is None
+            time.sleep(0.01)
+        study.send_signal(signal.SIGINT)
+        _, said = study.communicate()
+    given = "run rts-cts --stations 3 --no-figures --seconds 20000 --seeds 1,2"
+    assert [line for line in said.splitlines() if line] == [
+        f"to continue: ./dcflab {given} --resume run",
+        "dcflab: interrupted",
+    ]

@@ -51,8 +51,9 @@ def test_a_kernels_name_follows_all_that_it_is_built_from(
 
 
 def test_a_machine_that_cannot_build_uses_what_was_built_by_the_same_recipe(
-    root: Path, kernel_inputs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kernel_inputs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
     archive, configuration = kernel_inputs
     name = kernel.name((configuration,))
     assert name

@@ -36,11 +36,10 @@ class Phy(c.Structure):
 class Config(c.Structure):
     _fields_ = [
         ("phy", Phy), ("stations", c.c_uint16), ("reception", c.c_uint8), ("eifs", c.c_uint8),
-        ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool),
-        ("edca", c.c_bool), ("punctual", c.c_bool), ("snap", c.c_uint16),
-        ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32), ("detect_ofdm_milli", c.c_uint32),
-        ("detect_dsss_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64), ("cs_threshold_aw", c.c_uint64),
-        ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
+        ("nav_reset", c.c_bool), ("retry_by_stages", c.c_bool), ("trace", c.c_bool), ("edca", c.c_bool),
+        ("punctual", c.c_bool), ("snap", c.c_uint16), ("rules", c.c_uint32), ("capture_ratio_milli", c.c_uint32),
+        ("detect_ofdm_milli", c.c_uint32), ("detect_dsss_milli", c.c_uint32), ("rx_threshold_aw", c.c_uint64),
+        ("cs_threshold_aw", c.c_uint64), ("noise_aw", c.c_uint64), ("seed", c.c_uint64),
     ]  # fmt: skip
 
 
@@ -183,8 +182,8 @@ def library() -> c.CDLL:
 
 def dsss(**changes: int) -> Phy:
     """DSSS, long preamble, 1 Mb/s basic rate: the PHY of the seeds."""
-    times = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "signal_extension_ns": 0}
-    phy = {**times, "cw_min": 31, "cw_max": 1023, "basic_rates": 1, **changes}
+    usual = {"slot_ns": 20 * US, "sifs_ns": 10 * US, "signal_extension_ns": 0, "cw_min": 31, "cw_max": 1023}
+    phy = {**usual, "basic_rates": 1, **changes}
     return Phy(**{"sensing_ns": phy["slot_ns"] // 4, **phy})
 
 

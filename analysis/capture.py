@@ -16,12 +16,14 @@ import numpy as np
 
 from analysis import pcapng
 from analysis.trace import Array, Outcome
+from emulation.files.foreign import LONGEST_NS, Damaged
 
 SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
         "u": Outcome.BELOW_THRESHOLD}  # how it begins  # fmt: skip
+SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame, and of one with radiotap
 
 
-class CaptureError(ValueError):
+class CaptureError(Damaged):
     """The file is truncated, corrupt or not written by dcflab; the text says at which byte."""
 
 
@@ -96,7 +98,9 @@ class Capture:
             comment = text[at : at + length] if text else self.data[at : at + length].tobytes()
             _, mark, rest = comment.partition(b"queued ")
             ms, _, ns = rest.split(b" ", 1)[0].partition(b".")
-            found.append(int(ms + ns) if mark and ms.isdigit() and ns.isdigit() and len(ns) == 6 else -1)
+            found.append(
+                int(ms + ns) if mark and ms.isdigit() and ns.isdigit() and len(ns) == 6 and len(ms) < 12 else -1
+            )
         waited = np.array(found, np.int64)
         queued[has] = np.where(waited >= 0, self.time_ns[packets[has]] - waited, -1)
         return queued
@@ -146,9 +150,13 @@ def read_file(path: Path) -> Capture:
     check(blocks, words[blocks + words[blocks + 1] // 4 - 1] == words[blocks + 1], "a block of two different lengths")
     interfaces = [_interface(data, 4 * int(at), path) for at in blocks[kinds == pcapng.INTERFACE]]
     times = [_statistics(data, 4 * int(at)) for at in blocks[kinds == pcapng.STATISTICS]]
+    if times and not 0 <= min(map(min, times)) <= max(map(max, times)) <= LONGEST_NS:
+        raise CaptureError(f"{path}: it began or ended when no run does")
     if not interfaces or len(times) != len(interfaces):
         raise CaptureError(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
 
+    if len({station.address for station in interfaces[1:]} - {b""}) < len(interfaces) - 1:
+        raise CaptureError(f"{path}: two stations of one address, or one without")
     at = blocks[kinds == pcapng.PACKET]
     ours = "a packet that dcflab did not write"
     check(at, words[at + 1] >= 4 * (pcapng.HEAD_WORDS + pcapng.TAIL_WORDS + 2), ours)
@@ -159,6 +167,11 @@ def read_file(path: Path) -> Capture:
     check(at, words[options] == (pcapng.OPT_FLAGS | 4 << 16), ours)
     check(at, words[options + 2] == (pcapng.OPT_PACKETID | 8 << 16), ours)
     check(at, words[at + 2] < len(interfaces), "a packet of an interface that there is not")
+    time = _wide(words[at + 3], words[at + 4])
+    check(at, (time >= 0) & (time <= LONGEST_NS), "a time that there is not")
+    check(at, np.diff(time, prepend=0) >= 0, "a packet from before the one before it")
+    check(at, captured >= pcapng.RADIOTAP_LEN + SHORTEST, "a packet without an 802.11 header")
+    check(at, (words[at + 6] >= captured) & (words[at + 6] <= LONGEST), "a frame shorter than what is there of it")
     rate_channel, signal = words[at + 9], words[at + 10]
     return Capture(
         data=data,
@@ -166,7 +179,7 @@ def read_file(path: Path) -> Capture:
         start_ns=min(start for start, _ in times),
         stop_ns=max(stop for _, stop in times),
         interface=words[at + 2].astype(np.int64),
-        time_ns=_wide(words[at + 3], words[at + 4]),
+        time_ns=time,
         packet_id=_wide(words[options + 4], words[options + 3]),
         frame=4 * (at + pcapng.HEAD_WORDS),
         caplen=captured - pcapng.RADIOTAP_LEN,
@@ -228,7 +241,9 @@ def _interface(data: Array, at: int, path: Path) -> Interface:
         raise CaptureError(f"{path}: at byte {at}: an interface whose times are not in ns")
     ip = options[4][:4] if 4 in options else options[5][:16] if 5 in options else b""
     try:
-        return Interface(options.get(2, b"").decode(), options.get(6, b""), str(ip_address(ip)) if ip else "")
+        if len(address := options.get(6, b"")) not in (0, 6):
+            raise ValueError(address)
+        return Interface(options.get(2, b"").decode(), address, str(ip_address(ip)) if ip else "")
     except ValueError:
         raise CaptureError(f"{path}: at byte {at}: an interface whose name or address is none") from None
 

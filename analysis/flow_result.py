@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.summaries import Datagrams, Outcome, RouteSummary, Summary, TcpSummary, Transactions
+from analysis.timing import Whole
 
 OF_FLOWS = {  # what lane.json says of each
     *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s", "error"),
@@ -27,14 +28,14 @@ class FlowResult(Summary):
     congestion: str
     outcome: Outcome = Outcome.RAN
     why: str | None = None
-    delivered_bytes: int
-    goodput_segments: int
+    delivered_bytes: Whole
+    goodput_segments: Whole
     goodput_kbps: float
     share: float | None
-    retransmits: int
+    retransmits: Whole
     finished_s: float | None
     last_s: float | None = None
-    hops: int | None = None
+    hops: Whole | None = None
     datagrams: Datagrams | None = None
     transactions: Transactions | None = None
     tcp: TcpSummary | None = None

@@ -8,7 +8,6 @@ which nobody knows how long it is (UNKNOWN): the source has it and sends, in vai
 the destination any more until one does again.
 """
 
-import json
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +20,7 @@ from analysis.paths import addresses
 from analysis.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Routes, flow_times
 from analysis.summaries import RoutingSummary
 from analysis.trace import NEVER, Array, TraceError
+from emulation.files.foreign import LONGEST_NS, parsed, reading
 
 RECORDER = "flow_routes"
 
@@ -28,12 +28,15 @@ RECORDER = "flow_routes"
 def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
     """When (ns of the lane) which way was taken, of each flow that is told of. Raises TraceError, OSError."""
     found: dict[str, list[tuple[int, list[str]]]] = {}
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            at_ns, flow, way = json.loads(line)
-            found.setdefault(flow, []).append((int(at_ns), [str(name) for name in way]))
-        except (TypeError, ValueError):
-            raise TraceError(f"{path} is damaged: line {number}") from None
+    with reading(path):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match parsed(line):
+                case [int() as at_ns, str() as flow, [*way]] if 0 <= at_ns <= LONGEST_NS and all(
+                    isinstance(each, str) for each in way
+                ):
+                    found.setdefault(flow, []).append((at_ns, way))
+                case _:
+                    raise TraceError(f"line {number}: no way of a flow at a time")
     return found
 
 

@@ -96,6 +96,8 @@ class Legs:
 
     def at(self, station: Array, when: Array) -> tuple[Array, Array]:
         """On which leg stations were at these times (ns; -1: not on any yet), and where (eighths)."""
+        if not self.station.size:
+            return np.full(when.size, -1), np.zeros((when.size, 3), np.int64)
         leg, _ = around(np.arange(self.station.size), self.station, self.since_ns, station, when + 1)
         us = (when - self.began_ns[leg]).clip(min=0) // 1000 - self.at_us[leg]
         passed, velocity = us.clip(min=0)[:, None], self.velocity[leg]
@@ -164,7 +166,8 @@ class Links:
     def between(self, sender: Array, receiver: Array, when: Array) -> tuple[Array, Array]:
         """Power (aW; 0: nothing arrives; the mean, if it fades) and delay (ns) of what these send to these, if it
         begins at these times."""
-        sender, receiver, when = np.broadcast_arrays(sender, receiver, when)
+        given = np.broadcast_arrays(sender, receiver, when)
+        sender, receiver, when = map(np.ravel, given)
         row = pair = sender * self.stations + receiver
         if self.pair.size > self.stations**2:
             row, _ = around(np.arange(self.pair.size), self.pair, self.since_ns, pair, when + 1)
@@ -177,7 +180,7 @@ class Links:
             square = ((here - there) ** 2).sum(axis=1)[moving]
             now = now[moving]
             power[now], delay[now] = table(sender[now], square)
-        return power, delay
+        return power.reshape(given[0].shape), delay.reshape(given[0].shape)
 
     def arriving(self, sender: Array, receiver: Array, when: Array, number: Array) -> tuple[Array, Array]:
         """The same of transmissions, which have numbers: each may fade by itself."""

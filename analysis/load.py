@@ -8,17 +8,16 @@
 All is read when it is asked for, once.
 """
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from analysis import result
 from analysis.result import Result, Run
+from analysis.shapes import Lane, Plan, object_of
+from emulation.files.foreign import reading
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from analysis.routes import Routes
     from analysis.tcp_flows import Flow
 
+PLAN, LANE = "plan.json", "lane.json"
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -42,12 +43,12 @@ class Recorded:
     @cached_property
     def plan(self) -> dict[str, Any]:
         """Every number that it was made from (docs/interfaces.md, section 1)."""
-        return self._json("plan.json")
+        return read_plan(self.folder)
 
     @cached_property
     def lane(self) -> dict[str, Any]:
         """What the lane said of it (docs/interfaces.md, section 2)."""
-        return self._json("lane.json")
+        return read_lane(self.folder, self.plan)
 
     @cached_property
     def observation(self) -> "Observation":
@@ -99,11 +100,13 @@ class Recorded:
 
     @cached_property
     def routes(self) -> "dict[str, Routes]":
-        """What each flow's source knew of the way, over time, by the flow's name; of runs with a routing protocol."""
+        """What each flow's source knew of the way, over time, by the flow's name; empty without a routing protocol."""
         from analysis import flow_routes, routes
 
         if flow_routes.RECORDER in self.lane["recorders"]:
             return flow_routes.routes(flow_routes.read(self.folder / "routes.jsonl"), self.plan, self.lane)
+        if routes.RECORDER not in self.lane["recorders"]:
+            return {}
         records = routes.read(self.folder / "manet.trace", self.lane)
         paths = self.paths if self.result.trace else {}
         return routes.routes(records, self.plan, self.lane, paths)
@@ -114,29 +117,26 @@ class Recorded:
 
         return frames(self.folder, **options)
 
-    def _json(self, name: str) -> dict[str, Any]:
-        return read_object(self.folder / name)
+
+def read_plan(run: Path) -> dict[str, Any]:
+    """The plan of the run in this folder. Raises OSError, Damaged."""
+    return object_of(run / PLAN, Plan)[0]
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, as plan.json and lane.json have one. Raises OSError, ValueError with the path."""
-    try:
-        found = json.loads(path.read_text())
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: a JSON object belongs there, not a {type(found).__name__}")
+def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the lane said of the run in this folder, which was of this plan (None: it is gone). Raises OSError,
+    Damaged."""
+    found, lane = object_of(run / LANE, Lane)
+    if plan:
+        with reading(run / LANE):
+            lane.of(Plan.model_validate(plan))
     return found
 
 
-def damage(where: Path, error: Exception) -> str:
-    """What is damaged, in a sentence that says where."""
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    else:
-        said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return said if said.startswith(str(where)) else f"{where}: {said}"
+def read_both(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both. Raises OSError, Damaged."""
+    plan = read_plan(run)
+    return plan, read_lane(run, plan)
 
 
 @dataclass(frozen=True)
@@ -159,5 +159,5 @@ class Loaded:
 
 
 def load(folder: Path | str) -> Loaded:
-    """What a run folder holds. Raises OSError if there is no result.json, and ValueError for one of another version."""
+    """What a run folder holds. Raises OSError if there is no result.json, Damaged for one of another version."""
     return Loaded(result.read(Path(folder) / "result.json"), Path(folder))

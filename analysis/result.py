@@ -7,18 +7,20 @@ How long it took, on what machine and of what it was made is no result: `compara
 results of one specification and seed are equal.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from analysis.flow_result import OF_FLOWS, FlowResult, kbps, of_flow, ran
+from analysis.shapes import Counters
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
-from analysis.timing import Timing
+from analysis.timing import Timing, Whole
+from emulation.files import read_json
+from emulation.files.foreign import reading
 
 DATA, ACK = ("tcp_data",), ("tcp_ack",)
 # Which kinds of frames the rows of tables count: RTSs, CTSs and all data, which are in the totals; and the others.
@@ -83,15 +85,15 @@ class Counts(Model):
     """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, datagrams, other data, and data of
     which encryption hides what it is; and, in no total, routing, and the MAC's management and ACKs."""
 
-    rtscts: int
-    data: int
-    ack: int
-    udp: int = 0
-    other: int = 0
-    encrypted: int = 0
-    routing: int = 0
-    management: int = 0
-    mac_ack: int = 0
+    rtscts: Whole
+    data: Whole
+    ack: Whole
+    udp: Whole = 0
+    other: Whole = 0
+    encrypted: Whole = 0
+    routing: Whole = 0
+    management: Whole = 0
+    mac_ack: Whole = 0
 
     @property
     def total(self) -> int:
@@ -105,7 +107,7 @@ class Collisions(Counts):
     slot of what they collided with (`analysis.same_slot`); None without a trace."""
 
     any: Counts
-    same_slot: int | None = None
+    same_slot: Whole | None = None
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
@@ -150,11 +152,16 @@ OF_CATEGORY = (
 )  # what is counted of an access category
 
 
+def _counters(given: Any) -> Any:
+    Counters.model_validate(given)
+    return given
+
+
 class StationResult(Model):
     """A station's counters, as docs/interfaces.md, section 4, has them."""
 
     name: str
-    counters: dict[str, Any]
+    counters: Annotated[dict[str, Any], BeforeValidator(_counters)]
 
 
 class Run(Model):
@@ -173,13 +180,13 @@ class Run(Model):
     case: str = ""
     changes: dict[str, JsonValue] = {}
     made_of: dict[str, str] = {}
-    seed: int
-    goodput_segments: int
+    seed: Whole
+    goodput_segments: Whole
     goodput_kbps: float
     col: Collisions
     fail: Failures
     in_flight: InFlight | None
-    queue_drops: int
+    queue_drops: Whole
     trace: str | None
     trace_sha256: str | None
     views: str | None = None
@@ -191,9 +198,9 @@ class Run(Model):
     settings: list[Setting]
     stations: list[StationResult]
     routing: RoutingSummary | None = None
-    lost_records: int
-    refused_frames: int
-    late_ns_max: int
+    lost_records: Whole
+    refused_frames: Whole
+    late_ns_max: Whole
     repeatable: bool = True
     counted: bool = True
     timing: Timing | None = None
@@ -212,7 +219,7 @@ class Run(Model):
     def same_slot_share(self) -> float:
         """In percent of the attempts at data, what collided with what began in the same slot; nan without any."""
         kinds = [kind for row, kinds in ROWS.items() if row != "rtscts" for kind in kinds]
-        sent = sum(station.counters["tx"].get(kind, 0) for station in self.stations for kind in kinds)
+        sent = sum(station.counters.get("tx", {}).get(kind, 0) for station in self.stations for kind in kinds)
         return 100 * self.col.same_slot / sent if sent and self.col.same_slot is not None else math.nan
 
     @property
@@ -229,7 +236,9 @@ class Run(Model):
     @property
     def energy(self) -> Energy:
         """By what the air counted: a radio sends, or its medium is busy, or idle. Radios that do not sleep."""
-        sent, busy = (sum(station.counters[name] for station in self.stations) / 1e9 for name in ("tx_ns", "busy_ns"))
+        sent, busy = (
+            sum(station.counters.get(name, 0) for station in self.stations) / 1e9 for name in ("tx_ns", "busy_ns")
+        )
         idle = IDLE_W * self.air_s * len(self.stations)
         more = (SENDING_W - IDLE_W) * sent + (RECEIVING_W - IDLE_W) * (busy - sent)
         delivered_mb = sum(flow.delivered_bytes for flow in self.flows) / 1e6
@@ -241,7 +250,7 @@ class Run(Model):
         refused, anywhere on the way. nan without packets."""
         counters = {station.name: station.counters for station in self.stations}
         ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
-        sent = sum(sum(counters[name]["end"].get(kind, {}).values()) for name, kind in ends if name in counters)
+        sent = sum(sum(counters[name].get("end", {}).get(kind, {}).values()) for name, kind in ends if name in counters)
         lost = self.fail.data + self.fail.ack, count(counters.values(), "end", DATA + ACK, ("QUEUE_FULL",))
         return Losses(*(100 * n / sent if sent else math.nan for n in lost))
 
@@ -249,9 +258,11 @@ class Run(Model):
     def categories(self) -> dict[str, dict[str, float]]:
         """Of all stations, of EDCA's access categories that sent or dropped anything: as docs/interfaces.md, section 4,
         counts them, and their airtime in seconds."""
-        each = [station.counters["categories"] for station in self.stations if "categories" in station.counters]
-        names = each[0] if each else ()
-        sums = {name: {what: sum(one[name][what] for one in each) for what in OF_CATEGORY} for name in names}
+        each = [station.counters.get("categories", {}) for station in self.stations]
+        names = dict.fromkeys(name for one in each for name in one)
+        sums = {
+            name: {what: sum(one.get(name, {}).get(what, 0) for one in each) for what in OF_CATEGORY} for name in names
+        }
         return {
             name: {**of, "airtime_s": of["airtime_ns"] / 1e9} for name, of in sums.items() if of["tx"] or of["dropped"]
         }
@@ -310,10 +321,11 @@ def _comparable(value: Any) -> Any:
 
 
 def read(path: Path) -> Result:
-    """The result in a file. Raises OSError, and ValueError for one that is none, or of another version."""
-    found = json.loads(path.read_bytes())
-    _know("result.json", found, VERSION)
-    return Result.model_validate(found)
+    """The result in a file. Raises OSError, and Damaged for one that is none, or of another version."""
+    found = read_json(path)
+    with reading(path):
+        _know("result.json", found, VERSION)
+        return Result.model_validate(found)
 
 
 def _know(what: str, found: Any, version: int) -> None:

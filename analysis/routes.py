@@ -26,6 +26,7 @@ from analysis.summaries import RouteSummary, RoutingSummary
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.tcp_flows import Phase
 from analysis.trace import NEVER, Array, TraceError, record
+from emulation.files.foreign import LONGEST_NS, reading
 
 RECORD = record(
     "size:u2 event:u1 kind:u1 node:u4 time_ns:i8 to:u4 next_hop:u4 hops:u2 reason:u1 count:u1 source:u4 ip_id:u2 len:u2"
@@ -150,7 +151,8 @@ def read(path: Path, lane: Mapping[str, Any]) -> Array:
     """The records of the file at `path`, of the run that left this lane.json. Raises TraceError, OSError."""
     if lost := lane["recorders"][RECORDER]["lost_records"]:
         raise TraceError(f"the trace of routing lost {lost} records: its reader fell behind")
-    return parse(path.read_bytes())
+    with reading(path):
+        return parse(path.read_bytes())
 
 
 def parse(data: bytes) -> Array:
@@ -167,6 +169,7 @@ def parse(data: bytes) -> Array:
     fail(records["event"] > max(Event), "an event that there is not")
     fail(records["kind"] > max(Packet), "a kind of packet that there is not")
     fail(records["reason"] > max(Why), "a reason that there is not")
+    fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "a time that there is not")
     if whole != len(data):
         left = len(data) - whole
         raise TraceError(

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from analysis.timing import Whole
+
 
 class Summary(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,15 +46,15 @@ class Datagrams(Summary):
     from one application to the other; jitter as of RFC 3550, its mean over all arrivals. Of voice, how many came too
     late to be played, the E-model's R, and the mean opinion score."""
 
-    sent: int
-    arrived: int
+    sent: Whole
+    arrived: Whole
     lost_percent: float | None
-    duplicates: int = 0
-    reordered: int = 0
+    duplicates: Whole = 0
+    reordered: Whole = 0
     hops_mean: float | None = None
     delay_ms: Spread | None
     jitter_ms: float | None
-    late: int | None = None
+    late: Whole | None = None
     r: float | None = None
     mos: float | None = None
 
@@ -60,11 +62,11 @@ class Datagrams(Summary):
 class Transactions(Summary):
     """Requests and their answers: how many, `bytes` of the answers that were complete, and how long those took."""
 
-    begun: int
-    completed: int
-    failed: int
-    unfinished: int
-    bytes: int
+    begun: Whole
+    completed: Whole
+    failed: Whole
+    unfinished: Whole
+    bytes: Whole
     seconds: Spread | None
 
 
@@ -74,14 +76,14 @@ class TcpSummary(Summary):
     (None: never measured). The longest time for which nothing new was acknowledged, and when that began; and the dip:
     what the slowest ten seconds brought, relative to the mean (None: the flow had less than twenty)."""
 
-    rtos: int
-    fast_retransmits: int
+    rtos: Whole
+    fast_retransmits: Whole
     slow_start_s: float
     congestion_avoidance_s: float
     recovery_s: float
     rto_s: float
     cwnd_mean: float
-    cwnd_max: int
+    cwnd_max: Whole
     srtt_ms: float | None
     in_flight_mean: float
     stall_s: float | None = None
@@ -100,16 +102,16 @@ class RouteSummary(Summary):
     how often there was one again, and after how long. `packets_by_hops`: the segments that arrived, by how many hops
     they went (None without the air's trace). `rto_without_s`: how much of TCP's `rto_s` there was no route."""
 
-    found: int
-    changed: int
-    lost: int
+    found: Whole
+    changed: Whole
+    lost: Whole
     without_s: float
     length_mean: float | None
-    breaks: int
-    recovered: int
+    breaks: Whole
+    recovered: Whole
     recovery_mean_s: float | None
     recovery_max_s: float | None
-    packets_by_hops: dict[int, int] | None
+    packets_by_hops: dict[int, Whole] | None
     rto_without_s: float | None
 
     @property
@@ -137,12 +139,12 @@ class RoutingSummary(Summary):
     them: without the air's trace."""
 
     protocol: str
-    control_frames: dict[str, int]
-    control_bytes: dict[str, int] | None
+    control_frames: dict[str, Whole]
+    control_bytes: dict[str, Whole] | None
     airtime_s: float
-    dropped: dict[str, int] | None
-    dropped_control: dict[str, int] | None
-    events: dict[str, int] | None
+    dropped: dict[str, Whole] | None
+    dropped_control: dict[str, Whole] | None
+    events: dict[str, Whole] | None
 
     @property
     def frames(self) -> int:

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import capture, sniff, tally
+from analysis import capture, load, sniff, tally
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
 from analysis.pcapng import AIR
 from analysis.result import APART, ROWS, Collisions, Failures, counted
+from emulation.files.foreign import Damaged
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -85,9 +86,11 @@ def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
 
 def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
-    plan, lane = (_json(path.with_name(name)) for name in ("plan.json", "lane.json"))
+    run = path.parent
+    plan = load.read_plan(run) if (run / load.PLAN).is_file() else None
+    lane = load.read_lane(run, plan) if (run / load.LANE).is_file() else None
     taps = counters(path, plan, (lane or {}).get("changes", ()))
-    module = [station["counters"] for station in lane["air"]["stations"]] if lane else None
+    module = [station["counters"] for station in lane["air"]["stations"]] if lane and lane.get("air") else None
     columns = {"taps": totals(taps)}
     if scapy:
         columns["scapy"] = tally.counters(path)
@@ -121,17 +124,6 @@ def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield f"{quantity:18}" + "".join(f"{column.get(quantity, ''):>10}" for column in columns.values())
 
 
-def _json(path: Path) -> Any:
-    """What a file of a run holds; None if there is none. Raises CaptureError if it is damaged."""
-    try:
-        found = json.loads(path.read_bytes()) if path.is_file() else None
-    except ValueError as error:
-        raise capture.CaptureError(f"{path} is damaged: {error}") from None
-    if found is not None and not (isinstance(found, dict) and found.get("air")):
-        raise capture.CaptureError(f"{path} is damaged: it tells nothing of the air")
-    return found
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0: all agree; 1: they differ, or a file cannot be read; 2: misuse."""
     parser = argparse.ArgumentParser(prog="python -m analysis.taps", description="Counters from captured frames.")
@@ -152,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not paths:
             parser.error(f"there is no {AIR} in {options.path}")
         return 0 if all([_compare(path, options.json, options.scapy) for path in paths]) else 1
-    except (capture.CaptureError, OSError) as error:
+    except (Damaged, OSError) as error:
         print(f"taps: {error}", file=sys.stderr)
         return 1
 

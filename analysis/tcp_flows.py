@@ -8,7 +8,7 @@ so drops out by itself. Times are integers (ns), so that the phases share a flow
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.trace import Array, TraceError, record
+from emulation.files.foreign import LONGEST_NS, reading
 
 if TYPE_CHECKING:
     from analysis.summaries import TcpSummary
@@ -119,7 +120,7 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
     if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
         raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
-    ip = {node["name"]: str(node["interfaces"][0]["ip"] or "").partition("/")[0] for node in plan["nodes"]}
+    ip = {node["name"]: _ip(node["interfaces"]) for node in plan["nodes"]}
     of_lane = {application["name"]: application for application in lane["applications"]}
     found = {}
     for planned in plan["applications"]:
@@ -133,14 +134,15 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
         stop_s = planned.get("stop_s") or math.inf
         read_ns = round(min(lane["started_ns"] + stop_s * 1e9, lane["stopped_ns"]))  # when its tcp_info was
         stop_ns = start_ns + round(lasted["finished_s"] * 1e9) if finished else read_ns
-        records = with_last(max(mine, key=_sent), lasted["tcp_info"]["sender"], read_ns)
+        records = with_last(max(mine, key=_sent), lasted["tcp_info"].get("sender", {}), read_ns)
         found[planned["name"]] = follow(records, lane["started_ns"], start_ns, stop_ns)
     return found
 
 
 def read(path: Path) -> dict[Ends, Array]:
     """The records of the file at `path`, by connection, each in the order of time. Raises TraceError; OSError."""
-    return parse(path.read_bytes())
+    with reading(path):
+        return parse(path.read_bytes())
 
 
 def parse(data: bytes) -> dict[Ends, Array]:
@@ -156,6 +158,7 @@ def parse(data: bytes) -> dict[Ends, Array]:
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
     fail(~np.isin(records["event"], list(Event)), "an event that there is not")
     fail(records["ca_state"] > max(State), "a state that there is not")
+    fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "a time that there is not")
     fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")
     if whole != len(data):
         left = len(data) - whole
@@ -227,6 +230,11 @@ def dip(records: Array, start_ns: int, stop_ns: int) -> float | None:
     within = (of >= 0) & (of < whole)
     amounts = np.bincount(of[within].astype(np.int64), brought[within], minlength=whole)
     return float(amounts.min() / amounts.mean()) if whole > 1 and amounts.any() else None
+
+
+def _ip(interfaces: Sequence[Mapping[str, Any]]) -> str:
+    """The address of a node, that of its first interface; empty if it has none."""
+    return str(interfaces[0].get("ip") or "").partition("/")[0] if interfaces else ""
 
 
 def _address(word: int) -> str:

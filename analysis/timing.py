@@ -8,10 +8,11 @@ is 200 ms at least (Linux's TCP_RTO_MIN), of which a tenth is allowed.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as other programs count, too
 P99_MS, MOST_MS = 1.0, 20.0  # of the timers' lateness, and of the queues' lag
 STEAL = 0.02  # of the time
 
@@ -22,10 +23,10 @@ class Delays(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    count: int
-    p50: int
-    p99: int
-    max: int
+    count: Whole
+    p50: Whole
+    p99: Whole
+    max: Whole
 
 
 class Timing(BaseModel):

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis import native
+from emulation.files.foreign import LONGEST_NS, Damaged
 
 Array = NDArray[Any]
 NOBODY = 0xFFFF
 NEVER = np.iinfo(np.int64).max
 
 
-class TraceError(ValueError):
+class TraceError(Damaged):
     """The trace is truncated or corrupt; the text says at which byte, and what is wrong."""
 
 
@@ -174,6 +175,8 @@ class Records:
         _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
         for where, part in ((tx_at, tx), (end_of, end)):
             _fail(where, part["category"] > len(CATEGORIES), "an access category that there is not")
+        for where, part, when in ((tx_at, tx, "start_ns"), (rx_at, rx, "start_ns"), (end_of, end, "time_ns")):
+            _fail(where, (part[when] < 0) | (part[when] > LONGEST_NS), "a time that there is not")
         _fail(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
         _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
         _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")

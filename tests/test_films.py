@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,11 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 from emulation.cli.main import cli
+from emulation.files.foreign import Damaged
 from emulation.play import film
-from emulation.play.errors import Failure, Misuse
+from emulation.play.errors import Misuse
 from emulation.specification import specify
 from emulation.specification.propagation import NS2_POWER_DBM
 from topologies import Network
+
+sys.path.insert(0, str(Path(__file__).parent / "analysis"))
+
+from sample_runs import NOBODY
 
 
 def test_how_far_stations_reach() -> None:
@@ -32,8 +38,8 @@ def test_how_far_stations_reach() -> None:
 def run_in(folder: Path, *names: str) -> None:
     for name in names:
         (folder / name).mkdir(parents=True)
-        (folder / name / "plan.json").write_text(json.dumps({"name": "string"}))
-        (folder / name / "lane.json").write_text(json.dumps({"recorders": {}}))
+        for file, said in NOBODY.items():
+            (folder / name / file).write_text(json.dumps(said))
 
 
 def test_which_run(tmp_path: Path) -> None:
@@ -49,7 +55,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="without --no-trace"):
         film.of_run(tmp_path / "full-1")
     (tmp_path / "full-1" / "air.pcapng").write_text("none")
-    with pytest.raises(Failure, match="not a pcapng"):
+    with pytest.raises(Damaged, match="not a pcapng"):
         film.of_run(tmp_path / "full-1")
 
 

@@ -25,19 +25,21 @@ from analysis.timeline.heard import hearing
 from analysis.trace import Kind
 from emulation.cli import view as command
 from emulation.cli.main import cli
+from emulation.files.foreign import Damaged
 from emulation.play import film, view
 from emulation.play.errors import Failure, Misuse
 
 sys.path.insert(0, str(Path(__file__).parent / "analysis"))
 
 from browser import CHROMIUM, look
+from sample_runs import NOBODY
 
 
 def run_in(folder: Path, *names: str) -> Path:
     for name in names:
         (folder / name).mkdir(parents=True)
-        (folder / name / "plan.json").write_text(json.dumps({"name": "string"}))
-        (folder / name / "lane.json").write_text(json.dumps({"recorders": {}}))
+        for file, said in NOBODY.items():
+            (folder / name / file).write_text(json.dumps(said))
     return folder
 
 
@@ -50,21 +52,22 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="without --no-trace"):
         view.timeline_of(where)
     (where / "air.pcapng").write_text("none")
-    with pytest.raises(Failure, match="not a pcapng"):
+    with pytest.raises(Damaged, match="not a pcapng"):
         view.timeline_of(where)
 
 
 @pytest.mark.parametrize(("file", "text", "said"), [
     ("plan.json", "{", "full-1/plan.json: Expecting"),
+    ("lane.json", "[" * 200_000, "full-1/lane.json: it is nested more than 50 deep"),
     ("lane.json", "[]", "full-1/lane.json: a JSON object belongs there, not a list"),
-    ("lane.json", "{}", "full-1: there is no 'recorders'"),
+    ("lane.json", "{}", "full-1/lane.json: air_s: Field required"),
 ])  # fmt: skip
 @pytest.mark.parametrize("of", [view.timeline_of, film.of_run])
 def test_what_is_damaged_is_said(of: Callable[[Path], object], file: str, text: str, said: str, tmp_path: Path) -> None:
     where = run_in(tmp_path, "full-1") / "full-1"
     (where / "air.pcapng").write_bytes(b"")
     (where / file).write_text(text)
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(Damaged) as failure:
         of(where)
     assert said in str(failure.value) and str(failure.value).count(str(tmp_path)) == 1
 

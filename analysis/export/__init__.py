@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +26,7 @@ from analysis.export.schema import SAMPLES, TABLES
 from analysis.load import Loaded, Recorded
 from analysis.tcp_flows import NO_SSTHRESH, Phase
 from analysis.trace import Array
+from emulation.files.foreign import Damaged, reading
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 ROWS = 100_000  # of a piece
 TCP_TAP = "tcp_tap"
 Columns = dict[str, Any]
-
-
-class Damaged(ValueError):
-    """What is there of a run cannot be read, or is not whole; the text says what, and where."""
 
 
 @dataclass(frozen=True)
@@ -201,20 +197,6 @@ def unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@contextmanager
-def reading(where: Path) -> Iterator[None]:
-    """What cannot be read of this run, or is not whole, is Damaged, once it is said where."""
-    try:
-        yield
-    except Damaged:
-        raise
-    except (KeyError, ValueError) as error:
-        raise Damaged(load.damage(where, error)) from error
-
-
 def tables(folder: Path | str) -> Tables:
     """The tables of a run folder. Raises OSError if there is no result.json, Damaged if it cannot be read."""
-    try:
-        return Tables(load.load(folder))
-    except ValueError as error:
-        raise Damaged(load.damage(Path(folder, "result.json"), error)) from error
+    return Tables(load.load(folder))

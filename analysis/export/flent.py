@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.flow_series import Series
+from analysis.flow_series import FILE, Series
 from analysis.load import Recorded
 from analysis.result import Result
 from analysis.trace import Array
 
 SUFFIX, VERSION, TEST = ".flent.gz", 4, "tcp_nup"
 SERIES, UNITS, EPOCH = "TCP upload", "Mbits/s", "1970-01-01T00:00:00.000000Z"
+MISSED = 100_000  # steps without a sample: a flow may begin late
 RAW = {"tcp_cwnd": "cwnd", "tcp_rtt": "srtt_ms"}  # flent's name of a sample's value, and ours
 
 
@@ -32,8 +33,12 @@ def flent(result: Result, run: Recorded) -> bytes | None:
     flows = [flow for flow in run.result.flows if flow.congestion and flow.name in series]
     if not flows:
         return None
+    if missing := [flow.name for flow in flows if "goodput_kbps" not in series[flow.name]]:
+        raise ValueError(f"{FILE} does not say the goodput of {missing[0]}")
     step = float(run.plan["sample_s"])
     steps = max(int(series[flow.name]["time_s"][-1] / step + 1e-6) for flow in flows)
+    if steps > sum(series[flow.name]["time_s"].size for flow in flows) + MISSED:
+        raise ValueError(f"{FILE} is of {steps} steps, and has not as many samples")
     rates = [_on_grid(series[flow.name], step, steps) for flow in flows]
     names = [f"{SERIES}::{number}" for number in range(1, len(flows) + 1)]
     seconds = math.ceil(run.result.air_s)

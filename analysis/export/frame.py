@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+SIGNED = 1 << 63  # what integers of tables are below
+
+
 def made(table: Table, columns: Mapping[str, Any], rows: int, names: Mapping[str, Sequence[str]]) -> DataFrame:
     """A table's piece of so many rows. A column is an array of numbers, of names by their place in `names`, or a list
     of values as they are, None where there is none; what is not there is missing. Options come after the keys."""
@@ -63,7 +66,7 @@ def option(values: Sequence[Any]) -> Any:
     kinds = {type(value) for value in values if value is not None}
     if kinds == {bool} and None not in values:
         return np.array(values, bool)
-    if kinds == {int}:
+    if kinds == {int} and all(value is None or -SIGNED <= value < SIGNED for value in values):
         return pandas.array(values, dtype="Int64") if None in values else np.array(values, np.int64)
     if kinds and kinds <= {int, float}:
         return np.array(values, float)

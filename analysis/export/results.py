@@ -39,7 +39,8 @@ def of_run(result: Result, run: Run) -> dict[str, Any]:
     """The options of a run, by their flat names."""
     sections = (section for section in result.specification.values() if isinstance(section, dict))
     flat = {name: value for section in sections for name, value in section.items()}
-    flat |= {**(flat.pop(OF_A_KIND, None) or {}), **run.changes}
+    of_a_kind = flat.pop(OF_A_KIND, None)
+    flat |= {**(of_a_kind if isinstance(of_a_kind, dict) else {}), **run.changes}
     return {name: value for name, value in flat.items() if name not in NO_OPTIONS}
 
 

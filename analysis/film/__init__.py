@@ -148,8 +148,9 @@ def make(
         reach_m=reach_m,
         toggles=[] if reach_m is not None else list(toggles(plan)),
         presence={
-            names.index(name): [(float(begin), float(end)) for begin, end in spans]
+            names.index(name): [(begin, lane["air_s"] + HOLD_S if end is None else end) for begin, end in spans]
             for name, spans in plan.get("presence", {}).items()
+            if name in names
         },
         flows=[
             flow(names, planned, took[planned["name"]], lane)

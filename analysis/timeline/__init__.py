@@ -16,13 +16,14 @@ import numpy as np
 
 from analysis import aired, capture, pcapng
 from analysis.aired import NONE
-from analysis.capture import Capture
+from analysis.capture import Capture, CaptureError
 from analysis.medium import Medium, airtime_ns, plcp_ns, radios
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.timeline.exchange import attempts, culprits, remarked, waits
 from analysis.timeline.heard import RECEIVED, distinct, hearing, mark, receivers
 from analysis.timeline.segments import of_exchange, segments
 from analysis.trace import Array, Outcome
+from emulation.files.foreign import reading
 
 ANSWER_LEN = 14  # bytes of a CTS or ACK
 
@@ -82,11 +83,14 @@ class Timeline:
 def read(
     title: str, folder: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], tcp: Mapping[str, TcpFlow]
 ) -> Timeline:
-    """That of the run in this folder. Raises CaptureError, OSError."""
+    """That of the run in this folder. Raises Damaged, OSError."""
     shown = capture.read_file(folder / pcapng.AIR)
     stations = folder / pcapng.STATIONS
     views = capture.read_file(stations) if stations.exists() else None
-    return make(title, plan, lane, shown, views, tcp)
+    if views and views.interfaces != shown.interfaces:
+        raise CaptureError(f"{folder}: {pcapng.AIR} and {pcapng.STATIONS} are not of one run")
+    with reading(folder):
+        return make(title, plan, lane, shown, views, tcp)
 
 
 def make(

@@ -15,8 +15,9 @@ from analysis.medium import Medium, plcp_ns
 from analysis.remarks import LIMITS, LONGEST_DELAY_NS
 from analysis.trace import CATEGORIES, Array, Kind, Outcome, is_response
 
-GIVEN_UP = re.compile(r"given up: (.+), (.+)")
 LIMIT = {said: reason for reason, said in LIMITS.items()}
+GIVEN_UP = re.compile(rf"given up: .+, ({'|'.join(map(re.escape, LIMIT))})")
+ATTEMPT = re.compile(r"attempt (\d{1,4})")
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,11 @@ def _parts(comment: str) -> tuple[int, int, int]:
     attempt, limit, category = 1, 0, 0
     for part in filter(None, comment.split("; ")):
         if found := GIVEN_UP.fullmatch(part):
-            limit = int(LIMIT[found[2]])
-        elif part.startswith("attempt "):
-            attempt = int(part.removeprefix("attempt "))
+            limit = int(LIMIT[found[1]])
+        elif found := ATTEMPT.fullmatch(part):
+            attempt = int(found[1])
         elif part.startswith("AC_"):
-            category = CATEGORIES.index(part.removeprefix("AC_")) + 1
+            category = CATEGORIES.index(part.removeprefix("AC_")) + 1  # ValueError: there is no other
     return attempt, limit, category
 
 

@@ -13,6 +13,7 @@ import topologies
 from analysis import statistics
 from emulation.check.exercise import INNER, shown
 from emulation.check.subject import Module
+from emulation.files.foreign import parsed
 from emulation.lane.check.bottleneck import DELAYS_MS, RATE_KBPS, SECONDS
 from emulation.lanes import Listener
 from emulation.plan import plan
@@ -84,7 +85,7 @@ def call(
             lab.kernel, modules, where, command, seed=seed, wall_limit_s=LIMIT_S, listener=Listener(heard.append)
         )  # fmt: skip
         parent.tell(kind)
-        result: dict[str, Any] = json.loads(heard[-1])
+        result: dict[str, Any] = parsed(heard[-1])
         return result
 
     return run

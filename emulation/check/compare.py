@@ -10,7 +10,6 @@ than the baseline is said where it is seen. A qdisc is compared where packets wa
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import statistics
+from analysis.load import read_both
 from analysis.result import Run
 from analysis.statistics import Estimate
 from analysis.table import by_case
@@ -26,6 +26,7 @@ from analysis.tcp_flows import Flow
 from emulation.check import Finding, Name, Report, Stage, bottleneck, moment, splats
 from emulation.check.exercise import INNER, shown
 from emulation.check.subject import Kind, Module
+from emulation.files.foreign import parsed
 from emulation.lanes import LaneError, Listener, Reason
 from emulation.plan import PlanError
 from emulation.play import processes
@@ -183,7 +184,7 @@ def probe(lab: Lab, module: Module, before: Sequence[Module], folder: Path) -> l
     where.mkdir(parents=True, exist_ok=True)
     command = ["script", str(PROBE), module.name, shown(module, where)]
     lab.lane.run(lab.kernel, needed, where, command, wall_limit_s=PROBE_LIMIT_S, listener=Listener(heard.append))
-    return [str(name) for name in json.loads(heard[-1])]
+    return [str(name) for name in parsed(heard[-1])]
 
 
 def blame(error: LaneError, seed: int | None, refused: Name | None = None) -> tuple[Finding, ...]:
@@ -286,8 +287,7 @@ def courses(folder: Path, data: Mapping[str, Any]) -> dict[str, Flow]:
     found = {}
     for name in dict.fromkeys(run["variant"] for run in data["runs"]):
         where = folder / f"{length}-{name}-{data['seeds'][0]}"
-        plan, lane = (json.loads((where / file).read_text()) for file in ("plan.json", "lane.json"))
-        found[f"{name}, {length} hops"] = tcp_flows(where, plan, lane)["flow1"]
+        found[f"{name}, {length} hops"] = tcp_flows(where, *read_both(where))["flow1"]
     return found
 
 

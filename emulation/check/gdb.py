@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import shlex
 import signal
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from emulation.check import Finding, Name, exercise
 from emulation.check.subject import Module
+from emulation.files import read_json
 from emulation.lanes.virtual import boot, confine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import Prepared
@@ -141,7 +141,7 @@ def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
 def sections_of(folder: Path) -> dict[str, str]:
     """Where the module was in an earlier workout, whose run folder this is. Raises NotFound."""
     try:
-        found: dict[str, str] = json.loads((folder / "workout.json").read_text())["sections"]
+        found: dict[str, str] = read_json(folder / "workout.json")["sections"]
     except (OSError, KeyError, ValueError):
         raise NotFound(f"{folder} does not say where the module was: it was never loaded there") from None
     return found

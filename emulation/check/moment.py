@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis import pcapng, trace
+from analysis.load import read_plan
 from analysis.medium import radios
 from emulation.check import Finding, Name
 from emulation.check.exercise import Enough, Place, boot, write_job
@@ -76,7 +77,7 @@ def written(folder: Path) -> Path:
     segments = found.tx[np.isin(found.tx["kind"], (trace.Kind.TCP_DATA, trace.Kind.TCP_ACK))]
     end_ns = int((segments["start_ns"] + segments["duration_ns"]).max(initial=0)) or found.stop_ns
     begin_ns = max(found.start_ns, end_ns - int(SECONDS * 1e9))
-    with pcapng.Writer(radios(json.loads((folder / PLAN).read_text())), folder) as writer:
+    with pcapng.Writer(radios(read_plan(folder)), folder) as writer:
         writer.write(found, begin_ns, trace.NEVER)
         writer.finish(begin_ns, found.stop_ns)
     (folder / Recorder.file).unlink()

@@ -12,6 +12,7 @@ import click
 
 from analysis.export.schema import TABLES
 from emulation.cli.command import Command, as_json
+from emulation.files.foreign import reading
 from emulation.play.errors import Failure, Misuse
 
 if TYPE_CHECKING:
@@ -38,12 +39,8 @@ def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], 
     folder = out or run_folder / (FLENT if to == FLENT else FOLDER)
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is no folder")
-    from analysis.export import Damaged
-
     try:
         found, lacking = write(run_folder, folder, to, names or list(TABLES))
-    except Damaged as error:
-        raise Failure(str(error)) from None
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
     if as_json:
@@ -105,12 +102,11 @@ def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> li
 
 def runs_for_flent(tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
     """Write a file there for each run that has what flent asks for; the same is returned, and 0 for its rows."""
-    from analysis import export
     from analysis.export.flent import SUFFIX, flent
 
     made: list[tuple[str, str, int | None]] = []
     for run in tables.recorded.runs:
-        with export.reading(run.folder):
+        with reading(run.folder):
             written = flent(tables.recorded.result, run) if tables.kept(run) else None
         file = run.folder.name + SUFFIX
         if written:

@@ -19,6 +19,7 @@ import click
 
 from emulation.cli import interrupts
 from emulation.cli.command import write_examples
+from emulation.files.foreign import Damaged
 from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure, Misuse
 
@@ -303,7 +304,7 @@ def obey() -> None:
         if error.ctx:
             click.echo(f"        try: {error.ctx.command_path} --help", err=True)
         sys.exit(2)
-    except (Misuse, Failure) as error:
+    except (Misuse, Failure, Damaged) as error:
         click.echo(f"dcflab: {error}", err=True)
         sys.exit(2 if isinstance(error, Misuse) else 1)
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import experiments
 from analysis import load
-from analysis.capture import CaptureError
 from analysis.findings import NOT_TESTED, Findings, Judged
 from analysis.result import Result, Run, read
 from analysis.table import Published, conditions, flags, scaled
-from analysis.trace import TraceError
 from emulation.cli.options import asked_for
 from emulation.cli.playing import command_line
 from emulation.play import traces
@@ -166,27 +164,26 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
 
 
 def report_again(folder: Path) -> Report:
-    """The report of a run folder that has none, of what is left there. Raises Misuse, Failure."""
+    """The report of a run folder that has none, of what is left there. Raises Misuse, Damaged, OSError."""
     from analysis.report import Report
     from analysis.table import of_runs
 
-    try:
-        result = read(folder / RESULT)
-        outcomes = [
-            Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
-            for run in result.runs
-        ]
-        said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
-        if result.experiment in experiments.names():
-            study = experiments.find(result.experiment)
-            seen = over_time(outcomes, folder, study.names)
-            made = report_of(study, findings_of(study, result, said), result, folder, seen)
-            return replace(made, command=again)
-        seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
-        quantities = of_runs(result.runs)
-        return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
-    except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(load.damage(folder, error)) from None
+    result = read(folder / RESULT)
+    if not result.runs:
+        raise Failure(f"{folder / RESULT}: it has no runs")
+    outcomes = [
+        Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
+        for run in result.runs
+    ]
+    said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
+    if result.experiment in experiments.names():
+        study = experiments.find(result.experiment)
+        seen = over_time(outcomes, folder, study.names)
+        made = report_of(study, findings_of(study, result, said), result, folder, seen)
+        return replace(made, command=again)
+    seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
+    quantities = of_runs(result.runs)
+    return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
@@ -207,8 +204,7 @@ def there(run: Run, folder: Path) -> bool:
 def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
     """What a run left: where, its plan, and its lane.json."""
     where = folder / name_of(run)
-    plan, lane = (load.read_object(where / file) for file in ("plan.json", "lane.json"))
-    return where, plan, lane
+    return where, *load.read_both(where)
 
 
 def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:

@@ -9,12 +9,13 @@ written is a new file: one that is there already, or a link in its place, is som
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from emulation.files.foreign import parsed, reading
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 LARGEST = 1 << 30  # bytes
@@ -56,13 +57,9 @@ def read(path: Path, below: Path | None = None) -> bytes:
 
 
 def read_json(path: Path, below: Path | None = None) -> Any:
-    """The JSON in such a file. Raises OSError, and ValueError with the path."""
-    try:
-        return json.loads(read(path, below))
-    except RecursionError:
-        raise ValueError(f"{path}: it is nested too deeply") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    """The JSON in such a file. Raises OSError, Damaged."""
+    with reading(path):
+        return parsed(read(path, below))
 
 
 def made(path: Path) -> BinaryIO:

@@ -70,6 +70,8 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
     try:
         lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
         said = files.read_json(folder / SAID)
+        if not isinstance(said, dict):
+            raise ValueError(said)
     except LaneError as error:
         if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
             with failures():

@@ -9,15 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from analysis import aired, film, flow_routes, load, result, routes
-from analysis.capture import CaptureError
 from analysis.film import Film
 from analysis.film.page import page
 from analysis.film.still import still
-from analysis.trace import TraceError
 from emulation import files
 from emulation.plan import PlanError
 from emulation.plan.air import stronger_db
-from emulation.play.errors import Failure, Misuse
+from emulation.play.errors import Misuse
 from emulation.play.replay import tasks_of
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
@@ -38,20 +36,17 @@ def runs_of(folder: Path) -> list[Path]:
 
 def of_run(where: Path, trust: Trust = NOBODY) -> Film:
     """The film of the run in this folder; how far stations reach is not in it, if only a program knows that is not
-    trusted. Raises Misuse if it left no trace, Failure if what it left is damaged."""
-    try:
-        plan, lane = (load.read_object(where / name) for name in ("plan.json", "lane.json"))
-        if not (where / TRACE).is_file():
-            raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
-        told = None
-        if MANET_TRACE in lane["recorders"]:
-            told = routes.read(where / ROUTING_TRACE, lane)
-        elif FLOW_ROUTES in lane["recorders"]:
-            told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
-        air = aired.read(where / TRACE, plan)
-        title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
-    except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(load.damage(where, error)) from None
+    trusted. Raises Misuse if it left no trace, Damaged, OSError."""
+    plan, lane = load.read_both(where)
+    if not (where / TRACE).is_file():
+        raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
+    told = None
+    if MANET_TRACE in lane["recorders"]:
+        told = routes.read(where / ROUTING_TRACE, lane)
+    elif FLOW_ROUTES in lane["recorders"]:
+        told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
+    air = aired.read(where / TRACE, plan)
+    title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
     return film.make(title, plan, lane, air, told, _reach_m(where, trust))
 
 

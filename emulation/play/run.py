@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from analysis.load import PLAN, read_lane
 from analysis.result import Run, from_lane, subfolder
 from analysis.timing import timing
 from emulation import files, lanes
@@ -99,7 +100,7 @@ def play(
         lane_over()
         return found
     (where / FINISHED).unlink(missing_ok=True)
-    files.write(where / "plan.json", json.dumps(plan))
+    files.write(where / PLAN, json.dumps(plan))
     began = time.monotonic()
     with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
 
@@ -126,7 +127,7 @@ def take(
     """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
     LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
     where, plan = keeper.where, keeper.plan
-    lane = files.read_json(where / "lane.json")
+    lane = read_lane(where, plan)
     traces.check_whole(lane)
     kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
     if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
@@ -153,8 +154,8 @@ def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], v
     """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
     what stations received must be there."""
     try:
-        before = Finished.model_validate_json(files.read(where / FINISHED)).run
-        same = files.read_json(where / "plan.json") == plan and before.made_of == made_of
+        before = Finished.model_validate(files.read_json(where / FINISHED)).run
+        same = files.read_json(where / PLAN) == plan and before.made_of == made_of
     except (OSError, ValueError):  # there is none, or one of another version
         return None
     wanted = [where.parent / name for name in (before.trace, before.views) if name]

@@ -19,7 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from analysis.load import read_lane, read_plan
 from analysis.result import Result, Script
+from analysis.shapes import Asked, object_of
 from emulation import files, lanes
 from emulation.files import tree
 from emulation.lane.measurement import ASKED
@@ -108,7 +110,7 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
             raise ValueError("it goes into the run folder")
         records = trace.so_far(files.read(where / RAW, folder), now_ns)
         with scratch("capture") as there:  # not where the lane could lead us elsewhere
-            pcapng.write(records, radios(files.read_json(where / "plan.json", folder)), Path(there))
+            pcapng.write(records, radios(read_plan(where)), Path(there))
             files.write(folder / file, (Path(there) / TRACE).read_bytes())
         say(f"*** {len(records.tx)} frames in {folder / file}")
     except (OSError, ValueError, MemoryError) as error:  # not the network's end
@@ -148,9 +150,8 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         if not (where / "lane.json").exists():
             tree.remove(str(where))
         elif not (where / FINISHED).exists():
-            with failures(), readable(where):
-                lane = files.read_json(where / "lane.json")
-                new.append((int(lane["started_ns"]), where, float(lane["air_s"])))
+            lane = read_lane(where, None)
+            new.append((lane["started_ns"], where, lane["air_s"]))
     all_s = sum(air_s for _, _, air_s in new)
     for _, where, air_s in sorted(new):
         share_s = wall_s * air_s / all_s if all_s else 0.0
@@ -160,7 +161,7 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
 
 def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
     """Take one of them."""
-    asked, plan = (files.read_json(where / file) for file in (ASKED, "plan.json"))
+    (asked, _), plan = object_of(where / ASKED, Asked), read_plan(where)
     task = Task(specified(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):
         raise ValueError(f"plug-ins in a folder that has {MOST_FILES} files or more")

@@ -6,11 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis import load, timeline
-from analysis.capture import CaptureError
 from analysis.timeline import Timeline, perfetto
 from analysis.timeline.page import page
-from analysis.trace import TraceError
-from emulation.play.errors import Failure, Misuse
+from emulation.play.errors import Misuse
 from emulation.play.traces import TRACE, tcp_flows
 
 TIMELINE = "timeline.html"
@@ -18,15 +16,12 @@ PERFETTO = (".json", ".json.gz")
 
 
 def timeline_of(where: Path) -> Timeline:
-    """That of the run in this folder. Raises Misuse if it left no trace, Failure if what it left is damaged."""
-    try:
-        plan, lane = (load.read_object(where / name) for name in ("plan.json", "lane.json"))
-        if not (where / TRACE).is_file():
-            raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
-        title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
-        return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
-    except (CaptureError, TraceError, ValueError, KeyError) as error:
-        raise Failure(load.damage(where, error)) from None
+    """That of the run in this folder. Raises Misuse if it left no trace, Damaged, OSError."""
+    plan, lane = load.read_both(where)
+    if not (where / TRACE).is_file():
+        raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
+    title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
+    return timeline.read(title, where, plan, lane, tcp_flows(where, plan, lane))
 
 
 def write_timeline(made: Timeline, out: Path) -> None:

@@ -47,5 +47,6 @@ def make_sample(air: TinyAir, seconds: float, folder: Path) -> Sample:
         for station, counters in zip(radios(plan), air.counters, strict=True)
     ]
     (folder / "plan.json").write_text(json.dumps(plan))
-    (folder / "lane.json").write_text(json.dumps({"air": {"stations": stations}}))
+    times = {"air_s": seconds, "started_ns": records.start_ns, "stopped_ns": records.stop_ns}
+    (folder / "lane.json").write_text(json.dumps({**times, "air": {"stations": stations}}))
     return Sample(air, raw, records, folder, sha256)

@@ -5,6 +5,14 @@ from typing import Any
 
 from analysis.result import InFlight, Run, from_lane
 
+AIR = {"slot_ns": 20_000, "sifs_ns": 10_000, "signal_extension_ns": 0, "reception": "capture", "retry_by": "limits",
+       "basic_rates": [10], "rx_threshold_mdbm": -64_000, "cs_threshold_mdbm": -78_000, "short_retry": 7,
+       "long_retry": 4, "power_mdbm": [], "delay_ns": []}  # fmt: skip
+NOBODY = {  # a run of nobody: what its files say
+    "plan.json": {"name": "string", "sample_s": 1.0, "air": AIR, "nodes": []},
+    "lane.json": {"air_s": 1.0, "started_ns": 0, "stopped_ns": 1_000_000_000, "recorders": {"tcp_tap": {}}},
+}
+
 
 def plan(seed: int = 1) -> dict[str, Any]:
     flow = {"name": "flow1", "source": "sta1", "destination": "sta5", "congestion": "reno", "mss": 1460, "start_s": 0.0}

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import fcntl
 import functools
-import json
 import os
 import re
 import selectors
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from emulation import files
+from emulation.files.foreign import parsed
 from emulation.lanes import Clock, Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
@@ -293,7 +293,7 @@ def read(source: int) -> bytes:
 def why_not(reports: BinaryIO) -> str:
     """What the child said that did not become the kernel; empty if it said nothing."""
     os.set_blocking(reports.fileno(), False)
-    said = [json.loads(line) for line in (reports.read() or b"").splitlines()]
+    said = [parsed(line) for line in (reports.read() or b"").splitlines()]
     return "; ".join(each[boot.NOT_READY] for each in said if boot.NOT_READY in each)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from emulation.lanes import CHECKOUT, INSIDE
-from emulation.play.lab import programs
+from emulation.play.imports import MAKE_RUNS, of_a_run, of_its_result
 
 TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies", "traffic")
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
@@ -25,7 +25,8 @@ ARROWS = {
     "emulation.check": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.plan",
                         "emulation.play", "emulation.setup", "emulation.specification", "topologies", "traffic"},
     "emulation.claims": {"analysis", "emulation.lanes", "emulation.play", "experiments"},
-    "emulation.cli": {"analysis", "emulation.check", "emulation.claims", "emulation.labs", "emulation.lanes",
+    "emulation.cli": {"analysis", "emulation.check", "emulation.claims", "emulation.files", "emulation.labs",
+                      "emulation.lanes",
                       "emulation.live", "emulation.mediumd", "emulation.mininet", "emulation.plan", "emulation.play",
                       "emulation.setup", "emulation.specification", "experiments", "labs", "topologies", "traffic"},
     "emulation.files": set(),
@@ -126,9 +127,33 @@ def test_what_runs_inside_a_lane_imports_the_standard_library_and_its_own_side_o
             assert allowed or ours == "emulation", f"{name} imports {imported}"
 
 
-def test_what_a_run_depends_on_is_what_lies_behind_the_wall() -> None:
-    """`Run.made_of`, and so which runs are not run again, follows from the folders: no list is kept by hand."""
-    assert set(programs(INSIDE)) == {MODULES[name] for name in inside()}
+def closure(roots: Iterable[str]) -> set[str]:
+    """What these load, as Python reads their text, with the packages around."""
+    waiting, found = list(roots), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name and name not in found:
+            found.add(name)
+            waiting += [name.rpartition(".")[0], *filter(None, map(module_of, imports(name)))]
+    return found
+
+
+def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
+    """`Run.made_of`, and so which runs are not run again, follows from what is imported: no list is kept."""
+    loaded = of_a_run()
+    assert closure(loaded) <= {*loaded, "emulation", "emulation.lane", "traffic"} and loaded.keys() <= {*inside()}
+    assert {"emulation.lane.net", "emulation.lane.routing.aodv", "emulation.lane.wmediumd.__main__",
+            "emulation.lane.modprobe", "emulation.lane.hosted", "traffic.applications.web"} <= {*loaded}  # fmt: skip
+
+
+def test_what_no_run_loads_discards_no_result() -> None:
+    """The prompt, whose help is a matter of words; what checks modules; what only shows results."""
+    loaded = of_a_run()
+    assert not [name for name in loaded if name.startswith(("emulation.lane.prompt", "emulation.lane.check"))]
+    made = of_its_result()
+    assert {"analysis.result", "analysis.growing", "analysis.tcp_flows", *MAKE_RUNS} <= made.keys()
+    ours = {name for name in closure(made) if name.startswith("analysis.")}
+    assert ours <= made.keys() and not {"analysis.table", "analysis.report", "analysis.film", "analysis.taps"} & ours
 
 
 def test_a_lanes_programs_load_without_the_environment() -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 from emulation import lanes
 from emulation.lane.guest import AIR_MODULE
-from emulation.lanes import INSIDE, Lane
+from emulation.lanes import Lane
 from emulation.plan import PlanError
+from emulation.play import imports
 
 KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside names of modules and folders of plug-ins
 
@@ -50,9 +51,9 @@ class Lab:
 
     @cached_property
     def sha256(self) -> dict[str, str]:
-        """Of each module, of the kernel, and of the programs that run in it."""
+        """Of each module, of the kernel, and of the programs that a plan's run loads in it."""
         modules = {name: digest([file]) for name, file in self.modules.items()}
-        return {**modules, KERNEL: digest([self.kernel]), PROGRAMS: digest(programs(INSIDE))}
+        return {**modules, KERNEL: digest([self.kernel]), PROGRAMS: digest(imports.of_a_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises PlanError, as `chosen` does."""

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from analysis.result import Run
 from emulation.lanes import CHECKOUT
+from emulation.play import imports
 from emulation.play.lab import digest
 from emulation.play.run import Finished, Task
 from emulation.setup import cache
@@ -29,20 +30,6 @@ from emulation.specification import flatten
 
 NAME, SUFFIX, COSTS = "results", ".json.gz", "costs.json"
 MOST_BYTES = 1 << 30
-SHOWING = (
-    "claims",
-    "figures",
-    "findings",
-    "flow_tables",
-    "load",
-    "packed",
-    "panels",
-    "png",
-    "sniff",
-    "statistics",
-    "table",
-    "taps",
-)  # no run's readers
 GONE = {"trace": None, "views": None}  # what a run found is kept, not what it left
 NEW = 0.5  # how much the latest run counts in what is remembered of its like
 
@@ -138,8 +125,7 @@ def key(made_of: Mapping[str, str]) -> str:
 @functools.cache
 def readers() -> str:
     """A hash of the programs that make a `Run` of what a lane left."""
-    files = sorted((CHECKOUT / "analysis").glob("*.py"))
-    return digest([*(file for file in files if file.stem not in SHOWING), CHECKOUT / "analysis/native.c"])
+    return digest([*imports.of_its_result().values(), CHECKOUT / "analysis/native.c"])
 
 
 def likes(task: Task) -> list[str]:

@@ -19,24 +19,24 @@ from analysis.control import Control
 from analysis.paths import addresses
 from analysis.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Routes, flow_times
 from analysis.summaries import RoutingSummary
-from analysis.trace import NEVER, Array, TraceError
+from analysis.trace import NEVER, Array
 from emulation.files.foreign import LONGEST_NS, parsed, reading
 
 RECORDER = "flow_routes"
 
 
 def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
-    """When (ns of the lane) which way was taken, of each flow that is told of. Raises TraceError, OSError."""
+    """When (ns of the lane) which way was taken, of each flow that is told of. Raises Damaged, OSError."""
     found: dict[str, list[tuple[int, list[str]]]] = {}
     with reading(path):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        lines = path.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        with reading(Path(f"{path}, line {number}")):
             match parsed(line):
-                case [int() as at_ns, str() as flow, [*way]] if 0 <= at_ns <= LONGEST_NS and all(
-                    isinstance(each, str) for each in way
-                ):
-                    found.setdefault(flow, []).append((at_ns, way))
+                case [int() as at, str() as flow, [*way]] if 0 <= at <= LONGEST_NS and {*map(type, way)} <= {str}:
+                    found.setdefault(flow, []).append((at, way))
                 case _:
-                    raise TraceError(f"line {number}: no way of a flow at a time")
+                    raise ValueError("no way of a flow at a time")
     return found
 
 

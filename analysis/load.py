@@ -8,7 +8,7 @@
 All is read when it is asked for, once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import result
 from analysis.result import Result, Run
-from analysis.shapes import Lane, Plan, object_of
-from emulation.files.foreign import reading
+from analysis.shapes import read_lane, read_plan
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from analysis.paths import Paths
     from analysis.routes import Routes
     from analysis.tcp_flows import Flow
-
-PLAN, LANE = "plan.json", "lane.json"
 
 
 @dataclass(frozen=True)
@@ -116,27 +113,6 @@ class Recorded:
         from analysis.sniff import frames
 
         return frames(self.folder, **options)
-
-
-def read_plan(run: Path) -> dict[str, Any]:
-    """The plan of the run in this folder. Raises OSError, Damaged."""
-    return object_of(run / PLAN, Plan)[0]
-
-
-def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the lane said of the run in this folder, which was of this plan (None: it is gone). Raises OSError,
-    Damaged."""
-    found, lane = object_of(run / LANE, Lane)
-    if plan:
-        with reading(run / LANE):
-            lane.of(Plan.model_validate(plan))
-    return found
-
-
-def read_both(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both. Raises OSError, Damaged."""
-    plan = read_plan(run)
-    return plan, read_lane(run, plan)
 
 
 @dataclass(frozen=True)

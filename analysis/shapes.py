@@ -3,7 +3,7 @@
 (docs/interfaces.md, sections 1 and 2). Ranges are wider than what is asked for can be, and narrow enough to be
 counted with: times of a day and more, places as far off as radio waves get."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, mo
 from emulation.files import read_json
 from emulation.files.foreign import LONGEST_NS, reading
 
+PLAN, LANE = "plan.json", "lane.json"
 LONGEST_S = LONGEST_NS / 1e9
 Seconds = Annotated[float, Field(ge=-LONGEST_S, le=LONGEST_S)]
 Ns = Annotated[int, Field(ge=0, le=LONGEST_NS)]
@@ -23,6 +24,7 @@ Mdbm = Annotated[int, Field(ge=-(10**6), le=10**6)]
 DelayNs = Annotated[int, Field(ge=0, le=10**9)]
 Powers = Annotated[list[Mdbm | None], Field(min_length=1)]
 Delays = list[DelayNs | None]
+LOSING = {"tcp_tap", "manet_trace"}  # recorders whose reader may fall behind
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Word = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=0, le=255)]
@@ -319,6 +321,9 @@ class Lane(Shape):
         if self.stopped_ns < self.started_ns:
             raise ValueError("it stopped before it started")
         _once("applications", [each.name for each in self.applications])
+        for name in LOSING & self.recorders.keys():
+            if "lost_records" not in self.recorders[name].model_fields_set:
+                raise ValueError(f"recorders: {name} does not say what it lost")
         return self
 
     def of(self, plan: Plan) -> None:
@@ -365,3 +370,24 @@ def _known(where: str, named: Any, names: Sequence[str]) -> None:
     for name in named:
         if name not in names:
             raise ValueError(f"{where}: there is no node {name!r:.60}")
+
+
+def read_plan(run: Path) -> dict[str, Any]:
+    """The plan of the run in this folder. Raises OSError, Damaged."""
+    return object_of(run / PLAN, Plan)[0]
+
+
+def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the lane said of the run in this folder, which was of this plan (None: it is gone). Raises OSError,
+    Damaged."""
+    found, lane = object_of(run / LANE, Lane)
+    if plan:
+        with reading(run / LANE):
+            lane.of(Plan.model_validate(plan))
+    return found
+
+
+def read_both(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both. Raises OSError, Damaged."""
+    plan = read_plan(run)
+    return plan, read_lane(run, plan)

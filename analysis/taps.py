@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import capture, load, sniff, tally
+from analysis import capture, shapes, sniff, tally
 from analysis.medium import Medium
 from analysis.observe import NAMES, observe
 from analysis.pcapng import AIR
@@ -87,8 +87,8 @@ def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
 def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
     run = path.parent
-    plan = load.read_plan(run) if (run / load.PLAN).is_file() else None
-    lane = load.read_lane(run, plan) if (run / load.LANE).is_file() else None
+    plan = shapes.read_plan(run) if (run / shapes.PLAN).is_file() else None
+    lane = shapes.read_lane(run, plan) if (run / shapes.LANE).is_file() else None
     taps = counters(path, plan, (lane or {}).get("changes", ()))
     module = [station["counters"] for station in lane["air"]["stations"]] if lane and lane.get("air") else None
     columns = {"taps": totals(taps)}

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis import statistics
-from analysis.load import read_both
 from analysis.result import Run
+from analysis.shapes import read_both
 from analysis.statistics import Estimate
 from analysis.table import by_case
 from analysis.tcp_flows import Flow

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis import pcapng, trace
-from analysis.load import read_plan
 from analysis.medium import radios
+from analysis.shapes import read_plan
 from emulation.check import Finding, Name
 from emulation.check.exercise import Enough, Place, boot, write_job
 from emulation.check.subject import Module

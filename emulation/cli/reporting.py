@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import experiments
-from analysis import load
+from analysis import shapes
 from analysis.findings import NOT_TESTED, Findings, Judged
 from analysis.result import Result, Run, read
 from analysis.table import Published, conditions, flags, scaled
@@ -204,7 +204,7 @@ def there(run: Run, folder: Path) -> bool:
 def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
     """What a run left: where, its plan, and its lane.json."""
     where = folder / name_of(run)
-    return where, *load.read_both(where)
+    return where, *shapes.read_both(where)
 
 
 def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import aired, film, flow_routes, load, result, routes
+from analysis import aired, film, flow_routes, result, routes, shapes
 from analysis.film import Film
 from analysis.film.page import page
 from analysis.film.still import still
@@ -37,7 +37,7 @@ def runs_of(folder: Path) -> list[Path]:
 def of_run(where: Path, trust: Trust = NOBODY) -> Film:
     """The film of the run in this folder; how far stations reach is not in it, if only a program knows that is not
     trusted. Raises Misuse if it left no trace, Damaged, OSError."""
-    plan, lane = load.read_both(where)
+    plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
         raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
     told = None

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.load import PLAN, read_lane
 from analysis.result import Run, from_lane, subfolder
+from analysis.shapes import PLAN, read_lane
 from analysis.timing import timing
 from emulation import files, lanes
 from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason

@@ -19,9 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analysis.load import read_lane, read_plan
 from analysis.result import Result, Script
-from analysis.shapes import Asked, object_of
+from analysis.shapes import Asked, object_of, read_lane, read_plan
 from emulation import files, lanes
 from emulation.files import tree
 from emulation.lane.measurement import ASKED

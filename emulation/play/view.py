@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis import load, timeline
+from analysis import shapes, timeline
 from analysis.timeline import Timeline, perfetto
 from analysis.timeline.page import page
 from emulation.play.errors import Misuse
@@ -17,7 +17,7 @@ PERFETTO = (".json", ".json.gz")
 
 def timeline_of(where: Path) -> Timeline:
     """That of the run in this folder. Raises Misuse if it left no trace, Damaged, OSError."""
-    plan, lane = load.read_both(where)
+    plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
         raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
     title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name

@@ -10,7 +10,7 @@ AIR = {"slot_ns": 20_000, "sifs_ns": 10_000, "signal_extension_ns": 0, "receptio
        "long_retry": 4, "power_mdbm": [], "delay_ns": []}  # fmt: skip
 NOBODY = {  # a run of nobody: what its files say
     "plan.json": {"name": "string", "sample_s": 1.0, "air": AIR, "nodes": []},
-    "lane.json": {"air_s": 1.0, "started_ns": 0, "stopped_ns": 1_000_000_000, "recorders": {"tcp_tap": {}}},
+    "lane.json": {"air_s": 1.0, "started_ns": 0, "stopped_ns": 1_000_000_000, "recorders": {}},
 }
 
 

@@ -13,7 +13,8 @@ from analysis import flow_routes
 from analysis.control import kinds
 from analysis.dissect import Frames
 from analysis.routes import NO_ROUTE, UNKNOWN, Event
-from analysis.trace import NEVER, TraceError
+from analysis.trace import NEVER
+from emulation.files.foreign import Damaged
 
 
 def test_a_route_is_lost_found_and_another() -> None:
@@ -57,7 +58,7 @@ def test_the_same_as_what_a_protocol_tells() -> None:
 def test_a_damaged_file_is_said(tmp_path: Path) -> None:
     for line in ("[1, 2", "5", '[1, "flow1"]', '[1, "flow1", 3]'):
         (tmp_path / "routes.jsonl").write_text('[1, "flow1", ["a"]]\n' + line)
-        with pytest.raises(TraceError, match="line 2"):
+        with pytest.raises(Damaged, match="line 2: "):
             flow_routes.read(tmp_path / "routes.jsonl")
 
 

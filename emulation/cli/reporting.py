@@ -16,6 +16,7 @@ from analysis.result import Result, Run, read
 from analysis.table import Published, conditions, flags, scaled
 from emulation.cli.options import asked_for
 from emulation.cli.playing import command_line
+from emulation.files.foreign import reading
 from emulation.play import traces
 from emulation.play.errors import Failure
 from emulation.play.run import Outcome, name_of
@@ -175,15 +176,16 @@ def report_again(folder: Path) -> Report:
         Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
         for run in result.runs
     ]
-    said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
-    if result.experiment in experiments.names():
-        study = experiments.find(result.experiment)
-        seen = over_time(outcomes, folder, study.names)
-        made = report_of(study, findings_of(study, result, said), result, folder, seen)
-        return replace(made, command=again)
-    seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
-    quantities = of_runs(result.runs)
-    return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
+    with reading(folder):  # what it says that it is of may be damaged, too
+        said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
+        if result.experiment in experiments.names():
+            study = experiments.find(result.experiment)
+            seen = over_time(outcomes, folder, study.names)
+            made = report_of(study, findings_of(study, result, said), result, folder, seen)
+            return replace(made, command=again)
+        seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
+        quantities = of_runs(result.runs)
+        return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:

@@ -108,9 +108,9 @@ class Writer:
 
     def _append(self, *parts: bytes | memoryview | None) -> None:
         self.files = self.files or [files.made(path) for path in self.paths]
-        for part, file, digest in zip(parts, self.files, self.digests, strict=False):
+        for part, file, path, digest in zip(parts, self.files, self.paths, self.digests, strict=False):
             if part is not None:
-                file.write(part)
+                files.put(file, path, part)
                 digest.update(part)
         if len(self.files) > 1 and self.files[1].tell() > self.most:
             self.files.pop().close()

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from emulation.files import naming
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -66,7 +68,7 @@ def at_once(folder: Path) -> Iterator[Path]:
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with _temporary(folder) as half:
+        with naming(folder), _temporary(folder) as half:
             yield Path(half)
             made = sorted(Path(half).iterdir())
             for target in (folder / file.name for file in made):

@@ -24,9 +24,8 @@ from pathlib import Path
 
 from emulation.check import Finding, Name, Report, Stage
 from emulation.check.subject import Subject, kernels_name
-from emulation.lane import syscalls
 from emulation.setup import cache, kernel, packages
-from emulation.setup.tools import MISLEADING, REPRODUCIBLE, fingerprint
+from emulation.setup.tools import MISLEADING, REPRODUCIBLE, end_with_us, fingerprint
 
 HEADERS = ("/lib/modules/*/build", "/usr/src/linux-headers-*-amd64")
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
@@ -169,7 +168,7 @@ def run_all(commands: dict[Path, list[str]], folder: Path) -> None:
                     running.append(
                         subprocess.Popen(
                             command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                            preexec_fn=lambda: syscalls.die_with_parent(signal.SIGTERM), start_new_session=True,
+                            preexec_fn=end_with_us, start_new_session=True,
                             pass_fds=[theirs],
                         )
                     )  # fmt: skip
@@ -254,7 +253,7 @@ def checkpatch() -> Path:
     def unpack(folder: Path) -> Iterable[str]:
         wanted = [f"{source.name.split('.tar')[0]}/scripts/{name}" for name in CHECKPATCH]
         command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=2", *wanted]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, preexec_fn=end_with_us)
         return CHECKPATCH
 
     return cache.obtain(f"checkpatch-{cache.key(fingerprint(source))}", unpack) / CHECKPATCH[0]

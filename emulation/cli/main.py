@@ -10,7 +10,9 @@ import ast
 import importlib
 import io
 import os
+import pathlib
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -309,6 +311,14 @@ def obey() -> None:
         sys.exit(2 if isinstance(error, Misuse) else 1)
 
 
+def written(error: OSError) -> str:
+    """The file that was written, or read, when this was raised, as far as it was by pathlib; empty: it was not."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == pathlib.__file__:
+            return str(frame.f_locals.get("self", ""))
+    return ""
+
+
 def main() -> None:
     """The program."""
     interrupts.catch()
@@ -329,6 +339,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{name}: " if (name := error.filename or written(error)) else ""
         click.echo(f"dcflab: {where}{error.strerror or error}", err=True)
         sys.exit(1)

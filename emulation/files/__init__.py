@@ -11,7 +11,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -72,6 +73,24 @@ def made(path: Path) -> BinaryIO:
 def write(path: Path, content: str | bytes) -> None:
     """Leave this in a new file. Raises OSError."""
     with made(path) as file:
-        left = memoryview(content.encode() if isinstance(content, str) else content)
+        put(file, path, content.encode() if isinstance(content, str) else content)
+
+
+def put(file: BinaryIO, path: Path, content: bytes | memoryview) -> None:
+    """Append all of this to a file without a buffer, which takes what there is room for. Raises OSError, with the
+    path."""
+    with naming(path):
+        left = memoryview(content).cast("B")
         while left:
             left = left[file.write(left) :]
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An error of the system that names no file, as that a disk is full, is one of this file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)
+        raise

@@ -66,7 +66,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            preexec_fn=lambda: syscalls.die_with_parent(signal.SIGTERM),
+            preexec_fn=end_with_us,
         ) as running,
     ):
         assert running.stdout is not None
@@ -87,6 +87,11 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
         raise SetupError(f"building the {what} failed", telling(lines))
     if objects:
         say(f"{what}: {objects} files compiled in {time.monotonic() - begin:.0f} s")
+
+
+def end_with_us() -> None:
+    """For `preexec_fn`: what is started ends if we do, however that comes."""
+    syscalls.die_with_parent(signal.SIGTERM)
 
 
 def telling(lines: list[str]) -> list[str]:

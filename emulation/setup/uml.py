@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from emulation.setup.errors import SetupError
-from emulation.setup.tools import make
+from emulation.setup.tools import end_with_us, make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
@@ -90,9 +90,11 @@ def unpack(source: Path, tree: Path) -> None:
         packed = None
         if source.is_dir():
             pack = ["tar", "-c", "--exclude-vcs", *(f"--exclude={name}" for name in BUILT), "-C", str(source), "."]
-            packed = stack.enter_context(subprocess.Popen(pack, stdout=subprocess.PIPE)).stdout
+            packed = stack.enter_context(subprocess.Popen(pack, stdout=subprocess.PIPE, preexec_fn=end_with_us)).stdout
         environment = os.environ | {"LC_ALL": "C"}
-        done = subprocess.run(command, stdin=packed, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            command, stdin=packed, env=environment, capture_output=True, text=True, preexec_fn=end_with_us
+        )
     harmless = (": Not found in archive", "Exiting with failure status")  # not every depth has every kind of file
     if wrong := [line for line in done.stderr.splitlines() if not any(text in line for text in harmless)]:
         raise SetupError(f"cannot unpack {source}", wrong)

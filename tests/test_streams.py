@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What surrounds a program: standard streams that are closed, a locale without UTF-8, a disk that is full, and an end
+by SIGKILL."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from emulation import files
+from emulation.cli.main import written
+from emulation.lanes import CHECKOUT
+
+ENVIRONMENT = {"PYTHONPATH": str(CHECKOUT)}
+COMMANDS = (
+    ["--help"], ["--version"], ["run", "--help"], ["results"], ["doctor"], ["lab"], ["view", "nowhere"],
+    ["motion", "string", "--motion", "line,node=sta1", "--seconds", "1", "--out", "a.setdest"],
+    ["run", "string", "--stations", "2", "--tpc", "reno"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_closed_streams(words: list[str], closed: str, tmp_path: Path) -> None:
+    """What is said there goes nowhere; nothing else changes, and no file that is opened takes their place."""
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-P", "-m", "emulation", *words]
+    plain, without = (
+        subprocess.run(line, cwd=tmp_path, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True)
+        for line in (command[4:], command)
+    )
+    assert "Traceback" not in without.stderr and without.returncode == plain.returncode
+
+
+def test_a_locale_without_utf_8(tmp_path: Path) -> None:
+    """Our text is UTF-8 all the same, and is read and written so."""
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    told = 'import sys; print(sys.flags.utf8_mode, open("a", "w").write("\\xe9"))'
+    done = subprocess.run([CHECKOUT / "dcflab", "python", "-c", told], cwd=tmp_path, env=env, capture_output=True,
+                          text=True)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 1\n", "") and (
+        tmp_path / "a"
+    ).read_bytes() == b"\xc3\xa9"
+
+
+def test_a_full_disk_is_said_with_the_file(tmp_path: Path) -> None:
+    """Of a write, whose error of the system names none."""
+    with pytest.raises(OSError, match="No space left") as full, open("/dev/full", "wb", buffering=0) as file:
+        files.put(file, tmp_path / "a.pcapng", b"frames")
+    assert (full.value.errno, full.value.filename) == (errno.ENOSPC, str(tmp_path / "a.pcapng"))
+    with pytest.raises(OSError, match="No space left") as full:
+        Path("/dev/full").write_text("a report")
+    assert full.value.filename is None and written(full.value) == "/dev/full"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fifos and prctl of Linux")
+def test_what_unpacks_a_kernel_ends_with_us(tmp_path: Path) -> None:
+    """However that comes: it reads an archive that has no end."""
+    archive = tmp_path / "linux.tar"
+    os.mkfifo(archive)
+    (tmp_path / "tree").mkdir()
+    text = (
+        "import sys; from pathlib import Path; from emulation.setup.uml import unpack; unpack(*map(Path, sys.argv[1:]))"
+    )
+    command = [sys.executable, "-P", "-c", text, archive, tmp_path / "tree"]
+    with subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}) as ours:
+        end = os.open(archive, os.O_WRONLY)  # waits until it reads
+        ours.kill()
+    gone = select.poll()
+    gone.register(end, select.POLLERR)
+    assert gone.poll() == [(end, select.POLLERR)]
+    os.close(end)

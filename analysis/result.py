@@ -11,13 +11,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from analysis.flow_result import OF_FLOWS, FlowResult, kbps, of_flow, ran
-from analysis.shapes import Counters
-from analysis.summaries import InFlight, RouteSummary, RoutingSummary, TcpSummary
+from analysis.summaries import InFlight, RouteSummary, RoutingSummary, StationResult, TcpSummary
 from analysis.timing import Timing, Whole
 from emulation.files import read_json
 from emulation.files.foreign import reading
@@ -150,18 +149,6 @@ OF_CATEGORY = (
     "dropped",
     "collisions",
 )  # what is counted of an access category
-
-
-def _counters(given: Any) -> Any:
-    Counters.model_validate(given)
-    return given
-
-
-class StationResult(Model):
-    """A station's counters, as docs/interfaces.md, section 4, has them."""
-
-    name: str
-    counters: Annotated[dict[str, Any], BeforeValidator(_counters)]
 
 
 class Run(Model):

@@ -2,9 +2,11 @@
 """Parts of `result.json` that are made where traces are read: what was in flight, what TCP did, what routing did."""
 
 from enum import StrEnum
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from analysis.shapes import Counters
 from analysis.timing import Whole
 
 
@@ -166,3 +168,15 @@ class RoutingSummary(Summary):
     @property
     def searches(self) -> int | None:
         return None if self.events is None else self.events.get("search", 0)
+
+
+def _counters(given: Any) -> Any:
+    Counters.model_validate(given)
+    return given
+
+
+class StationResult(Summary):
+    """A station's counters, as docs/interfaces.md, section 4, has them."""
+
+    name: str
+    counters: Annotated[dict[str, Any], BeforeValidator(_counters)]

@@ -361,9 +361,7 @@ class TinyAir:
         n = len(self.stations)
         power = {1: -60_000, 2: -70_000}
         return {
-            "name": "tiny",
-            "sample_s": 1.0,
-            "air": {
+            "name": "tiny", "sample_s": 1.0, "air": {
                 "slot_ns": SLOT, "sifs_ns": SIFS, "signal_extension_ns": 0, "reception": "capture",
                 "cs_threshold_mdbm": -75_000, "rx_threshold_mdbm": -65_000, "short_retry": 7, "long_retry": 4,
                 "retry_by": "limits", "basic_rates": [10],

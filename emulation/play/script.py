@@ -149,7 +149,8 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
         if not (where / "lane.json").exists():
             tree.remove(str(where))
         elif not (where / FINISHED).exists():
-            lane = read_lane(where, None)
+            with failures(), readable(where):
+                lane = read_lane(where, None)
             new.append((lane["started_ns"], where, lane["air_s"]))
     all_s = sum(air_s for _, _, air_s in new)
     for _, where, air_s in sorted(new):

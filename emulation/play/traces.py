@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from emulation.files.foreign import Damaged
 from emulation.lanes import LaneError, Reason
 from emulation.play.errors import Failure
 
@@ -45,6 +46,8 @@ def readable(where: Path) -> Iterator[None]:
         yield
     except (LaneError, Failure, OSError):
         raise
+    except Damaged as error:
+        raise LaneError(Reason.PROGRAM, f"what it has left cannot be read: {error}") from error
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__}: {error}"[:LONGEST]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -135,6 +137,31 @@ def test_two_at_once_build_once(root: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
     assert count.value == 1
+
+
+def test_who_waits_hears_how_far_the_other_is(root: Path) -> None:
+    """By the log that the builder writes; and builds what the other has not built."""
+    log = root / f"{cache.SCRATCH}thing-other" / cache.LOG
+    log.parent.mkdir(parents=True)
+    log.write_text("  HOSTCC  a.o\n  CC      b.o\n  CC [M]  c.o\n")
+    waits = (
+        "from emulation.setup import cache, tools\ntools.TELL_EVERY_S = 0.01\n"
+        "print(cache.obtain('thing-1', lambda folder: (folder / 'file').touch() or ['file']))"
+    )
+    with cache.lock(root / "lock-thing"):
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", waits], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert waiting.stderr
+        assert next(waiting.stderr) == f"dcflab: waiting for another dcflab, which is building in {root}\n"
+        assert next(waiting.stderr).startswith("dcflab: another dcflab: 2 files compiled, waited for ")
+        with log.open("a") as more:
+            more.write("  CC      d.o\n")
+        assert any(": 3 files compiled, " in line for line in waiting.stderr)
+        shutil.rmtree(log.parent)
+        assert any(": waited for " in line for line in waiting.stderr)
+    said, _ = waiting.communicate()
+    assert said == f"{root}/thing-1\n" and left(root) == ["thing-1"]
 
 
 def test_no_module_waits_for_a_kernel(root: Path) -> None:

@@ -22,12 +22,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from emulation.setup.errors import SetupError, say
+from emulation.setup.tools import told_while_waiting
 
 PACKAGED = Path("/usr/lib/dcflab/cache")
 BESIDE = Path(__file__).resolve().parents[2] / "cache"  # the same, of a package that is unpacked anywhere
 SYSTEM = Path("/var/cache/dcflab")
 MANIFEST = "manifest.json"
 LOCK, SCRATCH = "lock-", ".building-"
+LOG = "build.log"  # of make, in the folder that is being filled
 SPACE = 1 << 30  # bytes that the largest build needs, the kernel's
 
 Build = Callable[[Path], Iterable[str]]
@@ -165,13 +167,15 @@ def tree_digest(folder: Path) -> str:
 
 @contextlib.contextmanager
 def lock(file: Path) -> Iterator[None]:
-    """Hold the lock file; says so before it waits for another process."""
+    """Hold the lock file; says so before it waits for another process, and how far that one is."""
     with file.open("ab") as opened:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say(f"waiting for another dcflab, which is building in {file.parent}")
-            fcntl.flock(opened, fcntl.LOCK_EX)
+            logs = f"{SCRATCH}{file.name.removeprefix(LOCK)}-*/{LOG}"
+            with told_while_waiting("another dcflab", lambda: file.parent.glob(logs)):
+                fcntl.flock(opened, fcntl.LOCK_EX)
         yield
 
 

@@ -85,7 +85,7 @@ def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[st
         target = copy / file.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    make([*kernel.make, f"M={copy}", "modules"], copy, folder / "build.log", source.name)
+    make([*kernel.make, f"M={copy}", "modules"], copy, folder / cache.LOG, source.name)
     built = [path.rename(folder / path.name).name for path in copy.rglob("*.ko")]
     shutil.rmtree(copy)
     return built

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tools that build: which they are, and running make while somebody waits."""
+"""The tools that build: which they are, running make while somebody waits, and waiting for who runs it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from emulation.lane import syscalls
@@ -26,7 +29,8 @@ REPRODUCIBLE = {
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
 SHOWN = 20  # lines of a log
 WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and no file of that name
-TELL_EVERY_S = 20.0  # where there is no terminal
+COMPILED = "  CC"  # how make says that it compiles a file
+TELL_EVERY_S, SHOW_EVERY_S = 20.0, 1.0  # where there is no terminal, and at one
 
 
 def fingerprint(file: Path) -> str:
@@ -73,7 +77,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
         for line in running.stdout:
             output.write(line)
             lines.append(line.rstrip("\n"))
-            if line.startswith("  CC"):
+            if line.startswith(COMPILED):
                 objects += 1
                 now = time.monotonic()
                 so_far = f"{what}: {objects} files compiled, {now - begin:.0f} s"
@@ -87,6 +91,35 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
         raise SetupError(f"building the {what} failed", telling(lines))
     if objects:
         say(f"{what}: {objects} files compiled in {time.monotonic() - begin:.0f} s")
+
+
+@contextlib.contextmanager
+def told_while_waiting(what: str, logs: Callable[[], Iterable[Path]]) -> Iterator[None]:
+    """Say now and then for how long this has waited, and how far others are, by the logs that they write."""
+    over, begin = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        terminal = sys.stderr.isatty()
+        while not over.wait(SHOW_EVERY_S if terminal else TELL_EVERY_S):
+            objects = sum(compiled(log) for log in logs())
+            files = f"{objects} files compiled, " if objects else ""
+            (progress if terminal else say)(f"{what}: {files}waited for {time.monotonic() - begin:.0f} s")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+        progress("")
+
+
+def compiled(log: Path) -> int:
+    """How many files have been compiled by now, as make's output says; 0 when it is gone."""
+    with contextlib.suppress(OSError), log.open(errors="replace") as lines:
+        return sum(line.startswith(COMPILED) for line in lines)
+    return 0
 
 
 def end_with_us() -> None:

@@ -88,7 +88,8 @@ def play(
             session.over(left if not ended.code else "its program failed: the terminal says why")
             raise
         except BaseException as error:
-            session.over(str(error) or "interrupted")
+            left = f"; {folder / KEPT} has what was done" if (folder / KEPT).exists() else ""
+            session.over((str(error) or "interrupted") + left)
             raise
 
 

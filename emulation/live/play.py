@@ -11,7 +11,8 @@ from typing import Any
 
 from emulation import files
 from emulation.files import tree
-from emulation.lanes import Lane, LaneResult, Listener
+from emulation.lanes import Lane, LaneError, LaneResult, Listener
+from emulation.lanes.virtual.ownership import take_back
 from emulation.live.deeds import program
 from emulation.live.session import BackError, Session
 from emulation.net.played import LIVE
@@ -20,8 +21,9 @@ from emulation.play.script import KEPT
 
 @dataclass
 class Lanes:
-    """A lane in which a session takes place: each time that it goes back, another one boots. When it is over, the
-    script of what was done is where its program was, so that what it leaves are the runs of that script."""
+    """A lane in which a session takes place: each time that it goes back, another one boots. When it is over,
+    however that came, the script of what was done is where its program was, so that what it leaves are the runs of that
+    script."""
 
     lane: Lane
     session: Session
@@ -44,6 +46,12 @@ class Lanes:
                 self.session.take()
                 files.write(run_folder / KEPT, program(self.session.asked.model_dump_json()))
                 continue
+            except BaseException:
+                with suppress(OSError, LaneError):
+                    take_back(run_folder.resolve())  # else nothing is written there
+                    if self.session.latest:
+                        files.write(run_folder / KEPT, self.session.script())
+                raise
             files.write(run_folder / KEPT, self.session.script())
             return ended
 

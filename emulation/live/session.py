@@ -93,6 +93,7 @@ class Session:
         self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
         self.current: Ask | None = None
         self.back: Moment | None = None
+        self.aim: Moment | None = None  # of a lane that has not come there yet
         self.network = show.network(title, asked, plan, list(self.routings))
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
@@ -168,7 +169,7 @@ class Session:
                 if self.busy:
                     if asked := next(self.replaying, None):
                         return asked
-                    self.busy = None
+                    self.busy = self.aim = None
                     self.tell()
                 if self.asks and not self.current:
                     self.current = self.asks.popleft()
@@ -284,7 +285,8 @@ class Session:
     def take(self) -> None:
         """After BackError: another lane begins, which is to come to where the network goes to."""
         assert self.back
-        moment, self.back = self.back, None
+        self.aim = moment = self.back
+        self.back = None
         self.asked, self.plan = self.routings[moment.routing]
         self.deeds = []
         self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
@@ -336,9 +338,9 @@ class Session:
         self.tell()
 
     def script(self) -> str:
-        """What was done so far."""
+        """What was done so far, or until the moment to which the network is on its way."""
         with self.changed:
-            done, t_ns = list(self.deeds), self.t_ns
+            done, t_ns = (self.aim.deeds, self.aim.t_ns) if self.aim else (list(self.deeds), self.t_ns)
         return deeds.script(self.title, self.asked.model_dump_json(exclude_defaults=True), done, t_ns)
 
     def tell(self) -> None:

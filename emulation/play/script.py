@@ -60,13 +60,16 @@ def play_script(
     lab: Lab, script: Script, folder: Path, listener: Listener | None = None, name: str | None = None
 ) -> Played:
     """Run a script under its seeds, and write result.json. What an unfinished run has left goes; and if there was no
-    run and no file of the script's own, the folder goes."""
+    run and no file of the script's own, the folder goes, unless it did not end well and another script is there by
+    then, of what was done."""
+    program = b""
     found, began, listener = Played(), time.monotonic(), listener or Listener()
     listener.capture = partial(capture, folder, listener.line)
     verb = "shell" if script.shell else "script"
     try:
+        program = Path(script.path).read_bytes()
         if Path(script.path) != folder / KEPT:
-            files.write(folder / KEPT, Path(script.path).read_bytes())
+            files.write(folder / KEPT, program)
         for seed in script.seeds:
             lane_began = time.monotonic()
             with failures(), lanes.mistakes(lab.lane):
@@ -93,9 +96,19 @@ def play_script(
         for where in found.films:
             with failures(), readable(where):
                 show_motion(where)
-    elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE}:
+    elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE} and (
+        not (found.error or found.status) or same(folder / KEPT, program)
+    ):
         tree.remove(str(folder))
     return found
+
+
+def same(file: Path, content: bytes) -> bool:
+    """Whether this is in it, or it is none."""
+    try:
+        return files.read(file) == content
+    except OSError:
+        return True
 
 
 def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_ns: int) -> None:

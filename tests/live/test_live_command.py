@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -104,17 +105,38 @@ def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tm
     assert status == 0 and not said and "nothing" in ended["ended"] and not live.folder.exists()
 
 
-def test_a_lane_that_dies_is_said_on_the_page_and_on_the_terminal(prepared: Prepared, tmp_path: Path) -> None:
+@pytest.mark.parametrize("back", [False, True], ids=["where it is", "on its way back"])
+def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
+    """On the page and on the terminal; as a script, which does it again."""
     with started(tmp_path / "run") as live:
         live.do("pause")
         live.state(running=False)
+        live.do("move", node="sta2", position=[120, 0])
+        live.do("step", to="ns", ns=300_000_000)
+        live.do("save", name="there")
+        while len(moments := live.state(deeds=1)["moments"]) < 2:
+            pass
+        there_ns = moments[-1]["t_ns"]
+        if back:  # it dies on the way to where all of this was done already
+            live.do("back", moment="there")
+            while not live.state()["busy"]:
+                pass
         for pid in live.lanes():
             os.kill(pid, signal.SIGKILL)
         while not (ended := live.state())["ended"]:
             pass
-        assert "killed" in ended["ended"]
+        script = live.folder / "script.py"
+        assert "killed" in ended["ended"] and ended["ended"].endswith(f"; {script} has what was done")
         status, said = live.end()
     assert status == 1 and "killed" in said and "Traceback" not in said
+    assert "net['sta2'].position = (120.0, 0.0, 0.0)" in script.read_text()
+    end_ns = int(re.findall(r"stage.until\((\d[\d_]*)\)", script.read_text())[-1])
+    assert end_ns == there_ns if back else end_ns >= there_ns > 0
+    assert not (live.folder / "result.json").exists()
+    again = subprocess.run(
+        [sys.executable, "-m", "emulation", "run", str(script), "--out", str(tmp_path / "again")], capture_output=True
+    )
+    assert again.returncode == 0 and (tmp_path / "again" / "result.json").exists()
 
 
 def test_a_port_that_is_taken_is_said(prepared: Prepared, tmp_path: Path) -> None:

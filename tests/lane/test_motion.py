@@ -217,7 +217,7 @@ def test_stations_come_and_go(bench):
                                                                          settings={"start_s": 3.5}))  # fmt: skip
     spans = {"sta2": (Span(0, 2), Span(4, 12)), "sta4": (Span(3, 12),)}
     network = Network(nodes=nodes, applications=flows, presence=spans)
-    (bench.folder / "plan.json").write_text(json.dumps(plan(specify(network, {"seconds": 12}))))
+    (bench.folder / "plan.json").write_text(json.dumps(plan(specify(network, {"seconds": 12, "rts": "full"}))))
     assert bench.run("plan").status == 0
     found = trace.read(bench.folder / "air.trace")
     for station, away in ((1, ((2, 4),)), (3, ((0, 3),))):

@@ -200,7 +200,7 @@ def read(prepared: Place, folder: Path, module: Module, seed: int, seconds: dict
     console = console_of(folder)
     path = folder / "workout.json"
     seen: dict[str, Any] = files.read_json(path) if path.exists() else {}
-    found = [one for one in told(folder, seed) if not splats.meant(one)]
+    found = [splats.with_cause(one, module.name) for one in told(folder, seed) if not splats.meant(one)]
     for f in seen.pop("findings", []):
         when_s = splats.told_at(console, f"{FINDING}{f['name']}: {f['text']}")
         found.append(explain(Finding(Stage(f["stage"]), Name(f["name"]), f["text"], seed, time_s=when_s), console))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from emulation.check import Finding, Name, Stage
@@ -65,6 +66,8 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
      r"|general protection|^Oops:", Name.OOPS),
     (r"WARNING: CPU: ", Name.KERNEL_WARNING),
 ))  # fmt: skip
+# Recovery sets the window to what is in flight and may be sent, and at its end to the threshold: 0 if that is 0 only.
+WINDOW_OF_0 = re.compile(r"\bnet/tcp\.h:\d+ tcp_(end_)?cwnd_reduction\b")
 TAKEN = re.compile(r"(already registered|duplicate filename|already exists|-EEXIST).*\(during second copy\b")
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
@@ -104,6 +107,13 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
 def meant(finding: Finding) -> bool:
     """Whether this is what was to happen: a second copy of the module found its names taken."""
     return bool(TAKEN.search(finding.text))
+
+
+def with_cause(finding: Finding, module: str) -> Finding:
+    """The same; what the kernel warns of where only a module's `ssthresh()` can have led says so first."""
+    if not WINDOW_OF_0.search(finding.text):
+        return finding
+    return replace(finding, text=f"{module}: ssthresh() returned 0, where 2 is the least: {finding.text}")
 
 
 def told_at(console: Iterable[str], text: str) -> float | None:

@@ -234,6 +234,19 @@ def test_a_second_copy_may_find_its_names_taken():
     assert [list(map(splats.meant, each)) for each in found] == [[True], [False]]
 
 
+@pytest.mark.parametrize(
+    ("warned", "explained"),
+    [("tcp_cwnd_reduction", True), ("tcp_end_cwnd_reduction.part.0", True), ("tcp_init_transfer", False)],
+)
+def test_a_window_of_0_in_recovery_comes_of_the_threshold(warned, explained):
+    """Which is said, with the module; a window of 0 elsewhere may come of anything."""
+    text = WARNED.format(f"include/net/tcp.h:1322 {warned}+0x1a0/0x1c0", "").replace("[tcp_foo]", "")
+    (found,) = splats.find(stamped(f"dcflab: stage workout\ndcflab: phase memory shortage\n{text}"))
+    said = splats.with_cause(found, "tcp_foo").text
+    assert said.startswith("tcp_foo: ssthresh() returned 0, ") == explained
+    assert said.endswith(found.text) and "(during memory shortage)" in said
+
+
 def test_reports_do_not_run_into_each_other():
     """Two reports of one moment, and one of a later moment, are three findings."""
     other = KASAN.replace("slab-use-after-free", "slab-out-of-bounds")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,14 @@ def test_what_leads_out_of_a_run_folder_goes(tmp_path: Path) -> None:
 
 
 DEPTH = 5000  # deeper than Python's stack, any path, and this user's descriptors
+
+
+@pytest.fixture(autouse=True)
+def nothing_deep_is_left(tmp_path: Path) -> Iterator[None]:
+    """pytest's own removal of what tests leave is recursive."""
+    yield
+    with tree.handle(str(tmp_path), flags=tree.FOLDER) as left:
+        tree.empty(left)
 
 
 def deep(folder: Path, depth: int = DEPTH) -> int:

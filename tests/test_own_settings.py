@@ -180,3 +180,37 @@ def test_a_node_may_send_stronger_than_the_others():
     assert [now[0], now[2]] == [usual[0], usual[2]]
     with pytest.raises(PlanError, match="b: tx_power_dbm: propagation snr knows no transmit power"):
         plan(specify(Network(nodes=louder), {"propagation": {"model": "snr", "snr_db": [[None] * 3] * 3}}))
+
+
+def mixed(kind="infrastructure", **options):
+    """An access point with a station of 802.11g and one of 802.11b."""
+    nodes = {"ap": Node(kind="ap"), "new": Node(position=(9.0, 0, 0)), "old": Node(settings={"rate": 11})}
+    link = Link(nodes=("ap", "new", "old") if kind == "infrastructure" else ("new", "old"), kind=kind)
+    links = (link, Link(nodes=("ap",), kind="infrastructure")) if kind != "infrastructure" else (link,)
+    return plan(specify(Network(nodes=nodes, links=links), {"rate": 54, "rate_control": "minstrel", **options}))
+
+
+def test_80211b_among_80211g():
+    """Basic rates that both know, the long slot, each one's window and rates."""
+    found = mixed()
+    assert found["links"][0]["basic_rates"] == found["air"]["basic_rates"] == [10, 20, 55, 110]
+    assert (found["air"]["slot_ns"], found["air"]["cw_min"], found["air"]["signal_extension_ns"]) == (20_000, 15, 6_000)
+    of_g = [10, 20, 55, 60, 90, 110, 120, 180, 240, 360, 480, 540]
+    assert [one["rates"] for one in radios_of(found)] == [of_g, of_g, [10, 20, 55, 110]]
+    window = {"BE": {"aifsn": 2, "cw_min": 31, "cw_max": 1023, "txop_us": 0}}
+    assert [one["edca"] for one in radios_of(found)] == [None, None, window]
+    assert mixed(basic_rates=[1, 2])["air"]["basic_rates"] == [10, 20]
+    assert [one["edca"] for one in radios_of(mixed(edca="kernel"))] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"rate_control": "fixed"}, "old: at 11 Mb/s it has another PHY than the network at 54 Mb/s: an access point"),
+        ({"basic_rates": [1, 6]}, "basic_rates: stations at 11 Mb/s know only 1, 2, 5.5, 11"),
+        ({"kind": "adhoc"}, "link adhoc: old is of 802.11b and others of 802.11g: only access points protect them"),
+    ],
+)
+def test_where_80211b_and_80211g_cannot_be(options, says):
+    with pytest.raises(PlanError, match=re.escape(says)):
+        mixed(**options)

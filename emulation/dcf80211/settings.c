@@ -311,7 +311,7 @@ int do_edca(struct sk_buff *skb, struct genl_info *info)
 		air->radio[station].is_fixed |= 1U << category;
 	control_end(air, flags);
 	if (!ok)
-		NL_SET_ERR_MSG(info->extack, "the air has no EDCA, there is no such station or category, AIFSN is 0, or CWmin is above CWmax or that above 65535");
+		NL_SET_ERR_MSG(info->extack, "there is no such station or category, AIFSN is 0, or CWmin is above CWmax or that above 65535; without EDCA, not BE, AIFSN 2 and no TXOP");
 	return ok ? 0 : -EINVAL;
 }
 

@@ -58,7 +58,8 @@ class Lab(Net):
         }  # fmt: skip
         settings: dict[str, Any] = {}
         if node.kind in ("station", "ap"):
-            settings = {"position": node.position, **self.mininet.medium.settings_of(node.wintf())}
+            medium = self.mininet.medium
+            settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.rate_of(node)}
         made = adders[node.kind](node.name, **settings)
         if early := node.early:  # it has its namespace
             made.namespace, made.home, made.route, made.cleanup = (

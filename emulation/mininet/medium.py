@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from emulation import specification
+from emulation.mininet.access import MASTER
 from emulation.mininet.interface import MODES, WIntf, freq_of
 from emulation.mininet.kinds import newer
 from emulation.mininet.words import PAGE, Unsupported, check, note, numeric
@@ -62,17 +63,33 @@ class Medium:
         return [intf for intf in self.radios() if intf.role not in ("", "managed")]
 
     def mode(self) -> str:
-        """Of all radios, as one air has one PHY. Raises Unsupported."""
+        """Of the network; in one of mode g access points and their stations may be of mode b (`is_old`). Raises
+        Unsupported."""
         modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
+        peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
+        if set(modes) == {"b", "g"} and "b" not in peers:
+            modes = ["g"]
         if len(modes) > 1:
             who = "; ".join(
                 f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
             )
-            raise Unsupported(f"one air has one PHY, and here are several ({who}): write one mode for all")
+            instead = "write one mode for all, or 'b' and 'g' at access points"
+            raise Unsupported(f"one air has one PHY, and here are several ({who}): {instead}")
         for intf in self.radios():
-            if intf.mode != modes[0] and intf.params.get("mode"):
+            if intf.mode != modes[0] and intf.params.get("mode") and (intf.mode, modes[0]) != ("b", "g"):
                 note(f"{intf.name}: mode={intf.mode!r}: it follows its access point, to mode {modes[0]}")
         return modes[0]
+
+    def is_old(self, intf: WIntf) -> bool:
+        """Whether it is of mode b at access points of mode g, or the other way round."""
+        return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
+
+    def rate_of(self, node: Node) -> dict[str, float]:
+        """A node's setting, if its radios are not of the network's mode. Raises Unsupported."""
+        old = {self.is_old(intf) for intf in node.wintfs.values()}
+        if len(old) > 1:
+            raise Unsupported(f"{node.name}: its radios are of modes 'b' and 'g': write one mode for those of a node")
+        return {"rate": MODES["b"]} if True in old else {}
 
     def options(self) -> dict[str, Any]:
         """Those of a specification."""
@@ -95,10 +112,12 @@ class Medium:
 
     def links(self) -> dict[str, Any]:
         """What arrives where `error_prob` is said of links: that of frames of 1536 bytes at the highest rate."""
-        rate, rows = MODES[self.mode()], []
+        rows = []
         for made in self.net.links:
             if made.role != "wired" and made.intf2:
                 ends = made.intf1.node.name, made.intf2.node.name
+                old = any(isinstance(intf, WIntf) and self.is_old(intf) for intf in (made.intf1, made.intf2))
+                rate = MODES["b" if old else self.mode()]
                 arrive = 1 - float(made.settings.get("error_prob", 0))
                 rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
         if not rows:

@@ -69,14 +69,16 @@ def slot_ns(phy: Phy, planned: Sequence[Mapping[str, Any]]) -> int:
 
     They do at 5 GHz, and where mac80211 says so (`use_short_slot`, which only ERP heeds): in a mesh whose stations know
     ERP's rates, as hwsim's do (net/mac80211/mesh_plink.c); not in an independent BSS (ibss.c; 18.4.5), and nowhere else
-    by itself. And under an access point, as hostapd has it while all its clients can.
+    by itself. And under an access point whose stations all can: those of 802.11b cannot (18.4.5).
     """
-    return phy.slot_ns if phy is OFDM_PHY or all(_is_short(link["kind"]) for link in planned) else LONG_SLOT_NS
+    return phy.slot_ns if phy is OFDM_PHY or all(_is_short(link) for link in planned) else LONG_SLOT_NS
 
 
-def _is_short(kind: str) -> bool:
+def _is_short(link: Mapping[str, Any]) -> bool:
+    if "mixed" in link:
+        return False
     try:
-        found = links.find(kind)
+        found = links.find(link["kind"])
     except ValueError:  # a class of a script's own, made from none that the plan knows
         return False
     return found.interface != "radio" or found.over_ap or found.type == "mesh"
@@ -214,9 +216,11 @@ def reached(
     return np.asarray(one_way & one_way.T)
 
 
-def basic_rates(radio: Radio) -> list[int]:
-    """In units of 100 kb/s."""
-    return sorted(units(rate) for rate in set(radio.basic_rates or phy_of(radio).basic_rates))
+def basic_rates(radio: Radio, mixed: bool = False) -> list[int]:
+    """In units of 100 kb/s; `mixed`: stations of 802.11b are among those of 802.11g, and these are 802.11b's mandatory
+    ones."""
+    usual = HR if mixed else phy_of(radio).basic_rates
+    return sorted(units(rate) for rate in set(radio.basic_rates or usual))
 
 
 def plan_air(
@@ -235,7 +239,7 @@ def plan_air(
         "signal_extension_ns": phy.signal_extension_ns,
         "preamble": radio.preamble,
         "sensing_ns": slot // 4 if medium.sensing_ns is None else medium.sensing_ns,  # docs/medium.md, DCF
-        "basic_rates": basic_rates(radio),
+        "basic_rates": basic_rates(radio, any("mixed" in link for link in planned)),
         "reception": medium.reception,
         "capture_db": thresholds.capture_db,
         "rx_threshold_mdbm": propagation.mdbm(thresholds.receive_dbm),

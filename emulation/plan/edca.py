@@ -47,10 +47,15 @@ def standard(radio: Radio, cw_min: int, cw_max: int) -> dict[str, Contention]:
     }
 
 
-def plan_edca(radio: Radio, name: str, settings: Mapping[str, Any], cw_min: int, cw_max: int) -> dict[str, Any] | None:
+def plan_edca(
+    radio: Radio, name: str, settings: Mapping[str, Any], cw_min: int, cw_max: int, older: bool = False
+) -> dict[str, Any] | None:
     """docs/interfaces.md, section 1, `edca` of a radio: by category, what the kernel does not say; None: nothing.
-    `settings` are the node's. Raises PlanError."""
+    `settings` are the node's; without EDCA an `older` radio than the network's has its own window, as that of BE.
+    Raises PlanError."""
     sets = standard(radio, cw_min, cw_max) if radio.edca == "standard" else {}
+    if older and radio.edca == "off":
+        sets = {"BE": Contention(aifsn=2, cw_min=cw_min, cw_max=cw_max)}
     own = settings.get(EDCA)
     if own is not None:
         if radio.edca == "off":

@@ -11,12 +11,25 @@ from pydantic import JsonValue
 
 from emulation.lane import links
 from emulation.lane.links.infrastructure import check_passphrase
-from emulation.plan.air import CW_MAX, GAIN, RECEIVE, SENSE, TX_POWER, own_thresholds, phy_of, units
+from emulation.plan.air import (
+    CW_MAX,
+    ERP_PHY,
+    GAIN,
+    HR_PHY,
+    RECEIVE,
+    SENSE,
+    TX_POWER,
+    Phy,
+    basic_rates,
+    own_thresholds,
+    phy_of,
+    units,
+)
 from emulation.plan.edca import EDCA, plan_edca
 from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
-from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, Radio
+from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Radio
 from topologies import Network, Node
 from topologies.network import BRIDGES, WITH_RADIO
 
@@ -74,6 +87,8 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
         if found.interface == "radio":
             beacon_tu = radio.beacon_tu or found.beacon_tu or (BEACON_TU_MOVING if network.motion else BEACON_TU)
             usual = {"ssid": SSID, "freq": radio.freq, "beacon_tu": beacon_tu, "basic_rates": basic_rates}
+            if old := [name for name in members if _is_older(radio, name, network.nodes[name])]:
+                usual |= {"basic_rates": _mixed(radio, kind, old), "mixed": True}
         one = {"name": f"link{number}", "kind": kind, **usual, **own}
         if found.over_ap:
             one["may_fail"] = specification.network.unreachable
@@ -83,7 +98,18 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
         found.decide(one, [network.nodes[name].kind for name in members], changing, receive_dbm)
         planned.append(one)
     return planned
-    return planned
+
+
+def _is_older(radio: Radio, name: str, node: Node) -> bool:
+    """Whether a node's radio is of 802.11b in a network of 802.11g. Raises PlanError."""
+    return node.kind in WITH_RADIO and phy_of(check_node(radio, name, node)) != phy_of(radio)
+
+
+def _mixed(radio: Radio, kind: str, old: list[str]) -> list[int]:
+    """The basic rates of a link of both. Raises PlanError where it cannot be."""
+    if not link_class(kind).over_ap:
+        raise PlanError(f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect them")
+    return basic_rates(radio, mixed=True)
 
 
 def recorders_of(planned: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -168,9 +194,9 @@ def _node(
 ) -> dict[str, Any]:
     name, node = list(network.nodes.items())[index]
     mine = [link for link, members in on for member in members if member == name]
-    radio = check_node(specification.radio, name, node)
+    radio, phy = check_node(specification.radio, name, node), phy_of(specification.radio)
     over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
-    radios = [_radio(radio, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
+    radios = [_radio(radio, phy, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
     wires = [link for link in mine if link_class(link["kind"]).interface != "radio"]
     interfaces = [*radios, *(_wired(name, index, port, link) for port, link in enumerate(wires, 1))]
     bridge = {"name": f"{name}-br0", "kind": node.settings.get(BRIDGE, LINUX)} if node.kind in BRIDGES else None
@@ -192,9 +218,10 @@ def _node(
 
 
 def _radio(
-    radio: Radio, name: str, index: int, number: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
+    radio: Radio, phy: Phy, name: str, index: int, number: int, link: dict[str, Any], settings: Mapping[str, JsonValue]
 ) -> dict[str, Any]:
-    """A node's first radio, or one for each further link of radios that it is on."""
+    """A node's first radio, or one for each further link of radios that it is on, in a network of this PHY."""
+    older = phy_of(radio) != phy
     return {
         "name": f"{name}-wlan{number}",
         "kind": "radio",
@@ -202,9 +229,9 @@ def _radio(
         "regulatory": None if link["freq"] in CHANNELS_1_TO_11 else HWSIM_DOMAIN,
         "address": address(index, FURTHER + number) if number else settings.get(MAC, address(index)),
         "ip": None,
-        "rates": [units(rate) for rate in _rates(radio)],
+        "rates": [units(rate) for rate in _rates(radio, "mixed" in link)],
         "rts_threshold": RTS_THRESHOLDS[radio.rts],
-        "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX),
+        "edca": plan_edca(radio, name, settings, phy_of(radio).cw_min, CW_MAX, older),
         "qdisc": None,
         "neighbours": {},
         **(
@@ -254,7 +281,11 @@ def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: boo
         check_passphrase(settings.get(PASSPHRASE))
     own = _changed(radio, name, {what: settings[what] for what in OF_RADIO if what in settings})
     if phy_of(own) != phy_of(radio):
-        raise PlanError(f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s")
+        what = f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s"
+        if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):
+            raise PlanError(what)
+        if radio.rate_control == "fixed":
+            raise PlanError(f"{what}: an access point needs several rates for both: --rate-control minstrel")
     return own
 
 
@@ -270,7 +301,7 @@ def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:
         return Radio.model_validate({**dict(radio), **settings})
 
 
-def _rates(radio: Radio) -> list[float]:
-    """The data rates a station may use: one, or those of its PHY up to it."""
-    family = HR if radio.rate in HR else OFDM
+def _rates(radio: Radio, mixed: bool) -> list[float]:
+    """The data rates a station may use: one, or those of its PHY up to it; of 802.11g among 802.11b, theirs, too."""
+    family = HR if radio.rate in HR else RATES if mixed else OFDM
     return [radio.rate] if radio.rate_control == "fixed" else sorted({rate for rate in family if rate <= radio.rate})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes as c
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from dcf import US, Core, Edca, dsss, library, mutual, tcp
@@ -290,3 +291,22 @@ def test_new_parameters_hold_at_once(draws) -> None:  # type: ignore[no-untyped-
     contend(air, 0, BK, 2, 3, 3)
     air.run(9000 * US)
     assert starts(air, 0) == [("BK", end + aifs(BK) + 6 * SLOT)]
+
+
+def test_without_edca_a_station_may_have_its_own_window() -> None:
+    """As that of BE, and nothing else of it; the other has the PHY's, which is none."""
+    air = Core(mutual(2, {}, NEAR), phy=dsss(cw_min=0, cw_max=0))
+    for category, wrong in ((VO, Edca(3, 7, 0, 2)), (BE, Edca(3, 7, 0, 3)), (BE, Edca(3, 7, 1, 2))):
+        assert not air.lib.dcf_set_edca(air.memory, 0, category, wrong)
+    assert air.lib.dcf_set_edca(air.memory, 0, BE, Edca(3, 7, 0, 2))
+    found = []
+    for station, answered in ((0, True), (1, True), (0, False)):
+        air.link(1 - station, station, NEAR if answered else 1)
+        began = air.now + 10_000 * US
+        for _ in range(49):
+            air.send(station, 1 - station, tcp(100), at=began)
+        air.run(began + 10**9)
+        mine = [t for t in air.tx if t.station == station and t.kind == "tcp_data" and t.start >= began]
+        gaps = {(b.start - a.end) // (SLOT * US) for a, b in pairwise(mine)}
+        found.append(sorted(gap - min(gaps) for gap in gaps))
+    assert found == [[0, 1, 2, 3], [0], [0, 1, 2, 3, 4, 5, 6, 7]]

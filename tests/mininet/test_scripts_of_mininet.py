@@ -342,3 +342,12 @@ def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage
     )
     assert [line for line in lines if line] == ["beside", "2", "that"]
     assert {file.name for file in stage.folder.iterdir()} == {"mine.txt", "script.py", "console.log"}
+
+
+def test_modes_b_and_g_in_one_network(stage):
+    """An access point of mode g has an association of mode b's rates, and protects it."""
+    lines = stage.play("mixed")
+    old = "02 04 0b 16"
+    assert "lost 0.0" in lines and after(lines, "sta1 has") == [f"{old} 0c 12 18 24 30 48 60 6c"]
+    assert after(lines, "sta2 has") == after(lines, "sta3 has") == [old]
+    assert after(lines, "ap") == ["1 has 1 without ERP", "2 has 0 without ERP"]

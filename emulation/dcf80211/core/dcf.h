@@ -280,7 +280,7 @@ void dcf_init(struct dcf *dcf, const struct dcf_config *config, const struct dcf
  */
 bool dcf_check_station(const struct dcf *dcf, u16 station, u8 short_limit, u8 long_limit, u16 queue);
 bool dcf_set_station(struct dcf *dcf, u16 station, u16 freq, u8 short_limit, u8 long_limit, u16 queue, bool promiscuous);
-/* Of one category; until then, and without EDCA, it is the DCF's. false: also if there is no EDCA. */
+/* Of one category; until then it is the DCF's. Without EDCA that of BE is the station's, and only its window may be another. */
 bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, const struct dcf_edca *edca);
 /* Those of all, in their order. */
 bool dcf_get_edca(const struct dcf *dcf, u16 station, struct dcf_edca edca[DCF_CATEGORIES]);

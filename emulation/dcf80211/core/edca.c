@@ -29,11 +29,11 @@ bool dcf_set_edca(struct dcf *dcf, u16 station, enum dcf_category category, cons
 	struct dcf_station *s;
 	struct access *a;
 
-	if (!dcf->config.edca || station >= dcf->config.stations || category >= DCF_CATEGORIES || !edca->aifsn ||
-	    edca->cw_min > edca->cw_max)
+	if (station >= dcf->config.stations || category >= DCF_CATEGORIES || !edca->aifsn || edca->cw_min > edca->cw_max ||
+	    (!dcf->config.edca && (category != DCF_BE || edca->aifsn != 2 || edca->txop_32us)))
 		return false;
 	s = &dcf->station[station];
-	a = &s->access[category];
+	a = &s->access[dcf->config.edca ? category : 0];
 	if (!s->busy && s->phase == CONTENDING) { /* slots count anew, from the next boundary on */
 		access_freeze(dcf, s, a, dcf->now);
 		a->invoked = dcf->now;

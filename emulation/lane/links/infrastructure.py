@@ -17,7 +17,7 @@ import time
 from functools import partial
 
 from emulation.lane import hostap, links
-from emulation.lane.interfaces.radio import CCK, FREQ, OFDM, SSID
+from emulation.lane.interfaces.radio import CCK, FREQ, IE, OFDM, SSID, rate_bytes
 from emulation.lane.netlink import NetlinkError
 
 TYPE_CHECKING = False
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
+CONTROL = "/run/wpa_supplicant"  # where wpa_cli looks
+OF_ASSOCIATION = 13  # wpa_supplicant's number of that frame
 UNSPECIFIED, ATTEMPTS = 1, 3  # what the kernel says if it has found none; how often it is asked
 RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # all clocks are one: who looks again at once would collide each time
 READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
@@ -154,8 +156,8 @@ class Link(links.Link):
         plan, node = self.of(interface), interface.node
         settings = (
             f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
-            f"hw_mode={mode(plan)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
-            f"supported_rates={_words(RATES[mode(plan)])}\nbasic_rates={_words(plan['basic_rates'])}\n"
+            f"hw_mode={mode(plan, interface)}\nchannel={channel_number(plan['freq'])}\nbeacon_int={plan['beacon_tu']}\n"
+            f"supported_rates={_words(supported(plan, interface))}\nbasic_rates={_words(plan['basic_rates'])}\n"
             f"disassoc_low_ack=0\nskip_inactivity_poll=1\nap_max_inactivity={NEVER_S}\n"
             + (f"bridge={node.plan['bridge']['name']}\n" if node.plan["bridge"] else "")
             + "wmm_enabled=1\n" * interface.plan["wmm"]
@@ -176,7 +178,8 @@ class Link(links.Link):
         NetlinkError."""
         wait, plan = wait and bool(interface.plan["aps"]), self.of(interface)
         for last in [False] * (ATTEMPTS - 1) + [True]:
-            interface.tune(CONNECT, (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), what="connect")
+            wanted = (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), *elements(plan, interface)
+            interface.tune(CONNECT, *wanted, what="connect")
             status = interface.wait([CONNECT], f"connect to {plan['ssid']}", JOINING_S) if wait else 0
             if last or status != UNSPECIFIED:
                 break
@@ -186,7 +189,14 @@ class Link(links.Link):
     def supplicate(self, interface: Interface) -> None:
         """Let wpa_supplicant do so. Raises NetlinkError."""
         arguments = ["-i", interface.name, "-D", "nl80211", "-c"]
-        program = self.programs.start(interface.node, "wpa_supplicant", self.networks(interface), arguments)
+        networks, own = self.networks(interface), elements(self.of(interface), interface)
+        if own:  # it begins when it has been told
+            networks = f"ctrl_interface={CONTROL}\n" + networks.replace("network={\n", "network={\ndisabled=1\n")
+        program = self.programs.start(interface.node, "wpa_supplicant", networks, arguments)
+        for element in own:
+            self.tell(program, interface, f"vendor_elem_add {OF_ASSOCIATION} {element[1].hex()}")
+        if own:
+            self.tell(program, interface, "enable_network all")
         if not interface.plan["aps"]:
             return
         answer = self.programs.wait(
@@ -195,6 +205,14 @@ class Link(links.Link):
         if answer != JOINED and not self.plan["may_fail"]:
             why = "its passphrase is not that of the access point" if answer else f"no answer in {JOINING_S:g} s"
             self.refused(interface, why)
+
+    def tell(self, program: hostap.Program, interface: Interface, words: str) -> None:
+        """Tell a wpa_supplicant something by its control interface, whose start it does not say. Raises OSError."""
+        deadline = time.monotonic() + READY_S
+        while "OK" not in (said := interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {words}")):
+            program.read()
+            if time.monotonic() > deadline:
+                raise OSError(errno.ETIMEDOUT, f"{interface.node.name}: wpa_cli {words}: {said.strip()}")
 
     def networks(self, interface: Interface) -> str:
         """What wpa_supplicant is told of the networks that there are for a client."""
@@ -260,9 +278,31 @@ def check_passphrase(passphrase: Any) -> None:
         raise ValueError(f"passphrase: must be of {SHORTEST} to {LONGEST} printable ASCII characters")
 
 
-def mode(plan: dict[str, Any]) -> str:
-    """hostapd's hw_mode of a link."""
+def is_old(plan: dict[str, Any], interface: Interface) -> bool:
+    """Whether the interface is of 802.11b, on a link that has both."""
+    return "mixed" in plan and set(interface.plan["rates"]) <= set(CCK)
+
+
+def mode(plan: dict[str, Any], interface: Interface) -> str:
+    """hostapd's hw_mode of a link, or of this access point on one of both."""
+    if "mixed" in plan:
+        return "b" if is_old(plan, interface) else "g"
     return "a" if plan["freq"] >= 5000 else "b" if plan["basic_rates"][0] in RATES["b"] else "g"
+
+
+def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
+    """The rates that an access point says it has."""
+    found = mode(plan, interface)
+    return CCK + OFDM if "mixed" in plan and found == "g" else RATES[found]
+
+
+def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:
+    """What a client of 802.11b says in its association request besides. hwsim's radios know all rates, and mac80211
+    says so; of two elements of one kind hostapd takes the later. These say 1, 2, 5.5 (9.4.2.3), 11 Mb/s (9.4.2.13)."""
+    if not is_old(plan, interface):
+        return []
+    *low, high = rate_bytes(CCK)
+    return [(IE, bytes([1, len(low), *low, 50, 1, high]))]
 
 
 def channel_number(freq: int) -> int:

@@ -15,7 +15,16 @@ import errno
 from emulation.lane import links
 from emulation.lane.interfaces.radio import FREQ, MAC, SSID
 from emulation.lane.links import infrastructure
-from emulation.lane.links.infrastructure import CONNECT, DISCONNECT, JOINED, JOINING_S, Client, Security
+from emulation.lane.links.infrastructure import (
+    CONNECT,
+    CONTROL,
+    DISCONNECT,
+    JOINED,
+    JOINING_S,
+    Client,
+    Security,
+    elements,
+)
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
 
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
-CONTROL, CONTROL_OF_APS = "/run/wpa_supplicant", "/run/hostapd"  # where wpa_cli and hostapd_cli look
+CONTROL_OF_APS = "/run/hostapd"  # where hostapd_cli looks
 IDLE = "idle"
 
 
@@ -82,8 +91,9 @@ class Link(infrastructure.Link):
         mine.update(ssid=there["ssid"], freq=there["freq"], client=Client.KERNEL)
         leave(interface)
         wanted = (SSID, there["ssid"].encode()), (FREQ, there["freq"]), (MAC, hardware_address(ap.MAC()))
+        own = elements(self.plan, interface)
         with interface.hearing():
-            interface.tune(CONNECT, *wanted, what=f"connect to {ap.name}")
+            interface.tune(CONNECT, *wanted, *own, what=f"connect to {ap.name}")
             interface.wait([CONNECT], f"connect to {ap.name}", JOINING_S)
 
     def select(self, interface: Interface, ap: Interface) -> None:

@@ -205,7 +205,7 @@ def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
 
 def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
     (here / "result.json").write_text('{"version": 1}')
-    assert_refused(dcflab(here, "replay", "."), "result.json has version 1; this program reads version 2")
+    assert_refused(dcflab(here, "replay", "."), "result.json has version 1; this program reads version 3")
 
 
 @pytest.mark.parametrize("what", ["run", "shell"])

@@ -12,8 +12,9 @@ from pathlib import Path
 from pickle import PicklingError
 
 import pytest
+from tblib import pickling_support
 
-from emulation.play.processes import Child, Killed, Parent, run_all
+from emulation.play.processes import Call, Child, Killed, Parent, run_all
 
 
 def square(number: int, parent: Parent) -> int:
@@ -195,18 +196,25 @@ def unsendable(parent: Parent) -> object:
     return lambda: None
 
 
+def as_dask_does(call: Call[object], parent: Parent) -> object:
+    """Make a call where exceptions take their tracebacks through pipes, as they do once Dask is imported."""
+    pickling_support.install()
+    return call(parent)
+
+
+@pytest.mark.parametrize("way", [lambda call: call, lambda call: partial(as_dask_does, call)], ids=["plain", "dask"])
 @pytest.mark.parametrize(
     ("call", "kind", "said", "where"),
     [
         (fail, ValueError, "no", "in fail"),
         (deep, RecursionError, "maximum recursion depth", "in deep"),
-        (awkward, ChildProcessError, "Awkward: nopipe", "in awkward"),
+        (awkward, (ChildProcessError, Awkward), "nopipe", "in awkward"),
         (unsendable, (AttributeError, PicklingError), "lambda", "In a process of its own"),
     ],
 )
 def test_what_a_child_raises_says_where(
-    call: Callable[[Parent], object], kind: type[Exception], said: str, where: str
+    way: Callable[[Call[object]], Call[object]], call: Call[object], kind: type[Exception], said: str, where: str
 ) -> None:
     with pytest.raises(kind, match=said) as raised:
-        run_all([call])
+        run_all([way(call)])
     assert where in "\n".join(raised.value.__notes__)

@@ -14,6 +14,7 @@ from emulation.specification.medium import Medium
 from emulation.specification.propagation import MODELS, Disc, LogDistance, TwoRayGround
 from emulation.specification.words import nearest
 from topologies import Application, Network, Node
+from topologies.files import USER
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -176,7 +177,7 @@ def test_any_options_make_a_specification_or_are_explained(options):
     except ValueError as error:
         assert all(line and "\n" not in line for line in explain(error))
     else:
-        assert unflatten(flatten(specification)) == specification
+        assert unflatten(flatten(specification), USER) == specification
 
 
 def test_like_a_simulator_sets_what_was_not_said() -> None:

@@ -202,6 +202,7 @@ def _failed(error: Exception) -> tuple[Said, Exception]:
     """What to tell of an error: it, with where it happened, which no pipe takes along; or, if it does not go through a
     pipe itself, what it was."""
     where = f"In a process of its own:\n{''.join(traceback.format_exception(error))}"
+    error.__traceback__ = error.__cause__ = error.__context__ = None  # Dask has pickle take them along, however deep
     try:
         ForkingPickler.loads(ForkingPickler.dumps(error))
     except Exception:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import signal
 from collections.abc import Callable
@@ -86,6 +87,21 @@ def test_who_was_killed_is_named() -> None:
     with pytest.raises(Killed, match="was killed by SIGKILL") as caught:
         run_all([partial(square, 1), die, partial(square, 2)], jobs=1)
     assert caught.value.index == 1
+
+
+def test_a_file_that_was_cut_is_not_taken_for_a_lack_of_memory(tmp_path: Path) -> None:
+    """The host maps what a lane writes, and something in the lane may cut it."""
+    (tmp_path / "trace").write_bytes(bytes(2 * mmap.PAGESIZE))
+
+    def cut(parent: Parent) -> int:
+        with open(tmp_path / "trace", "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        os.truncate(tmp_path / "trace", 1)
+        return mapped[mmap.PAGESIZE]
+
+    with pytest.raises(Killed, match="was killed by SIGBUS") as caught:
+        run_all([cut])
+    assert "became shorter" in caught.value.advice
 
 
 def test_something_can_be_returned_instead() -> None:

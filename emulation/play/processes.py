@@ -47,6 +47,13 @@ class Killed(ChildProcessError):
         super().__init__(f"a process at work {how}")
         self.status, self.index, self.how = status, index, how
 
+    @property
+    def advice(self) -> str:
+        """What may have led to it, and what to do."""
+        if self.status == -signal.SIGBUS:  # at a page of a mapped file that is no longer there
+            return "a file that it was reading became shorter: something in the run's lane cut it"
+        return "if memory was short, --jobs 1 takes less of it"
+
 
 class Parent:
     """Who made the call, as it sees it."""

@@ -193,8 +193,7 @@ def play_all(
         return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
     except Killed as killed:
         which = f"run {name_of(tasks[killed.index])}" if killed.index is not None else "a run"
-        what_to_do = "if memory was short, --jobs 1 takes less of it; --resume goes on"
-        raise ChildProcessError(f"the process of {which} {killed.how}; {what_to_do}") from None
+        raise ChildProcessError(f"the process of {which} {killed.how}; {killed.advice}; --resume goes on") from None
 
 
 def _play(lab: Lab, task: Task, folder: Path, resume: bool, parent: Parent) -> Outcome:

@@ -89,7 +89,7 @@ def size(task: Task) -> float:
 
 
 def killed(how: Killed) -> Failed:
-    return Failed(f"its process {how.how}; if memory was short, --jobs 1 takes less of it")
+    return Failed(f"its process {how.how}; {how.advice}")
 
 
 def without_views(task: Task) -> Task:

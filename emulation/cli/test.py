@@ -8,13 +8,16 @@ import click
 from emulation.cli.command import Command, become
 from emulation.setup import Group
 
+# A process a CPU; the one that is done takes over what another has not begun.
+SIDE_BY_SIDE = ("--numprocesses", "auto", "--dist", "worksteal")
+
 
 def callback(arguments: tuple[str, ...]) -> None:
-    """Run all tests; ARGUMENTS go to pytest."""
+    """Run all tests, side by side on all CPUs; or those of ARGUMENTS, which go to pytest."""
     from emulation.play.session import provide
 
     provide(Group.TEST)
-    become("pytest", *arguments)
+    become("pytest", *(arguments or SIDE_BY_SIDE))
 
 
 COMMAND = Command(

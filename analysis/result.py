@@ -311,7 +311,7 @@ def read(path: Path) -> Result:
     """The result in a file. Raises OSError, and Damaged for one that is none, or of another version."""
     found = read_json(path)
     with reading(path):
-        _know("result.json", found, VERSION)
+        _know("it", found, VERSION)
         return Result.model_validate(found)
 
 

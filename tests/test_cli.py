@@ -200,12 +200,12 @@ def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) ->
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"version": 1}'])
 def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
     (here / "result.json").write_bytes(content)
-    assert_refused(dcflab(here, "replay", "."), "result.json is not a result of this version")
+    assert_refused(dcflab(here, "replay", "."), "that is not a result of this version of dcflab")
 
 
 def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
     (here / "result.json").write_text('{"version": 1}')
-    assert_refused(dcflab(here, "replay", "."), "result.json has version 1; this program reads version 3")
+    assert_refused(dcflab(here, "replay", "."), "result.json: it has version 1; this program reads version 3")
 
 
 @pytest.mark.parametrize("what", ["run", "shell"])

@@ -82,8 +82,8 @@ def read(folder: Path) -> Result:
         return result.read(folder / "result.json")
     except OSError as error:
         raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
-    except ValueError as error:
-        raise Misuse(f"{folder}/result.json is not a result of this version of dcflab: {explain(error)[0]}") from None
+    except ValueError as error:  # which says where
+        raise Misuse(f"{error}: that is not a result of this version of dcflab") from None
 
 
 def same_lane(before: Result, trust: Trust) -> Lane:

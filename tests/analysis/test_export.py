@@ -198,7 +198,7 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
         ({"result.json": None}, (), 2, "a whole run folder, with a result.json$"),
         ({"result.json": None, "full-1/plan.json": ""}, (), 1, "its runs are not finished"),
         ({"result.json": "{"}, (), 1, "result.json: Expecting"),
-        ({"result.json": '{"version": 2}'}, (), 1, "result.json has version 2; this program reads version 3"),
+        ({"result.json": '{"version": 2}'}, (), 1, "result.json: it has version 2; this program reads version 3"),
         ({"result.json": '{"version": 3}'}, (), 1, "result.json: experiment: Field required"),
         ({"full-1/plan.json": "{}"}, (), 1, "full-1/lane.json: it is not there, but the run left it"),
         ({"full-1/plan.json": "{", "full-1/lane.json": "{}", "full-1/air.pcapng": ""}, (), 1,

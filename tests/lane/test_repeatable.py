@@ -47,8 +47,9 @@ def expected(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> li
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """That others may enter, too."""
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
+    for parent in (tmp_path, *tmp_path.parents):
+        if parent.stat().st_mode & 0o055 != 0o055:
+            parent.chmod(0o755)
     yield tmp_path
     shutil.rmtree(tmp_path, ignore_errors=True)
 

@@ -119,8 +119,9 @@ def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, t
         there_ns = moments[-1]["t_ns"]
         if back:  # it dies on the way to where all of this was done already
             live.do("back", moment="there")
-            while not live.state()["busy"]:
-                pass
+            while (state := live.state())["t_ns"] >= there_ns:
+                pass  # of the lane that is left
+            assert state["busy"]
         for pid in live.lanes():
             os.kill(pid, signal.SIGKILL)
         while not (ended := live.state())["ended"]:

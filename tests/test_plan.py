@@ -344,3 +344,26 @@ def test_the_window_that_is_told_is_the_modules():
     source = (Path(__file__).parents[1] / "tc_modules/tcp_cwl.c").read_text()
     table = re.search(r"chen\[\] = \{ (.*?) \}", source)
     assert table and tuple(map(int, table[1].split(","))) == CHEN
+
+
+@pytest.mark.parametrize(("stations", "ttl"), [(5, None), (33, None), (34, "255"), (65, "255"), (250, "255")])
+def test_nodes_send_with_a_ttl_that_carries_through_the_network(stations, ttl):
+    for node in made(stations=stations)["nodes"]:
+        assert node["sysctl"].get("net.ipv4.ip_default_ttl") == ttl
+
+
+@pytest.mark.parametrize(
+    ("stations", "options", "said"),
+    [
+        (18, {"routing": "dsr"}, "17 hops, and packets take no more than 16, dsr's hops_most"),
+        (37, {"routing": "aodv"}, "36 hops, and packets take no more than 35, aodv's net_diameter"),
+        (38, {"routing": "aodv,net_diameter=36"}, "no more than 36"),
+        (33, {"routing": "hwmp", "link": "mesh"}, "no more than 31"),
+        (52, {"routing": "batman_adv"}, "no more than 50"),
+    ],
+)
+def test_a_flow_over_more_hops_than_packets_take_is_refused(stations, options, said):
+    made(stations=stations - 1, **options)
+    with pytest.raises(PlanError, match=said):
+        made(stations=stations, **options)
+    made(stations=stations, unreachable=True, **options)

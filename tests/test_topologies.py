@@ -92,7 +92,7 @@ def test_random_is_drawn_until_it_is_connected():
         ("random", {"area": "1500"}),
         ("random", {"stations": 251}),
         ("string", {"stations": 1}),
-        ("string", {"stations": 101}),
+        ("string", {"stations": 257}),
         ("string", {"spacing": 0}),
         ("string", {"spacing": math.nan}),
         ("string", {"flows": 17}),

@@ -12,11 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from topologies import Layout
 
+MOST = 256  # as no packet goes over more than 255 hops
+
 
 class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    stations: int = Field(5, ge=2, le=100, description="stations on the line")
+    stations: int = Field(5, ge=2, le=MOST, description="stations on the line")
     spacing: float = Field(200.0, gt=0, le=9000, allow_inf_nan=False, description="metres between neighbours")
     flows: int = Field(1, ge=0, le=16, description="parallel flows from the first station to the last")
 

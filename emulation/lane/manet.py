@@ -37,6 +37,7 @@ OVERHEAD = 96  # of the radio's MTU, for source routes: MANET_HEADROOM
 MTU = 1500
 PROTOCOL, PRESET, SEED, MONITOR = 2, 3, 4, 5  # MANET_LINK_*: emulation/manet/link.h
 PRESETS = ("rfc", "thesis", "cmu")
+FARTHEST = {"aodv": "net_diameter", "dsr": "hops_most"}
 FOREVER = 2**64 - 1
 
 
@@ -171,6 +172,13 @@ def plan(
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
     prompted = routing.prompted(ips, demands)
     return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompted, reach, strict=True)]
+
+
+def farthest(part: dict[str, Any]) -> tuple[int, str]:
+    """Over how many hops a node's packets go at most, and why: protocols of which a parameter says so."""
+    name = FARTHEST[part["protocol"]]
+    usual = PARAMETERS[part["protocol"]][name][2][PRESETS.index(part["preset"])]
+    return part["parameters"].get(name, usual), f"{part['protocol']}'s {name}"
 
 
 class Routing(routing.Routing):

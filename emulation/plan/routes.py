@@ -15,6 +15,7 @@ from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import mean_dbm
 from emulation.plan.errors import PlanError, known
+from emulation.plan.lifetime import check_hops, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
 from topologies import Network
@@ -39,7 +40,8 @@ def plan_routing(
     the plan's `routing`.
 
     `reached` says which radios are strong enough for which; only those on one link are each other's neighbours, those
-    on wires, and those with nothing but bridges between them. Raises PlanError: no such routing, or no path for a flow.
+    on wires, and those with nothing but bridges between them. Nodes get the TTL that this takes. Raises PlanError: no
+    such routing, or no path for a flow, or one that is too long for packets.
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
@@ -81,6 +83,9 @@ def plan_routing(
         for near in part.neighbours:
             hop = hops[i][near]
             node["interfaces"][hop.at]["neighbours"][ip(near)] = nodes[near]["interfaces"][hop.to]["address"]
+    if not chosen.unreachable:
+        check_hops(nodes, reach, demands, found)
+    plan_lifetime(nodes, reach, found)
     return found, {"kind": kind}
 
 

@@ -13,6 +13,9 @@ others, too. `LINK` is the kind of link that it needs; `ANY_LINK`: it is also fo
 stations that find each other. `SNAP` is how many bytes of a frame the trace is to keep at least, for what the routing
 puts before TCP.
 
+Where packets go over no more hops than so many, `farthest` says so of a node's part of the plan, and why. Where a hop
+of the routing is none to IP, `TTL_FALLS` is False.
+
 `plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
 `unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.
 """

@@ -7,6 +7,6 @@ from functools import partial
 
 from emulation.lane import manet
 
-MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
+MODULES, RECORDERS, PUNCTUAL, farthest = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL, manet.farthest
 plan = partial(manet.plan, "aodv")
 Routing = manet.Routing

@@ -39,6 +39,7 @@ OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # th
 SPREAD_NS, NETEM_LIMIT = 20_000_000, 1000  # batman-adv's own jitter (BATADV_JITTER, ms); packets
 TICK_NS = 64  # of the kernel's packet schedulers
 CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL, by which batman-adv marks its own packets
+TTL_FALLS, FARTHEST = False, 50  # BATADV_TTL
 LEARNING_S, LOOK_S = 60.0, 0.01  # for all to know all, in the lane's time; how often it is looked whether they do
 
 
@@ -55,6 +56,11 @@ def plan(
         Planned({**chosen, "quickack": quickack, "wanted": [ips[to] for to in wanted[at]]}, [])
         for at, quickack in enumerate(routing.prompted(ips, demands))
     ]
+
+
+def farthest(part: dict[str, Any]) -> tuple[int, str]:
+    """Over how many hops a packet goes at most, and why."""
+    return FARTHEST, "batman-adv's own TTL"
 
 
 def address(radio: str) -> bytes:

@@ -7,7 +7,7 @@ from functools import partial
 
 from emulation.lane import manet
 
-MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
+MODULES, RECORDERS, PUNCTUAL, farthest = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL, manet.farthest
 OVERHEARS = True
 SNAP = 128 + manet.OVERHEAD  # TCP comes after a route of up to 16 hops
 plan = partial(manet.plan, "dsr")

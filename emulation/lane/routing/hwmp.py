@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 LINK, RECORDERS = "mesh", ("flow_routes",)
+TTL_FALLS, FARTHEST = False, 31  # dot11MeshTTL (net/wireless/mesh.c)
 # The kernel's defaults, in time units of 1,024 us (net/wireless/mesh.c); and what its attributes allow.
 OPTIONS = {
     "active_path_timeout_tu": (5000, 1, 65_535),
@@ -49,6 +50,11 @@ def plan(
     routing.ends(reach, demands, unreachable)
     prompted = routing.prompted(ips, demands)
     return [Planned({**chosen, "quickack": each}, list(near)) for each, near in zip(prompted, reach, strict=True)]
+
+
+def farthest(part: dict[str, Any]) -> tuple[int, str]:
+    """Over how many hops a frame goes at most, and why."""
+    return FARTHEST, "the mesh's own TTL in Linux"
 
 
 class Routing(routing.Routing):

@@ -42,6 +42,7 @@ ON_DEMAND = """#!/bin/sh
 case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";; esac
 exit 1
 """
+OPEN_FILES = 1 << 16  # at once: a radio takes five of them, a flow three
 SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
 console, reports = "/dev/tty1", -1
 at_end = contextlib.ExitStack()  # what is to be done when the script has ended
@@ -271,6 +272,7 @@ def serve(boot: dict[str, Any], told: str) -> None:
     out in this process: each page that a child writes to would be copied."""
     global reports
     reports = os.open(told, os.O_WRONLY | os.O_NOCTTY)
+    syscalls.allow_open_files(OPEN_FILES)
     report(boot="done")
     run = functools.partial(status_of, functools.partial(program, boot))
     status = run() if boot["command"][0] == "plan" else in_child(run)

@@ -17,6 +17,7 @@ FINIT_MODULE, DELETE_MODULE = 313, 176  # x86-64
 PR_SET_PDEATHSIG = 1
 POLLFD, POLLIN = struct.Struct("=ihh"), 1  # poll(2)
 ADDR_NO_RANDOMIZE = 0x0040000
+RLIMIT_NOFILE, RLIMIT = 7, struct.Struct("=QQ")  # prlimit(2): soft and hard
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -86,6 +87,16 @@ def is_readable(descriptor: int) -> bool:
     (arch/um/kernel/skas/syscall.c), and `select` asks for the time, which may take some, too: this takes none."""
     asked = ctypes.create_string_buffer(POLLFD.pack(descriptor, POLLIN, 0), POLLFD.size)
     return check(libc.poll(asked, 1, 0), "poll") > 0
+
+
+def allow_open_files(most: int) -> None:
+    """Let this process, and those that it starts, have so many files open; or as many as it may."""
+    limit = RLIMIT.pack(most, most)
+    if libc.prlimit(0, RLIMIT_NOFILE, limit, None):
+        now = ctypes.create_string_buffer(RLIMIT.size)
+        check(libc.prlimit(0, RLIMIT_NOFILE, None, now), "limit of open files")
+        allowed = RLIMIT.unpack(now)[1]
+        check(libc.prlimit(0, RLIMIT_NOFILE, RLIMIT.pack(allowed, allowed), None), f"allow {allowed} open files")
 
 
 def power_off() -> None:

@@ -137,6 +137,8 @@ def settle(cpus: set[int], parent: int) -> None:
         raise OSError(f"{error}; a container forbids that unless --security-opt seccomp=unconfined is given") from None
     os.sched_setaffinity(0, cpus)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]  # what is open in the lane is open here
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @contextlib.contextmanager

@@ -61,10 +61,10 @@ def executable(file: Path, script: str) -> None:
 def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
     executable(bare_machine / "apt-get", "exit 1")
     with pytest.raises(SetupError) as caught:
-        packages.ensure(packages.Group.RUN, packages.Group.BENCH)
+        packages.ensure(packages.Group.CHECK, packages.Group.BENCH)
     assert str(caught.value).splitlines()[-1].split() == [
         *["apt-get", "install", "-y", "--no-install-recommends"],
-        *["wireless-regdb", "ns2", "g++", "libns3-dev"],
+        *["sparse", "perl", "ns2", "g++", "libns3-dev"],
     ]
 
 
@@ -88,8 +88,8 @@ def test_root_installs_after_fetching_lists(bare_machine: Path, monkeypatch: pyt
         f'case "$2" in update) : > {fetched};;\n'
         f'install) [ -e {fetched} ] || exit 100; shift 4; for p; do : > "{bare_machine}/$p"; done;; esac',
     )
-    packages.ensure(packages.Group.RUN)
-    assert packages.missing(packages.Group.RUN) == []
+    packages.ensure(packages.Group.CHECK)
+    assert packages.missing(packages.Group.CHECK) == []
 
 
 CALLED = [
@@ -132,7 +132,7 @@ def test_an_installation_that_fails_says_so(bare_machine: Path, monkeypatch: pyt
     executable(bare_machine / "env", 'shift; exec "$@"')
     executable(bare_machine / "apt-get", "exit 100")
     with pytest.raises(SetupError, match="apt-get failed"):
-        packages.ensure(packages.Group.RUN)
+        packages.ensure(packages.Group.CHECK)
 
 
 def test_a_program_of_the_administrator_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,12 +198,11 @@ def test_what_no_run_needs_is_a_hint(
 ) -> None:
     """In set-up, and to the doctor: iperf3, babeld, hostapd, iw and so on are for people. The tests install them."""
     executable(bare_machine / "apt-get", "exit 1")
-    for package in ("python3-venv", "wireless-regdb"):
-        (bare_machine / package).touch()
+    (bare_machine / "python3-venv").touch()
     monkeypatch.setattr(environment, "obtain", lambda lock_file: Path("python"))
     assert emulation.setup.prepare_environment() == Path("python")
-    assert packages.missing(packages.Group.RUN) == []
     liked = ["iperf3", "babeld", "hostapd", "wpasupplicant", "openvswitch-switch", "iw", "iproute2", "iputils-ping"]
+    liked.append("wireless-regdb")
     assert capsys.readouterr().err.split()[-len(liked) :] == liked
     found = {check.name: check for check in doctor.system_packages()}
     assert found["packages: prompt"].status is doctor.Status.HINT
@@ -213,7 +212,7 @@ def test_what_no_run_needs_is_a_hint(
 def test_the_doctor_examines_a_machine_where_nothing_was_set_up(root: Path, bare_machine: Path) -> None:
     found = {check.name: check for check in doctor.checks()}
     assert found["kernel"].status is doctor.Status.MISSING
-    assert found["packages: run"].status is doctor.Status.MISSING
+    assert found["packages: build"].status is doctor.Status.MISSING
     assert found["packages: bench"].status is doctor.Status.HINT
     assert "apt-get install" in found["packages: build"].mend
     assert not root.exists()

@@ -8,7 +8,7 @@ import click
 from emulation.cli.command import Command
 from emulation.setup import Group, kernel, prepare, prepare_stock
 
-CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.RUN, Group.BUILD)]
+CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.BUILD)]
 
 
 def callback(wanted: tuple[str, ...]) -> None:

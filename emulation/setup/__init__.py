@@ -67,7 +67,7 @@ def prepare(
     lane = kernel.find(configuration)
     all_there = lane and all(modules.find(folder, lane) for folder in (*MODULES, *folders))
     all_there = all_there and all(map(library.find, LIBRARIES))
-    packages.ensure(Group.RUN, *groups, *(() if all_there else (Group.BUILD,)))
+    packages.ensure(*groups, *(() if all_there else (Group.BUILD,)))
     lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
@@ -86,7 +86,7 @@ def prepare_stock(
     """The same for lanes of a distribution's kernel: the one of this release or path, or of "" the latest; if it is not
     to be booted, the one that runs, and what it has of our modules is not built again."""
     mend_environment()
-    packages.ensure(Group.RUN, Group.VM if boots else Group.HOST, *groups)
+    packages.ensure(Group.VM if boots else Group.HOST, *groups)
     lane = stock.obtain(wanted) if boots else stock.running()
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
@@ -100,7 +100,7 @@ def prepare_stock(
 def prepare_environment() -> Path:
     """The Python interpreter of the project's environment, which is made if it is not there. Raises SetupError."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
-        packages.ensure(Group.ENVIRONMENT, Group.RUN, Group.BUILD)
+        packages.ensure(Group.ENVIRONMENT, Group.BUILD)
     if liked := packages.missing(Group.PROMPT):
         say("some networks, scripts and people at the prompt call programs that are not installed; a run that needs "
             f"one says so first. To have them all, as root: {packages.command(liked)}")  # fmt: skip

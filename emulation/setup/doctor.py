@@ -71,7 +71,6 @@ def system_packages() -> Iterator[Check]:
     """Packages by what needs them; what would build a thing is not needed where the thing is in the cache."""
     needed = {
         Group.ENVIRONMENT: not cache.find(environment.name(LOCK_FILE)),
-        Group.RUN: True,
         Group.BUILD: not kernel.find(),
     }
     for group in Group:

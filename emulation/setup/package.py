@@ -138,7 +138,7 @@ def control(version: str, home: Path) -> str:
     suggested = [name for name in names(Group.BUILD, Group.DEBUG) if name != NO_BUILD]
     size = sum(file.lstat().st_size for file in home.rglob("*") if file.is_file())
     return CONTROL.format(
-        version=version, kilobytes=size >> 10, depends=", ".join([python.name, "libc6", *names(Group.RUN)]),
+        version=version, kilobytes=size >> 10, depends=f"{python.name}, libc6",
         recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*suggested, "wireshark"]),
     )  # fmt: skip
 

@@ -27,12 +27,11 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab, one on a distribution's kernel, one on this machine's, people
+    """What needs packages: the Python environment, a lab on a distribution's kernel, one on this machine's, people
     at the prompt, building kernel and modules, checking modules, looking at one in a debugger, the tests, the
     benchmarks."""
 
     ENVIRONMENT = "environment"
-    RUN = "run"
     VM = "vm"
     HOST = "host"
     PROMPT = "prompt"
@@ -63,11 +62,12 @@ def files(pattern: str, package: str) -> Need:
 
 
 # What some networks call, and people and their scripts. A run that calls one is refused where it is not there.
+REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring rules of their own
 BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", "ovs-vswitchd", "iw", "ip", "ping")))
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
 RUNNING = f"/lib/modules/{os.uname().release}"
-OF_STOCK = (program("modprobe", "kmod"), program("gcc"), program("make"))
+OF_STOCK = (program("modprobe", "kmod"), program("gcc"), program("make"), REGDB)
 STOCK = (
     program("qemu-system-x86_64", "qemu-system-x86"),
     program("zstd"),  # with which Linux 6.12's image is packed
@@ -78,10 +78,9 @@ STOCK = (
 
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
-    Group.RUN: (files("/lib/firmware/regulatory.db", "wireless-regdb"),),
     Group.VM: STOCK,
     Group.HOST: (*OF_STOCK, files(f"{RUNNING}/build/Makefile", f"linux-headers-{os.uname().release}")),
-    Group.PROMPT: BY_HAND,
+    Group.PROMPT: (*BY_HAND, REGDB),
     Group.BUILD: (
         program("gcc"),
         program("make"),

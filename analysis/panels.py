@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -23,6 +24,7 @@ FIRST = {"left": 0.08, "right": 0.98, "bottom": 0.1, "top": 0.96, "hspace": 0.15
 NOTE_POINTS, COLUMNS = 6.5, 18  # of the note: its size, and how many letters are an inch
 INCH_POINTS = 72
 LEADING = 1.2  # from line to line, of a letter's size
+matplotlib.rcParams["text.parse_math"] = False  # a dollar in a name is a dollar
 
 
 def panels(size: tuple[float, float], heights: Sequence[float], note: str) -> tuple[Figure, list[Axes]]:

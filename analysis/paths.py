@@ -22,6 +22,7 @@ from analysis.trace import NOBODY, Array, Kind, Outcome, Trace
 
 LONGEST = 32  # hops; of a longer path the rest is not followed
 NONE = -1
+COLUMNS = 1200  # of pixels, of a figure
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,12 @@ class Paths:
     def changes(self) -> Array:
         """The rows whose path is another than that of the packet before."""
         return np.flatnonzero(np.append(True, (self.stations[1:] != self.stations[:-1]).any(axis=1))[: self.hops.size])
+
+    def shown(self) -> "Paths":
+        """As a figure of time and hops can show them: of those over as many hops in one column of pixels, the first."""
+        column = self.time_ns * COLUMNS // max(int(self.time_ns.max(initial=0)), 1)
+        row = np.sort(np.unique(column * (LONGEST + 1) + self.hops, return_index=True)[1])
+        return Paths(self.time_ns[row], self.hops[row], self.stations[row])
 
 
 def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:

@@ -88,14 +88,14 @@ def comparisons(folder: Path) -> list[Comparison]:
     long = ("string", "--stations", STATIONS, "--rts", "full", "--seconds", LONG_S)
     study = {
         "dcflab": partial(dcflab, "rts-cts", "--seconds", SECONDS),
-        "dcflab, no figures": partial(dcflab, "rts-cts", "--seconds", SECONDS, "--no-figures"),
+        "dcflab, --figures": partial(dcflab, "rts-cts", "--seconds", SECONDS, "--figures"),
         "ns-2": partial(ns2, trace, STRATEGIES, SECONDS),
         "ns-2, trace counted": partial(ns2, trace, STRATEGIES, SECONDS, count=True),
         "ns-3, no trace": partial(ns3, peer),
     }
     one = {
         "dcflab": partial(dcflab, *long),
-        "dcflab, no figures": partial(dcflab, *long, "--no-figures"),
+        "dcflab, --figures": partial(dcflab, *long, "--figures"),
         "dcflab, no trace": partial(dcflab, *long, "--no-trace"),
         "ns-2": partial(ns2, trace, ["full"], LONG_S),
         "ns-2, trace counted": partial(ns2, trace, ["full"], LONG_S, count=True),

@@ -29,7 +29,7 @@ def comparisons(folder: Path) -> list[Comparison]:
     movement = folder / "mobile.setdest"
     moving = ("mobile", "--stations", STATIONS, "--area", "x".join(map(str, AREA)), "--vmax", VMAX)
     output(HERE.parent / "dcflab", "motion", *moving, "--seconds", LONG_S, "--out", movement)
-    quick = ("--no-figures", "--no-trace", "--window-limit", 64)
+    quick = ("--no-trace", "--window-limit", 64)
     run = (*moving, "--seconds", LONG_S, "--routing", "dsr,preset=cmu", *quick)
     string = ("string", "--rts", "full", "--seconds", STRING_S, *quick)
     ns2 = ("ns", HERE / "peers/mobile.tcl", movement, STATIONS, *AREA, "DSR", LONG_S, 1)

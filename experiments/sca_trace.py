@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A window under slow congestion avoidance: seed 003, section 4.3.4 (claim C49).
 
-Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4), window by window in `tcp.png`. The seed
-shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s; Linux starts at 10.
+Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4), window by window in its report. The
+seed shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s; Linux starts at 10.
 """
 
 from analysis.claims import Check, Claim, Of

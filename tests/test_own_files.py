@@ -199,7 +199,7 @@ def test_a_modules_parameters_are_those_that_modinfo_tells(prepared: Prepared) -
 def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Path) -> None:
     """From outside, on a topology of one's own: what is there is taken over, what is missing is run."""
     (tmp_path / "ring.py").write_text(RING.read_text())
-    varied = ["run", "ring.py", "--seconds", "1", "--vary", "rts=none,full", "--vary", "stations=4,5", "--no-figures"]
+    varied = ["run", "ring.py", "--seconds", "1", "--vary", "rts=none,full", "--vary", "stations=4,5"]
     said = dcflab(tmp_path, *varied, "--out", "runs", "--json")
     runs = Result.model_validate_json(said).runs
     assert [(run.variant, run.case) for run in runs] == [
@@ -213,7 +213,7 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
     assert [run.trace_sha256 for run in again.runs] == [run.trace_sha256 for run in runs]
     table = dcflab(tmp_path, *varied, "--resume", "runs")
     assert "goodput, kb/s" in table and "rts full" in table and table.endswith("runs/\n")
-    one = ["run", "ring.py", "--seconds", "1", "--no-figures", "--json"]
+    one = ["run", "ring.py", "--seconds", "1", "--json"]
     first = Result.model_validate_json(dcflab(tmp_path, *one, "--out", "one"))
     both = Result.model_validate_json(dcflab(tmp_path, *one, "--seeds", "1,2", "--resume", "one"))
     assert [run.seed for run in both.runs] == [1, 2] and both.runs[0] == first.runs[0]
@@ -223,10 +223,10 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
 def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) -> None:
     for file in (REMEMBERING, RATES, RING):
         (tmp_path / file.name).write_text(file.read_text())
-    assert "R1  holds" in dcflab(tmp_path, "run", "rates.py", "--no-figures", "--out", "study")
+    assert "R1  holds" in dcflab(tmp_path, "run", "rates.py", "--out", "study")
     found = json.loads(
         dcflab(tmp_path, "run", "ring.py", "--stations", "5", "--seconds", "1", "--lane", "remembering.py", "--json",
-               "--no-figures", "--out", "ring")
+               "--out", "ring")
     )  # fmt: skip
     assert (found["experiment"], found["host"]["lane"]) == ("ring", "remembering")
     assert found["host"]["kernel"].startswith("6.12")

@@ -34,7 +34,7 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path) -> None:
     assert not (home / "tests").exists() and not list(tmp_path.glob(f"{cache.SCRATCH}*"))
     before = {file: file.lstat().st_mtime_ns for file in home.rglob("*")}
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [tmp_path / "there/usr/bin/dcflab", "run", "string", "--seconds", "1", "--no-figures", "--out", "run"]
+    command = [tmp_path / "there/usr/bin/dcflab", "run", "string", "--seconds", "1", "--out", "run"]
     subprocess.run(command, cwd=tmp_path, env=variables, check=True, capture_output=True)
     assert (tmp_path / "run/result.json").exists()
     found = subprocess.run([command[0], "doctor", "--json"], env=variables, capture_output=True, text=True).stdout

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def program(*arguments: str) -> list[str]:
     """The smallest study there is."""
-    return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", "--no-figures", *arguments]
+    return [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--stations", "3", *arguments]
 
 
 def run(here: Path, *arguments: str) -> None:
@@ -39,6 +39,7 @@ def test_a_study_is_continued(tmp_path: Path) -> None:
     run(tmp_path, "--seconds", "1", "--out", "run")
     result, before = Result.model_validate_json((tmp_path / "run/result.json").read_text()), finished(tmp_path)
     assert sorted(before) == ["full-1", "none-1", "partial-1"]
+    assert not [*(tmp_path / "run").glob("*.png")]  # the report's page draws
     (tmp_path / "run/full-1/run.json").unlink()
     (tmp_path / "run/none-1/plan.json").write_text("{}")
     run(tmp_path, "--seconds", "1", "--resume", "run")
@@ -63,10 +64,8 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     assert [line.split("│")[5].strip() for line in done.stdout.splitlines() if "│ flow" in line] == ["2", "2"]
     assert "TCP retransmissions" in done.stdout
     drawn = {file.name for file in (tmp_path / "run").iterdir() if file.is_file()}
-    assert drawn == {f"{name}.{form}" for name in ("flows", "in-flight", "tcp") for form in ("svg", "png")} | {
-        "result.json",
-        "report.html",
-    }
+    names = "collisions", "flows", "goodput", "in-flight", "tcp"
+    assert drawn == {f"{name}.{form}" for name in names for form in ("svg", "png")} | {"result.json", "report.html"}
     head, _ = unpack((tmp_path / "run/report.html").read_text())
     assert head["said"] == said and head["command"].endswith("--figure-format svg --figure-format png")
     assert head["tables"][0]["rows"][0][1] in done.stdout
@@ -102,7 +101,7 @@ def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
             time.sleep(0.01)
         study.send_signal(signal.SIGINT)
         _, said = study.communicate()
-    given = "run rts-cts --stations 3 --no-figures --seconds 20000 --seeds 1,2"
+    given = "run rts-cts --stations 3 --seconds 20000 --seeds 1,2"
     assert [line for line in said.splitlines() if line] == [
         f"to continue: ./dcflab {given} --resume run",
         "dcflab: interrupted",

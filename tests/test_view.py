@@ -159,7 +159,7 @@ COUNTS = """
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
     """A station sends when a whole number of slots is over: so ends what the page derives, of nearly all attempts."""
-    options = "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--no-figures", "--out", "run"
+    options = "string", "--stations", "4", "--rts", "full", "--seconds", "3", "--out", "run"
     subprocess.run([sys.executable, "-P", "-m", "emulation", "run", *options], cwd=tmp_path, check=True,
                    env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)  # fmt: skip
     view.write_timeline(view.timeline_of(tmp_path / "run/full-1"), tmp_path / "timeline.html")
@@ -170,7 +170,7 @@ def test_what_is_derived_of_backoff_agrees_with_the_air(tmp_path: Path) -> None:
 @pytest.mark.lane
 def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
     """Of what is left in the folder, with the same numbers."""
-    command = [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--seconds", "1", "--no-figures"]
+    command = [sys.executable, "-P", "-m", "emulation", "run", "rts-cts", "--seconds", "1"]
     subprocess.run([*command, "--out", "run"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
                    env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
     file = tmp_path / "run/report.html"
@@ -180,7 +180,7 @@ def test_a_report_that_is_gone_is_made_again(tmp_path: Path) -> None:
     after, again = unpack(file.read_text())
     alike = "tables", "claims", "charts", "settings", "runs", "title"
     assert {name: before[name] for name in alike} == {name: after[name] for name in alike}
-    assert before["command"] == "./dcflab run rts-cts --seconds 1 --no-figures" and "replay" in after["command"]
+    assert before["command"] == "./dcflab run rts-cts --seconds 1" and "replay" in after["command"]
     assert all((curves[name] == again[name]).all() or np.isnan(curves[name]).any() for name in curves)
 
 
@@ -198,7 +198,6 @@ def test_stations_that_move(tmp_path: Path) -> None:
         "voice",
         "--seconds",
         "3",
-        "--no-figures",
         "--out",
         "run",
     )

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis import packed, statistics
-from analysis.figures import KINDS, as_shown
+from analysis.figures import KINDS
 from analysis.findings import Findings
-from analysis.flight import Series
 from analysis.look import LOOK
 from analysis.places import to_scale
+from analysis.report.curves import NOTHING, OverTime, curves
 from analysis.result import Result, Run
 from analysis.table import by_case, number, shown, value
-from analysis.tcp_flows import NO_SSTHRESH
-from analysis.tcp_flows import Flow as TcpFlow
 from analysis.trace import Array
 from emulation import files
 
@@ -30,21 +28,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 HERE = Path(__file__).parent
-PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "report.js")
-POINTS = 961  # of an average over time
+PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
 LEFT = ("timeline.html", "film.html", "air.pcapng", "stations.pcapng", ".")  # in the folder of a run
-MOST_FLOWS = 12  # in one figure
 MOST_SETTINGS = 400  # rows; there are more only if each station has its own
 OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
-SIDES = {"cwnd": "cwnd, segments", "ssthresh": "ssthresh, segments", "in_flight": "in flight, segments",
-         "srtt": "SRTT, ms"}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Report:
     """What a report is made of. `command`: the line that made the runs. `names` of variants and cases; `rows`: what the
-    cases are; `published`: by case, variant and path. `flights` of each variant, a seed each, and `flows`, are what
-    there is to be drawn over time."""
+    cases are; `published`: by case, variant and path; `seen`: what there is to be drawn over time."""
 
     findings: Findings
     result: Result
@@ -54,8 +47,7 @@ class Report:
     rows: str = ""
     quantities: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
-    flights: Mapping[str, Sequence[Series]] = field(default_factory=dict)
-    flows: Mapping[str, TcpFlow] = field(default_factory=dict)
+    seen: OverTime = NOTHING
 
     def write(self, path: Path) -> None:
         """Leave the file there. Raises OSError."""
@@ -75,7 +67,7 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
     """What the file says, and the columns that its figures are drawn of."""
     found, result = report.findings, report.result
     columns: dict[str, Array] = {}
-    charts = [*_bars(report), *_cases(report), *_in_flight(report, columns), *_tcp(report, columns)]
+    charts = [*_bars(report), *_cases(report), *curves(report.seen, report.names, columns)]
     return {
         "title": found.title, "said": found.said, "command": report.command, "folder": report.folder,
         "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
@@ -196,47 +188,3 @@ def _cases(report: Report) -> Iterator[dict[str, Any]]:
             lines.append({"name": report.names.get(variant, variant), "values": found, "published": theirs})
         yield {"kind": "cases", "title": label, "x": what, "cases": cases, "numbers": numbers and sorted(numbers),
                "lines": lines}  # fmt: skip
-
-
-def _in_flight(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
-    """Segments in flight: the average over a sixtieth of the time, of one seed above the counts themselves."""
-    lines = []
-    for at, (variant, flights) in enumerate(report.flights.items()):
-        air_s = min(flight.air_s for flight in flights)
-        at_s = np.linspace(0, air_s, POINTS)
-        averages = np.array([flight.average(at_s, air_s / 60) for flight in flights])
-        name = report.names.get(variant, variant)
-        if len(flights) == 1:
-            [raw] = flights
-            lines.append({"name": f"{name}, each", "x": f"raw{at}_t", "y": f"raw{at}", "steps": True,
-                          "of": at, "faint": True})  # fmt: skip
-            columns[f"raw{at}_t"], columns[f"raw{at}"] = _floats(*as_shown(raw.time_s, raw.count))
-        columns[f"flight{at}_t"], columns[f"flight{at}"] = _floats(at_s, averages.mean(axis=0))
-        lines.append({"name": name, "x": f"flight{at}_t", "y": f"flight{at}", "steps": False, "of": at})
-    if lines:
-        yield {"kind": "time", "title": "Segments in flight, DATA and ACK", "unit": "segments", "lines": lines}
-
-
-def _tcp(report: Report, columns: dict[str, Array]) -> Iterator[dict[str, Any]]:
-    """What the senders of the first seed's runs did."""
-    flows = list(report.flows.items())[:MOST_FLOWS]
-    for side, said in SIDES.items():
-        lines = []
-        for at, (name, flow) in enumerate(flows):
-            values = {
-                "cwnd": flow.cwnd, "in_flight": flow.in_flight,
-                "srtt": np.where(flow.srtt_us > 0, flow.srtt_us / 1000, np.nan),
-                "ssthresh": np.where(flow.ssthresh == NO_SSTHRESH, np.nan, flow.ssthresh),
-            }[side]  # fmt: skip
-            edges = np.append(np.asarray(values, float), np.asarray(values, float)[-1:])
-            time_s, shown = as_shown(flow.time_ns / 1e9, edges[: flow.time_ns.size])
-            key = f"{side}{at}"
-            columns[f"{key}_t"], columns[key] = _floats(time_s, shown)
-            lines.append({"name": name, "x": f"{key}_t", "y": key, "steps": True, "of": at})
-        if lines:
-            title, _, unit = said.partition(", ")
-            yield {"kind": "time", "title": f"TCP: {title}", "unit": unit, "lines": lines}
-
-
-def _floats(*columns: Array) -> list[Array]:
-    return [column.astype("<f4") for column in columns]

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report's figures: bars of HTML; curves by uPlot, of which all over time keep the same part.
+// The report's figures but those over time, which `curves.js` draws: bars of HTML; quantities over cases by uPlot.
 "use strict";
-
-const curves = [];  // uPlot's, over time
 
 const whole = (n) => n.toLocaleString("en", { maximumFractionDigits: Math.abs(n) >= 100 ? 0 : 2 });
 
@@ -12,7 +10,8 @@ function bars(chart) {
   for (const [at, { name, parts, total, said, published, theirs }] of chart.stacks.entries()) {
     const bar = tag("div", { class: "bar", title: parts.map(([of, n]) => `${of}: ${whole(n)}`).join("\n") });
     parts.forEach(([, n], part) => bar.append(tag("i", { style: `width:${share(n)};background:${shades[parts.length > 1 ? part : at % shades.length]}` })));
-    if (total[1] !== null) bar.append(tag("u", { style: `left:${share(Math.max(0, total[0] - total[1]))};width:${share(2 * total[1])}` }));
+    const low = Math.max(0, total[0] - total[1]);
+    if (total[1] !== null) bar.append(tag("u", { style: `left:${share(low)};width:${share(total[0] + total[1] - low)}` }));
     bar.append(tag("b", { style: total[1] === null ? null : `padding-left:calc(${share(total[1])} + 8px)` }, said));
     const both = tag("div", { role: "listitem", "aria-label": `${name}: ${said} ${chart.unit}` }, bar);
     if (published !== null && published !== undefined)
@@ -27,40 +26,6 @@ function bars(chart) {
 function styled() {
   const of = getComputedStyle(document.documentElement), ink = of.getPropertyValue("--quiet").trim(), faint = of.getPropertyValue("--faint").trim();
   return { stroke: ink, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
-}
-
-function curve(chart, place, column) {
-  const tables = chart.lines.map(({ x, y }) => [column[x], Array.from(column[y], (n) => Number.isNaN(n) ? null : n)]);
-  const data = uPlot.join(tables, tables.map(() => [1]));
-  const series = chart.lines.map((line) => ({
-    label: line.name, stroke: shades[line.of % shades.length] + (line.faint ? "66" : ""), width: line.faint ? 1 : 1.6,
-    spanGaps: true, points: { show: false }, show: !line.faint || chart.lines.length <= 4,
-    paths: line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
-    value: (_, n) => n === null || n === undefined ? "–" : whole(n) }));
-  const axis = styled();
-  return new uPlot({
-    width: place.clientWidth, height: 230, cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false, setScale: true } },
-    scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.06 || 1] } },
-    series: [{ label: "time, s", value: (_, s) => s === null || s === undefined ? "–" : s.toFixed(3) }, ...series],
-    axes: [{ ...axis, label: "time, s", labelSize: 20, size: 34 }, { ...axis, label: chart.unit, labelSize: 20, size: 52 }],
-    hooks: { setScale: [(from, key) => { if (key === "x") together(from); }] },
-  }, data, place);
-}
-
-// Where one was zoomed to, all are.
-let going = false;
-function together(from) {
-  if (going) return;
-  going = true;
-  const { min, max } = from.scales.x;
-  for (const each of curves) if (each !== from) each.setScale("x", { min, max });
-  going = false;
-}
-
-function all() {
-  going = true;
-  for (const each of curves) each.setScale("x", { min: each.data[0][0], max: each.data[0][each.data[0].length - 1] });
-  going = false;
 }
 
 // A quantity over cases. Numbers are to scale, and lines lead from one to the next; what is none is a place with a dot

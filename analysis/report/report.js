@@ -45,17 +45,18 @@ function figures() {
   element("figures").querySelector(".charts")?.remove();
   const grid = tag("div", { class: "charts" });
   element("figures").append(grid);
+  extent = extentOf(run.charts, run.column);
   const places = [];  // all have theirs before the first is drawn, as wide as that then is
   for (const chart of run.charts) {
     if (chart.kind === "bars") { grid.append(bars(chart)); continue; }
     const place = tag("div");
-    grid.append(tag("div", { class: `chart ${chart.kind === "time" ? "long" : ""}` }, tag("h3", {}, chart.title), place));
+    grid.append(tag("div", { class: `chart ${chart.kind === "cases" ? "" : "long"}` }, tag("h3", {}, chart.title), ...keys(chart), place));
     places.push([chart, place]);
   }
   for (const [chart, place] of places) {
-    const made = chart.kind === "time" ? curve(chart, place, run.column) : cases(chart, place);
+    const made = (chart.kind === "time" ? curve : chart.kind === "spans" ? spans : cases)(chart, place, run.column);
     plots.push(made);
-    if (chart.kind === "time") curves.push(made);
+    if (chart.kind !== "cases") curves.push(made);
   }
 }
 

@@ -15,6 +15,8 @@ from emulation import lanes
 from emulation.lanes import CHECKOUT, Clock, Lane
 from emulation.play.errors import Misuse
 
+FORMATS = ("png", "svg", "pdf")  # of figures; the first is the usual one
+
 
 class Option(click.Option):
     """An option of a group, under whose title the help has it."""
@@ -124,19 +126,35 @@ def jobs() -> click.Option:
     return click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]")
 
 
-def figures() -> click.Option:
-    return click.Option(["--figures/--no-figures"], default=True,
-                        help="draw figures into the run folder  [default: --figures]")  # fmt: skip
-
-
 def film() -> click.Option:
     return click.Option(["--film"], is_flag=True, help="make a film of each run, of the first seed, for a browser")
 
 
 def formats() -> click.Option:
-    drawn = click.Choice(["png", "svg", "pdf"])
-    return click.Option(["--figure-format", "formats"], type=drawn, multiple=True, default=["png"], show_default=True,
-                        help="what figures are drawn as; repeat it for several")  # fmt: skip
+    return click.Option(["--figure-format", "formats"], type=click.Choice(FORMATS), multiple=True,
+                        help=f"what figures are drawn as; repeat it for several  [default: {FORMATS[0]}]")  # fmt: skip
+
+
+def pictures() -> list[click.Option]:
+    """Whether figures are drawn beside the report, whose page draws them itself, and as what: `formats`, empty if they
+    are not."""
+    asked = click.Option(["--figures/--no-figures"], default=None, expose_value=False, is_eager=True, callback=_asked,
+                         help="draw the report's figures as files, too; ./dcflab figures RUN does it later  "
+                              "[default: --no-figures, but with --figure-format]")  # fmt: skip
+    of = formats()
+    of.callback = _formats
+    return [asked, of]
+
+
+def _asked(ctx: click.Context, parameter: click.Parameter, wanted: bool | None) -> None:
+    ctx.meta["dcflab.figures"] = wanted
+
+
+def _formats(ctx: click.Context, parameter: click.Parameter, formats: tuple[str, ...]) -> tuple[str, ...]:
+    wanted = ctx.meta["dcflab.figures"]
+    if wanted is False:
+        return ()
+    return formats or (FORMATS[:1] if wanted else ())
 
 
 def resume() -> click.Option:

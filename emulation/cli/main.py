@@ -26,6 +26,7 @@ from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure, Misuse
 
 CONFIGURATIONS = (".cfg", ".conf")  # of wmediumd
+DRAWING = "--figure"  # how the options begin that ask for figures
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
 
@@ -47,9 +48,13 @@ class What(Group):
     draws, kinds = True, {"topology": TOPOLOGY, "study": STUDY}
 
     def invoke(self, ctx: click.Context) -> Any:
-        from emulation.play.drawing import ahead
+        if (
+            self.draws
+            and any(word.startswith(DRAWING) for word in ctx.args)
+            and not {*ctx.help_option_names} & {*ctx.args}
+        ):
+            from emulation.play.drawing import ahead
 
-        if self.draws and not {"--no-figures", *ctx.help_option_names} & {*ctx.args}:
             ctx.with_resource(ahead())
         return super().invoke(ctx)
 
@@ -232,8 +237,8 @@ def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
 
 
 cli = Files(
-    *("bench", "claims", "dask", "docs", "doctor", "export", "film", "lab", "mediumd", "mn", "package", "python"),
-    *("replay", "results", "setup", "taps", "test", "view"),
+    *("bench", "claims", "dask", "docs", "doctor", "export", "figures", "film", "lab", "mediumd", "mn"),
+    *("package", "python", "replay", "results", "setup", "taps", "test", "view"),
     help="Emulated 802.11 stations with the real Linux TCP stack and an exact DCF, in virtual time.",
     examples=["run rts-cts", "run string --stations 7 --rts full", "shell string --stations 3", "doctor"],
     params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=say_version,

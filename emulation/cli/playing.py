@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from emulation import lanes
-from emulation.cli.command import as_json, figures, film, formats, jobs, lane, out, resume, seeds
+from emulation.cli.command import as_json, film, jobs, lane, out, pictures, resume, seeds
 from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome, Task, name_of
 from emulation.play.session import new_folder
@@ -27,9 +27,8 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         out(),
         as_json("result.json instead of tables"),
         jobs(),
-        figures(),
+        *pictures(),
         film(),
-        formats(),
         *lane(default_lane),
         resume(),
     ]

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import experiments
 from analysis import shapes
 from analysis.findings import NOT_TESTED, Findings, Judged
+from analysis.report.curves import NOTHING, OverTime
 from analysis.result import Result, Run, read
 from analysis.table import Published, conditions, flags, scaled
 from emulation.cli.options import asked_for
 from emulation.cli.playing import command_line
 from emulation.files.foreign import reading
 from emulation.play import traces
+from emulation.play.drawing import Artist
 from emulation.play.errors import Failure
 from emulation.play.run import Outcome, name_of
 from emulation.specification import flat, flatten
@@ -28,9 +30,9 @@ from experiments import Study
 if TYPE_CHECKING:
     from analysis.flight import Series as Counts
     from analysis.report import Report
-    from analysis.tcp_flows import Flow as TcpFlow
 
 REPORT, RESULT = "report.html", "result.json"
+BULK = "bulk"
 LONGEST = 60  # of an option, in a title
 # Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air it is
 # run, what is recorded, and what is at hand.
@@ -39,29 +41,19 @@ FREE = {*Measurement.model_fields, *DRAWS, "like", *(name for rules in LIKE.valu
         "modules", "plugins", "unreachable"} - {"recorders"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class OverTime:
-    """What there is to be drawn over time: segments in flight of all seeds, by variant, and what TCP's senders did, of
-    the first seed, by what to call them; of several cases nothing."""
-
-    flights: Mapping[str, Sequence[Counts]]
-    flows: Mapping[str, TcpFlow]
-
-
-def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str]) -> OverTime:
-    """Of runs that are over, in this folder."""
-    flights: dict[str, list[Counts]] = {}
+def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str], also_bulk: bool = True) -> OverTime:
+    """What there is to be drawn over time of runs that are over, in this folder; of several cases nothing. `also_bulk`:
+    how flows stood that are all of kind `bulk`, too."""
     if len({outcome.run.case for outcome in outcomes}) > 1:
-        return OverTime({}, {})
+        return NOTHING
+    flights: dict[str, list[Counts]] = {}
     for outcome in outcomes:
         if outcome.flight:
             flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
-    return OverTime(flights, flows_of(first_seed(outcomes), folder, names))
-
-
-def first_seed(outcomes: Sequence[Outcome]) -> list[Run]:
-    """The runs of the first."""
-    return [outcome.run for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
+    first = [outcome for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
+    runs = [outcome.run for outcome in first]
+    samples = samples_of(runs, folder, names) if also_bulk or any(flow.kind != BULK for flow in runs[0].flows) else {}
+    return OverTime(flights, flows_of(runs, folder, names), samples, *routes_of(first, folder, names), runs[0].air_s)
 
 
 def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
@@ -160,8 +152,7 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
 
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
-    return Report(findings, result, command_line(), str(folder), study.names, study.rows, quantities, published,
-                  seen.flights, seen.flows)  # fmt: skip
+    return Report(findings, result, command_line(), str(folder), study.names, study.rows, quantities, published, seen)
 
 
 def report_again(folder: Path) -> Report:
@@ -180,12 +171,12 @@ def report_again(folder: Path) -> Report:
         said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
         if result.experiment in experiments.names():
             study = experiments.find(result.experiment)
-            seen = over_time(outcomes, folder, study.names)
+            seen = over_time(outcomes, folder, study.names, also_bulk=False)
             made = report_of(study, findings_of(study, result, said), result, folder, seen)
             return replace(made, command=again)
         seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
         quantities = of_runs(result.runs)
-        return Report(findings, result, again, str(folder), {}, "", quantities, {}, seen.flights, seen.flows)
+        return Report(findings, result, again, str(folder), quantities=quantities, seen=seen)
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
@@ -196,6 +187,52 @@ def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dic
             for name, flow in traces.tcp_flows(*left(run, folder)).items():
                 found[called(run, runs, names, name)] = flow
     return found
+
+
+def samples_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
+    """How flows stood over time, as far as the folder has it."""
+    from analysis import flow_series
+
+    kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
+    several = len(set(kinds.values())) > 1
+    return {
+        called(run, runs, names, flow) + f" {kinds.get(flow, '')}" * several: series
+        for run in runs
+        if run.flows and there(run, folder)
+        for flow, series in flow_series.read(folder / name_of(run) / flow_series.FILE).items()
+    }
+
+
+def routes_of(
+    first: Sequence[Outcome], folder: Path, names: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same of routes, and the paths that packets took; and when control packets were sent, of one run by kind, of
+    several by what to call these."""
+    runs = [outcome.run for outcome in first]
+    found: dict[str, Any] = {}
+    control: dict[str, Any] = {}
+    for outcome in first:
+        run = outcome.run
+        if not run.routing or not there(run, folder):
+            continue
+        if routing := outcome.routing or traces.routing(*left(run, folder)):
+            for name, routes in routing.routes.items():
+                found[called(run, runs, names, name)] = routes, routing.paths.get(name)
+            if len(runs) > 1:
+                all_kinds = [at for times in routing.control_s.values() for at in times.tolist()]
+                control[names.get(run.variant, run.variant)] = all_kinds
+            else:
+                control.update(routing.control_s)
+    return found, control
+
+
+def draw(asked: Artist, report: Report, folder: Path, formats: Sequence[str]) -> None:
+    """Begin to draw its figures into this folder."""
+    from analysis.report.pictures import pictures
+
+    for figure, arguments in pictures(report, folder, formats):
+        asked(figure, *arguments)
+    asked.begin()
 
 
 def there(run: Run, folder: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from analysis.result import Script
-from emulation.cli.command import Command, as_json, figures, formats, lane, out, seeds
+from emulation.cli.command import Command, as_json, lane, out, pictures, seeds
 from emulation.cli.playing import say_speed
 from emulation.cli.terminal import at_terminal
 from emulation.lanes import Lane, Listener
@@ -26,7 +26,7 @@ def command(path: str) -> click.Command:
     """The command of a script."""
 
     def callback(
-        seeds: list[int], out: Path | None, as_json: bool, figures: bool, formats: Sequence[str], lane: Lane,
+        seeds: list[int], out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane,
         modules: tuple[str, ...], arguments: tuple[str, ...],
     ) -> None:  # fmt: skip
         if not Path(path).is_file():
@@ -36,14 +36,14 @@ def command(path: str) -> click.Command:
             script,
             out,
             as_json,
-            formats if figures else (),
+            formats,
             lane,
             Listener(line=lambda line: click.echo(line, err=True)) if as_json else at_terminal(),
         )
 
     params = [
         seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
-        figures(), formats(), *lane(), modules(),
+        *pictures(), *lane(), modules(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
     return Command(path, params=params, callback=callback, help="Run a script of your own inside a lane.")
@@ -72,10 +72,10 @@ def play_in(
     from emulation.cli.topology import show
     from emulation.play.script import play_script
 
-    with artist() if formats else nullcontext() as draw:
+    with artist() if formats else nullcontext() as asked:
         found = play_script(lab, script, folder, listener, name)
         if found.result:
-            show(name, found.result, found.outcomes, folder, draw, formats, as_json, {})
+            show(name, found.result, found.outcomes, folder, asked, formats, as_json, {})
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

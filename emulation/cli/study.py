@@ -18,36 +18,21 @@ from typing import Any
 import click
 
 import experiments
-from analysis.result import Result, Run
 from analysis.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
-from emulation.cli.reporting import (
-    REPORT,
-    OverTime,
-    called,
-    findings_of,
-    first_seed,
-    left,
-    over_time,
-    published_for,
-    report_of,
-)  # fmt: skip
+from emulation.cli.reporting import REPORT, draw, findings_of, over_time, report_of
 from emulation.lanes import Lane
-from emulation.play import traces
-from emulation.play.drawing import Artist, artist
-from emulation.play.run import Outcome, Task, name_of
+from emulation.play.drawing import artist
+from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, play_with_progress, provide_for
 from emulation.play.store import Store
 from emulation.specification import Specification
 from experiments import Study
 from topologies import Network
 
-Say = Callable[[Sequence[Run]], str]  # under what they were made
-BULK = "bulk"
 MOST_NAMES = 12  # of cases, in a line for people
-MOST_FLOWS = 12  # in one figure
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 
 
@@ -112,14 +97,14 @@ def command(name: str) -> click.Command:
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
     params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
-                f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --no-figures --json"]  # fmt: skip
+                f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --json"]  # fmt: skip
     return Command(name, examples, params=params, callback=partial(run, study),
                    help="\n\n".join(filter(None, (study.title, cost(study)))))  # fmt: skip
 
 
 def run(
     study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    figures: bool, film: bool, formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
+    formats: Sequence[str], film: bool, lane: Lane, only_variants: tuple[str, ...] = (),
     only_cases: tuple[str, ...] = (), network: Network | None = None, usual: Mapping[str, Any] = MappingProxyType({}),
     **given: Any,
 ) -> None:  # fmt: skip
@@ -133,27 +118,26 @@ def run(
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
     began = time.monotonic()
-    with artist() if figures else nullcontext() as draw:
+    with artist() if formats else nullcontext() as asked:
         with to_continue(folder):
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
         with suppress(OSError):  # a sweep would find them there, but nothing hangs on it
             remember(outcomes)
         result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        say = partial(conditions, options=shown(study.options, given))
-        seen = over_time(outcomes, folder, study.names)
-        if draw:
-            draw_study(draw, study, result, outcomes, folder, formats, say, seen)
-            draw.begin()
-        findings = findings_of(study, result, say(result.runs))
+        seen = over_time(outcomes, folder, study.names, also_bulk=False)
+        findings = findings_of(study, result, conditions(result.runs, shown(study.options, given)))
+        report = report_of(study, findings, result, folder, seen)
+        if asked:
+            draw(asked, report, folder, formats)
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
         else:
             findings.show()
-        report_of(study, findings, result, folder, seen).write(folder / REPORT)
+        report.write(folder / REPORT)
     if film:
         make_films(folder, outcomes, not as_json)
-        report_of(study, findings, result, folder, seen).write(folder / REPORT)  # which leads to them
+        report.write(folder / REPORT)  # which leads to them
     if resume and not as_json:  # only now are the figures there
         click.echo(f"{folder}/")
     elif not as_json:
@@ -198,92 +182,3 @@ def shown(*options: Mapping[str, object]) -> dict[str, object]:
     """The options under which runs were made that make a difference to what they found; the duration is said anyway."""
     given = {name: value for each in options for name, value in each.items() if value is not None}
     return {name: value for name, value in given.items() if name not in UNSAID}
-
-
-def draw_study(
-    draw: Artist, study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path,
-    formats: Sequence[str], say: Say, seen: OverTime,
-) -> None:  # fmt: skip
-    """The figures of a study. Of several cases, each quantity over the cases; of one, goodput and collisions, and those
-    of any runs."""
-    from analysis import figures
-    from analysis.table import of_quantity, values
-    from analysis.table import shown as of_table
-
-    runs, names = result.runs, dict(study.names)
-    published, _ = published_for(study, result)
-    said = say(runs)
-    if len({run.case for run in runs}) > 1:
-        for path, label in of_table(study.quantities, runs, published).items():
-            for form in formats:
-                draw(figures.over_cases, folder / f"{path}.{form}", values(runs, path), label, study.rows, names,
-                     of_quantity(published, path), said)  # fmt: skip
-        return
-    draw_runs(draw, outcomes, folder, formats, say, names, seen)
-    case, segments = runs[0].case, "goodput_segments"
-    theirs = of_quantity(published, segments).get(case)
-    lost = {kind: values(runs, f"col.{kind}")[case] for kind in (*figures.KINDS, "total")}
-    for form in formats:
-        draw(figures.goodput, folder / f"goodput.{form}", values(runs, segments)[case], theirs, names, said)
-        draw(figures.collisions, folder / f"collisions.{form}", lost, names, False, said)
-
-
-def draw_runs(
-    draw: Artist, outcomes: Sequence[Outcome], folder: Path, formats: Sequence[str], say: Say,
-    names: Mapping[str, str], seen: OverTime, also_bulk: bool = False,
-) -> None:  # fmt: skip
-    """Segments in flight, of all seeds, and, of the first, TCP's windows, flows of several kinds over time, and the
-    routes that were found."""
-    from analysis import figures
-
-    first = first_seed(outcomes)
-    series = series_of(first, folder, names, also_bulk)
-    ways, control_s = routes_of(first, folder, names)
-    said = say([outcome.run for outcome in outcomes])
-    for form in formats:
-        if seen.flights:
-            draw(figures.in_flight, folder / f"in-flight.{form}", seen.flights, dict(names), said)
-        if seen.flows:
-            draw(figures.tcp_flows, folder / f"tcp.{form}", *some(seen.flows, say(first)))
-        if series:
-            draw(figures.flows, folder / f"flows.{form}", *some(series, say(first)))
-        if ways:
-            shown_ways, only = some(ways, say(first))
-            draw(figures.routes, folder / f"routes.{form}", shown_ways, control_s, first[0].air_s, only)
-
-
-def some(flows: Mapping[str, Any], said: str) -> tuple[dict[str, Any], str]:
-    """As many flows as one figure has room for, and what to say below it."""
-    only = f"; {MOST_FLOWS} of {len(flows)} flows" if len(flows) > MOST_FLOWS else ""
-    return dict(list(flows.items())[:MOST_FLOWS]), said + only
-
-
-def series_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str], also_bulk: bool) -> dict[str, Any]:
-    """How flows stood over time; of runs that have flows of kind `bulk` only, if that is wanted."""
-    from analysis import flow_series
-
-    kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
-    several = len(set(kinds.values())) > 1
-    return {
-        called(run, runs, names, flow) + f" {kinds[flow]}" * several: series
-        for run in runs
-        if run.flows and (also_bulk or any(flow.kind != BULK for flow in run.flows))
-        for flow, series in flow_series.read(folder / name_of(run) / flow_series.FILE).items()
-    }
-
-
-def routes_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same of routes, and the paths that packets took; and when control packets were sent, of one run by kind, of
-    several by what to call these."""
-    found: dict[str, Any] = {}
-    control: dict[str, Any] = {}
-    for run in runs:
-        if run.routing and (routing := traces.routing(*left(run, folder))):
-            for name, routes in routing.routes.items():
-                found[called(run, runs, names, name)] = routes, routing.paths.get(name)
-            if len(runs) > 1:
-                all_kinds = [at for times in routing.control_s.values() for at in times.tolist()]
-                control[names.get(run.variant, run.variant)] = all_kinds
-            else:
-                control.update(routing.control_s)
-    return found, control

@@ -19,12 +19,13 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
+from analysis.report.curves import NOTHING
 from analysis.result import Run
 from analysis.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
 from emulation.cli.options import options_of
-from emulation.cli.reporting import REPORT, OverTime, findings_of, report_of
+from emulation.cli.reporting import REPORT, findings_of, report_of
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.lanes import Lane
 from emulation.play import trust
@@ -175,7 +176,7 @@ def sweep(
             findings = findings_of(found, of_alike, conditions(alike, study.shown(found.options, given)))
             if not as_json:
                 findings.show()
-            report_of(found, findings, of_alike, folder, OverTime({}, {})).write(folder / REPORT)
+            report_of(found, findings, of_alike, folder, NOTHING).write(folder / REPORT)
     going.store.prune()
     if failed := going.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")

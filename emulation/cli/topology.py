@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, command_line, folder_for, make_films, of_runs, say_speed, to_continue
-from emulation.cli.reporting import REPORT, findings_of_runs, over_time
+from emulation.cli.reporting import REPORT, draw, findings_of_runs, over_time
 from emulation.lanes import Lane
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
@@ -53,7 +52,7 @@ def command(name: str) -> click.Command:
 
 def run(
     title: str, what: str | topologies.Network, *, seeds: list[int], out: Path | None, resume: Path | None,
-    as_json: bool, jobs: int | None, figures: bool, film: bool, formats: Sequence[str], lane: Lane,
+    as_json: bool, jobs: int | None, formats: Sequence[str], film: bool, lane: Lane,
     usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
     """Run one network, of a topology by its name or itself, under each seed; with the options that were `given`, and
@@ -65,12 +64,12 @@ def run(
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, title)
     began = time.monotonic()
-    with artist() if figures else nullcontext() as draw:
+    with artist() if formats else nullcontext() as asked:
         with to_continue(folder) if len(tasks) > 1 else nullcontext():
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
         wall_s = time.monotonic() - began
         result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        report = show(title, result, outcomes, folder, draw, formats, as_json, study.shown(given))
+        report = show(title, result, outcomes, folder, asked, formats, as_json, study.shown(given))
     if film:
         make_films(folder, outcomes, not as_json)
         report.write(folder / REPORT)  # which leads to them
@@ -81,7 +80,7 @@ def run(
 
 
 def show(
-    title: str, result: Result, outcomes: Sequence[Outcome], folder: Path, draw: Artist | None,
+    title: str, result: Result, outcomes: Sequence[Outcome], folder: Path, asked: Artist | None,
     formats: Sequence[str], as_json: bool, options: Mapping[str, object],
 ) -> Report:  # fmt: skip
     """Draw the figures of runs that are no study's, print their tables, or result.json, and leave their report."""
@@ -89,15 +88,13 @@ def show(
     from analysis.table import conditions
 
     runs = result.runs
-    seen = over_time(outcomes, folder, {})
-    if draw:
-        study.draw_runs(draw, outcomes, folder, formats, partial(conditions, options=options), {}, seen, True)
-        draw.begin()
     findings = findings_of_runs(title, runs, conditions(runs, options))
+    report = Report(findings, result, command_line(), str(folder), seen=over_time(outcomes, folder, {}))
+    if asked:
+        draw(asked, report, folder, formats)
     if as_json:
         click.echo((folder / "result.json").read_text(), nl=False)
     else:
         findings.show()
-    report = Report(findings, result, command_line(), str(folder), flights=seen.flights, flows=seen.flows)
     report.write(folder / REPORT)
     return report

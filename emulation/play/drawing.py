@@ -75,7 +75,7 @@ def _named() -> Iterator[None]:
     try:
         yield
     except (ChildProcessError, BrokenPipeError):
-        raise ChildProcessError("a process that draws was killed; --no-figures does without") from None
+        raise ChildProcessError("a process that draws was killed; ./dcflab figures RUN draws again") from None
 
 
 def _studio(parent: Parent) -> None:

@@ -51,10 +51,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run, and its segments in flight (None without a trace, or if some are encrypted)."""
+    """One run, its segments in flight (None without a trace, or if some are encrypted), and what routing did, as far as
+    figures show it (None without a protocol, or if it is to be read again)."""
 
     run: Run
     flight: Flight | None
+    routing: traces.Routing | None = None
 
 
 class Finished(BaseModel):
@@ -147,7 +149,7 @@ def take(
     half = where / f"{FINISHED}.new"
     files.write(half, Finished(run=run).model_dump_json())
     half.rename(where / FINISHED)
-    return Outcome(run, kept.flight if kept else None)
+    return Outcome(run, kept.flight if kept else None, routing.shown() if routing else None)
 
 
 def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:

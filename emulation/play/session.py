@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A session: set up what is missing, make a run folder, play, and leave result.json.
 
-A run folder holds `result.json`, one subfolder a run (plan, what the lane left, the air's pcapng), and figures.
+A run folder holds `result.json`, one subfolder a run (plan, what the lane left, the air's pcapng), and the report.
 A study that was interrupted, or that is to have more seeds, is continued in its folder: only what is missing is run.
 """
 

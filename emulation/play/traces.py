@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -171,6 +171,10 @@ class Routing:
     def of_flows(self, tcp: Mapping[str, Flow]) -> dict[str, RouteSummary]:
         """Each flow's summary, by name; `tcp` is what its sender did, where that is known."""
         return {name: of.summary(self.paths.get(name), tcp.get(name)) for name, of in self.routes.items()}
+
+    def shown(self) -> Routing:
+        """As far as a figure can show it."""
+        return replace(self, paths={name: of.shown() for name, of in self.paths.items()})
 
 
 def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: Seen | None = None) -> Routing | None:

@@ -13,11 +13,16 @@ from browser import CHROMIUM, look
 
 from analysis import report
 from analysis.claims import Claim, judge, order
+from analysis.figures import OVER_TIME
 from analysis.findings import NOT_TESTED, Findings, Judged
 from analysis.flight import Series
 from analysis.packed import unpack
+from analysis.paths import Paths
 from analysis.report import HERE, PROGRAMS, Report, page
+from analysis.report.curves import OverTime
+from analysis.report.pictures import drawings
 from analysis.result import Host, Result, Run, Setting
+from analysis.routes import NO_ROUTE, Routes
 from analysis.table import QUANTITIES, number, shown, study_tables, value
 from analysis.tcp_flows import NO_SSTHRESH, Flow
 
@@ -51,7 +56,7 @@ def made() -> Report:
     flights = {
         name: [Series(np.arange(1200) / 10, np.arange(1200) % n, 120.0)] for name, n in (("full", 7), ("none", 9))
     }
-    return made_of(sample_runs.study(), flights=flights, flows={"Full": flow(), "No": flow()})
+    return made_of(sample_runs.study(), seen=OverTime(flights, {"Full": flow(), "No": flow()}))
 
 
 def test_the_file(made: Report) -> None:
@@ -196,12 +201,62 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
     ]
     assert "a <study>" in said["text"] and "flow1 died" in said["text"] and "goodput: <No> > Partial" in said["text"]
     assert "./dcflab run study" in said["text"] and "net.ipv4.tcp_sack" in said["text"]
-    assert said["curves"] == said["again"] == 5 and said["bars"] == 2 and said["drawn"]
-    assert said["zoomed"] == [[10, 20]] * 5 and all(said["all"])
+    assert said["curves"] == said["again"] == 6 and said["bars"] == 2 and said["drawn"]
+    assert said["zoomed"] == [[10, 20]] * 6 and all(said["all"])
     assert said["themes"] == ["light", "dark"] and said["wide"][0] <= said["wide"][1]
     assert said["links"] == ["full-1/air.pcapng", "full-1/", "none-1/film.html", "none-1/air.pcapng", "none-1/"]
     for command in ("view", "film"):  # of what is not there
         assert f"./dcflab {command} {tmp_path}/runs/full-1" in said["text"]
+
+
+def routed() -> OverTime:
+    """Two seeds in flight, a voice flow, and one with a route now and then."""
+    known = Routes(np.array([0, 10, 30, 120]) * 10**9, np.array([2, NO_ROUTE, 3]), np.zeros((0, 2), np.int64), 1, 1, 1)
+    took = Paths(np.arange(5) * 10**9, np.full(5, 2), np.zeros((5, 3), np.int64))
+    sampled = {name: np.full(3, np.nan) for name, _ in OVER_TIME} | {"time_s": np.arange(3.0), "delay_ms": np.ones(3)}
+    both = [Series(np.arange(1200) / 10, np.arange(1200) % n, 120.0) for n in (7, 9)]
+    return OverTime({"full": both}, {"one": flow()}, {"voice": sampled}, {"one": (known, took)},
+                    {"RREQ": np.arange(9.0)}, 120.0)  # fmt: skip
+
+
+def test_what_there_is_over_time() -> None:
+    """All that is drawn as files is in the page: intervals, what was lost, phases, samples, routes and their cost."""
+    made = made_of(sample_runs.study(), seen=routed())
+    head, column = unpack(page(made))
+    charts = {chart["title"]: chart for chart in head["charts"]}
+    [line] = charts["Segments in flight, DATA and ACK"]["lines"]
+    low, high = (column[name] for name in line["band"])
+    assert (low <= column[line["y"]] + 1e-3).all() and (low < high).any()
+    marks = {mark["what"]: column[mark["x"]].tolist() for mark in charts["TCP: cwnd"]["marks"]}
+    assert marks == {"fast retransmit": [2], "retransmission timeout": [5]}
+    [row] = charts["TCP: phases"]["rows"]
+    spans = zip(*(column[row[name]].tolist() for name in ("begin", "end", "state")), strict=True)
+    assert [*spans] == [(0, 1, 0), (1, 2, 1), (2, 4, 2), (4, 120, 3)]
+    [route] = charts["Routes: without one"]["rows"]
+    assert [column[route[name]].tolist() for name in ("begin", "end")] == [[10], [30]]
+    assert charts["Flows: delay"]["unit"] == "ms" and "Flows: SRTT" not in charts
+    length, dots = charts["Routes: length"]["lines"]
+    assert np.nanmax(column[length["y"]]) == 3 and dots["dots"] and column[dots["y"]].size == 5
+    assert charts["Routing: control packets"]["lines"][0]["name"] == "RREQ"
+    drawn = [name for _, name, _ in drawings(made)]
+    assert drawn == ["in-flight", "tcp", "flows", "routes", "goodput", "collisions"]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
+def test_a_browser_shows_what_there_is_over_time(tmp_path: Path) -> None:
+    """All to one scale, in both themes: bands, marks, rows of spans and dots are where their times are."""
+    said = look(page(made_of(sample_runs.study(), seen=routed())), """
+      await when(() => run && run.ready_ms);
+      said.extents = curves.map((u) => [u.scales.x.min, u.scales.x.max]);
+      const u = curves[run.charts.filter((c) => c.kind !== "bars").findIndex((c) => c.title === "TCP: phases")];
+      const [x, y] = [u.valToPos(61, "x", true), u.valToPos(0, "y", true) + 4].map(Math.round);
+      said.waits = [...u.ctx.getImageData(x, y, 1, 1).data];
+      press("d");
+      await turn();
+      said.keys = [...document.querySelectorAll("#figures .key")].map((each) => each.innerText);
+    """, tmp_path, "#theme=light")  # fmt: skip
+    assert said["extents"] == [[0, 120]] * 10 and said["waits"] == [0xC0, 0x39, 0x2B, 255]
+    assert {"waiting for the RTO", "▼ retransmission timeout"} <= {*said["keys"]}
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")

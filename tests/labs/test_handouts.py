@@ -94,7 +94,7 @@ def quickly(words: list[str]) -> list[str]:
     if words[0] == "run":
         several = {at + 1 for at, word in enumerate(words) if word == "--vary"}
         words = [some(word) if at in several else word for at, word in enumerate(words)]
-        return [*words, "--seconds", str(SECONDS), "--no-figures"]
+        return [*words, "--seconds", str(SECONDS)]
     return [*words, "--no-open"] if words[0] == "view" else words
 
 

@@ -16,14 +16,13 @@ import pytest
 
 from analysis import export, figures, load, tally, taps
 from analysis.report import content
+from analysis.report.pictures import drawings
 from analysis.result import APART, GIVEN_UP, ROWS, Run, counted, from_lane
 from analysis.sniff import frames
 from analysis.table import OF_RUNS
 from analysis.trace import Kind, Outcome
 from emulation.cli.main import cli
-from emulation.cli.reporting import OverTime, report_again
-from emulation.cli.study import draw_study
-from emulation.cli.vary import study_of
+from emulation.cli.reporting import report_again
 from emulation.lane.prompt_air import COUNTED
 from emulation.play.view import timeline_of
 from emulation.specification import specify
@@ -84,17 +83,8 @@ def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list
 
 def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
     """The report's, and those of collisions.png: the parts are the total's."""
-    drawn: dict[str, Any] = {}
-    study = study_of("string", "string", "", [("rts", ["none", "full"])], {})
-
-    def draw(what: Any, path: Path, *values: Any, **named: Any) -> None:
-        drawn[path.stem] = what, values
-
-    result = load.load(folder).result
     made = report_again(folder)
-    draw_study(draw, study, result, [], folder, ["png"], lambda _: "", OverTime({}, {}))  # type: ignore[arg-type]
-    what, (lost, *_) = drawn["collisions"]
-    assert what is figures.collisions
+    [lost] = [values[0] for what, _, values in drawings(made) if what is figures.collisions]
     [bars] = [each for each in content(made)[0]["charts"] if "collisions" in each["title"]]
     for run, stack in zip(runs, bars["stacks"], strict=True):
         parts = {kind: getattr(run.col, kind) for kind in ROWS}

@@ -40,7 +40,7 @@ def test_damage_is_said_in_a_sentence(kind: str, tmp_path: Path) -> None:
     """More of it: DCFLAB_DAMAGES=5000 ./dcflab test tests/lane/test_damaged.py"""
     (tmp_path / "moves.py").write_text(MOVES)
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    program = [sys.executable, "-P", "-m", "emulation", "run", *RUNS[kind], "--no-figures", "--out", "run"]
+    program = [sys.executable, "-P", "-m", "emulation", "run", *RUNS[kind], "--out", "run"]
     subprocess.run(program, cwd=tmp_path, env=env, check=True, capture_output=True)
     fuzzer = [sys.executable, Path(__file__).with_name("damage.py"), tmp_path / "run", "1", str(DAMAGES)]
     done = subprocess.run(fuzzer, env=env, capture_output=True, text=True)

@@ -33,7 +33,7 @@ def dcflab(where: Path, *words: str) -> str:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("export")
     dcflab(where, "run", "string", "--stations", "5", "--seconds", "4", "--vary", "rts=none,full", "--routing", "aodv",
-           "--flows", "2", "--no-figures", "--out", "run")  # fmt: skip
+           "--flows", "2", "--out", "run")  # fmt: skip
     return where
 
 
@@ -146,7 +146,7 @@ def test_flent_reads_and_draws_it(place: Path, found: Tables) -> None:
 
 def test_routes_that_nobody_tells_of_are_a_table_too(place: Path) -> None:
     dcflab(place, "run", "string", "--stations", "3", "--link", "mesh", "--routing", "hwmp", "--seconds", "2",
-           "--no-trace", "--no-figures", "--out", "mesh")  # fmt: skip
+           "--no-trace", "--out", "mesh")  # fmt: skip
     found = export.tables(place / "mesh")
     ways, flow = found.routes, found.flows.iloc[0]
     assert ways.hops.dropna().tolist() and set(ways.hops.dropna()) == {2}

@@ -18,7 +18,7 @@ from emulation.lanes import CHECKOUT
 from emulation.setup import Prepared, cache
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-RUN = ["run", "string", "--stations", "4", "--seconds", "4", "--no-figures", "--json"]
+RUN = ["run", "string", "--stations", "4", "--seconds", "4", "--json"]
 SPECIFICATIONS = (
     ["--rts", "full"],
     ["--tcp", "vegas,newreno", "--flows", "2", "--reception", "sinr"],

@@ -26,4 +26,4 @@ trap clean EXIT
 vagrant box add --name dcflab-test "$box"
 vagrant up
 vagrant ssh -c 'set -e; cd /vagrant; uname -r; /sbin/modinfo -n dcf80211 tcp_sca manet; ./dcflab run rts-cts --seconds 5 | tail -1'
-vagrant ssh -c 'cd /vagrant; sudo ./dcflab run string --stations 3 --seconds 5 --lane host --allow-late --no-figures | tail -3'
+vagrant ssh -c 'cd /vagrant; sudo ./dcflab run string --stations 3 --seconds 5 --lane host --allow-late | tail -3'

@@ -39,8 +39,12 @@ POSTED = re.compile(r"(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)")
 OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
 STYLED = re.compile(PLACE + r"(?P<text>.*)")
 ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make keeps LC_ALL from the compiler
+SYMBOLS = "others.symvers"
 LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
 ERRORS = 3  # of one kernel; what comes after is mostly a consequence, and so are the warnings
+# The debug kernel's modules call ours at the begin and end of their functions; not at those of the kernel's headers.
+CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
+BALANCE = "".join(f"0x00000000\t__cyg_profile_func_{at}\tbalance\tEXPORT_SYMBOL\t\n" for at in ("enter", "exit"))
 LAST = 20  # lines of a log, where nothing else says what is wrong
 
 
@@ -54,6 +58,7 @@ class Target:
     arguments: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     sparse: bool = True
+    symbols: str = ""  # of another module that is not built with it, as modpost writes them
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,9 @@ def lane_target(built: kernel.Kernel) -> Target:
 
 def debug_target(built: kernel.Kernel) -> Target:
     """The debug kernel: the module knows its lines, each function is in one piece, for stacks and debuggers; variables
-    that nobody set have odd values; and how often each line runs is counted."""
-    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern"
-    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False)
+    that nobody set have odd values; how often each line runs is counted; and its functions call `balance`."""
+    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS
+    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE)
 
 
 def stock_targets() -> list[Target]:
@@ -114,6 +119,8 @@ def build(
     copies = {target.name: folder / target.name / "source" for target in targets}
     for copy in copies.values():
         subject.copy(copy)
+    for target in targets:
+        (folder / target.name / SYMBOLS).write_text(target.symbols)
     makes = {target.name: make(subject, target, copies[target.name]) for target in targets}
     compiling = {folder / name / "build.log": command for name, command in makes.items()}
     style = folder / "checkpatch.log"
@@ -152,7 +159,8 @@ def make(subject: Subject, target: Target, copy: Path) -> list[str]:
     """The command that builds a copy. No path of it gets into the module: a debugger finds the user's own files."""
     seen = shlex.quote(f"-fdebug-prefix-map={copy}={subject.folder}")
     flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen)
-    told = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}")
+    others = [f"KBUILD_EXTRA_SYMBOLS={copy.parent / SYMBOLS}"] * bool(target.symbols)
+    told = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}", *others)
     return ["make", "-j2", "-Otarget", "-C", str(target.folder), *target.arguments, *told, "modules"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -33,8 +34,10 @@ MEMORY_MB = 512
 WALL_LIMIT_S, IN_VM = 300.0, 3  # so many times that in an emulated processor
 STAGES = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
 INNER = Path(inner.__file__).parent
+BALANCE = Path(__file__).parent / "balance"
 PROGRAM = INNER / "workout.py"
 AIR, SUBJECT = "dcf80211", "subject.ko"
+NO_REASON = re.compile(r"taints kernel|version magic:")  # what loading any module makes the kernel, or gcov, say once
 CONSOLE, FINDING = "console.log", "dcflab: finding: "
 
 # A whole report of every check on the console, with addresses as they are, and the workout's own words in between.
@@ -54,8 +57,9 @@ Place = Prepared | PreparedStock  # where modules are put to work: the debug ker
 
 
 def debug_kernel() -> Prepared:
-    """The debug kernel and our modules for it, built if they are not there. Raises SetupError."""
-    return prepare(configuration=kernel.DEBUG)
+    """The debug kernel and our modules for it, also what modules under test call there, built if they are not there.
+    Raises SetupError."""
+    return prepare(configuration=kernel.DEBUG, folders=(BALANCE,))
 
 
 def exercise(
@@ -230,7 +234,7 @@ def explain(finding: Finding, console: Sequence[str]) -> Finding:
     if finding.name is not Name.REFUSED_LOAD:
         return finding
     ours = [at for at, line in enumerate(console) if "] dcflab: " in line]
-    said = tuple(line for line in console[ours[-2] + 1 : ours[-1]] if "taints kernel" not in line)
+    said = tuple(line for line in console[ours[-2] + 1 : ours[-1]] if not NO_REASON.search(line))
     last = f": {said[-1].partition('] ')[2]}" if said else ""
     return replace(finding, text=finding.text + last, console=said)
 

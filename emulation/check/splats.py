@@ -21,7 +21,7 @@ LONGEST = 300  # lines of a report
 SAME_TIME_S = 0.001
 
 STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\] ?")
-OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with )?(.*)$")
+OURS = re.compile(r"^dcflab: (stage |phase |finding: |note: |with |left: )?(.*)$")
 FUNCTION = r"(\w+)(?:\.[\w.]+)?\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?"  # without the compiler's .cold, .part.0, .isra.0
 IN_MODULE = re.compile(FUNCTION + r" \[(\w+)\]")
 IN_KERNEL = re.compile(FUNCTION)
@@ -68,6 +68,8 @@ TITLES = tuple((re.compile(pattern), name) for pattern, name in (
 ))  # fmt: skip
 # Recovery sets the window to what is in flight and may be sent, and at its end to the threshold: 0 if that is 0 only.
 WINDOW_OF_0 = re.compile(r"\bnet/tcp\.h:\d+ tcp_(end_)?cwnd_reduction\b")
+LOCKS = (Name.RCU_MISUSE, Name.LOCK_MISUSE, Name.ATOMIC_SLEEP)  # what a lock that was not given back leads to
+GIVEN_BACK = re.compile(r" returned without ")
 TAKEN = re.compile(r"(already registered|duplicate filename|already exists|-EEXIST).*\(during second copy\b")
 OBJECT = re.compile(r"^unreferenced object 0x[0-9a-f]+ \(size (\d+)\)")  # the first line of kmemleak's
 ALLOCATORS = re.compile(r"\w*(stack_trace|set_track|create_object|alloc|kmem|kstrdup)")  # the first frames
@@ -97,6 +99,8 @@ def find(console: Iterable[str], seed: int | None = None) -> list[Finding]:
             end = end_of_report(lines, at)
             report = tuple(line.text for line in lines[start_of_report(lines, at) : end])
             said = words(particular(lines, at)) + str(now)
+            if now.left and name in LOCKS:
+                said, report = f"{OFFSET.sub('', now.left)}: {said}", (now.left, *report)
             found.append(Finding(now.stage, name, said, seed, report, culprit(report), time_s=lines[at].time_s))
             at = end
         else:
@@ -135,6 +139,7 @@ class Now:
     def __init__(self) -> None:
         self.stage, self.phase, self.action = Stage.LOAD, "", ""
         self.parameters = ""  # those in force, if they are not what they were at first
+        self.left = ""  # which function of the module returned with a lock (emulation/check/balance)
 
     def hear(self, text: str) -> None:
         if ours := OURS.match(text):
@@ -144,6 +149,8 @@ class Now:
                 self.phase, self.action = ours[2], ""
             elif ours[1] == "with ":
                 self.parameters, self.action = ours[2], ""
+            elif ours[1] == "left: ":
+                self.left = "" if GIVEN_BACK.search(ours[2]) else ours[2]
             elif not ours[1]:
                 self.action = ours[2]
 

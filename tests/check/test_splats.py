@@ -175,6 +175,16 @@ unreferenced object 0x66ba5a00 (size 64):
 """
 
 
+SUSPICIOUS = """\
+WARNING: suspicious RCU usage
+include/linux/rcupdate.h:415 Illegal context switch in RCU read-side critical section!
+1 lock held by ksoftirqd/0/10:
+ #0: 0000000021227800 (rcu_read_lock){....}-{1:3}, at: netif_receive_skb_list_internal+0x218/0x580
+Call Trace:
+ [<20053298>] run_ksoftirqd+0xa8/0x100
+"""
+
+
 def stamped(text: str, time_s: float = 30.12) -> list[str]:
     return [f"[{time_s:12.6f}] {line}" for line in text.splitlines()]
 
@@ -245,6 +255,21 @@ def test_a_window_of_0_in_recovery_comes_of_the_threshold(warned, explained):
     said = splats.with_cause(found, "tcp_foo").text
     assert said.startswith("tcp_foo: ssthresh() returned 0, ") == explained
     assert said.endswith(found.text) and "(during memory shortage)" in said
+
+
+@pytest.mark.parametrize("given_back", [False, True])
+def test_a_lock_that_a_function_kept_is_told_with_what_came_of_it(given_back):
+    """With the line that took it; unless another function gives it back, as those of a seq_file do."""
+    said = ["foo_acked [tcp_foo] returned with rcu_read_lock held, taken at foo_acked+0x1b/0x70 [tcp_foo]"]
+    said += ["foo_stop [tcp_foo] returned without a lock that its caller held"] * given_back
+    log = [*stamped("".join(f"dcflab: left: {line}\n" for line in said), 1.0), *stamped(SUSPICIOUS, 2.0)]
+    (found,) = splats.find(log)
+    assert found.name is Name.RCU_MISUSE and found.text.endswith("suspicious RCU usage")
+    if given_back:
+        assert found.text == "suspicious RCU usage" and not found.where
+    else:
+        assert found.text.startswith("foo_acked [tcp_foo] returned with rcu_read_lock held, taken at foo_acked [tcp_")
+        assert found.where == "foo_acked [tcp_foo]" and found.console[0] == said[0]
 
 
 def test_reports_do_not_run_into_each_other():

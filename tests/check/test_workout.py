@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nine modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
+"""Eleven modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from analysis.capture import read
-from emulation.check import Finding, Name, Report, Stage, gdb, moment
+from emulation.check import Finding, Name, Report, Stage, build, gdb, moment
 from emulation.check.exercise import debug_kernel, exercise
-from emulation.check.subject import Module, examine
+from emulation.check.subject import Module, examine, find
 from emulation.play import processes
-from emulation.setup import Prepared, modules
+from emulation.setup import Prepared
 
 pytestmark = pytest.mark.lane
 
@@ -35,6 +35,8 @@ PLANTED = {
     "refused_load": (Name.REFUSED_LOAD, ""),
     "beyond_private": (Name.OUT_OF_BOUNDS, "brim_set_state [tcp_brim]"),
     "late_callback": (Name.USE_AFTER_FREE, "heir_bury [tcp_heir]"),
+    "forgotten_unlock": (Name.RCU_MISUSE, "ceiling_cong_avoid [tcp_ceiling]"),
+    "zero_threshold": (Name.KERNEL_WARNING, "tcp_cwnd_reduction"),
 }
 SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
 # What follows from it, or is planted besides.
@@ -42,6 +44,7 @@ BESIDES = {
     "atomic_sleep": {Name.LOCK_MISUSE},
     "use_after_free": {Name.NULL_POINTER, Name.OOPS},
     "leak": {Name.NULL_POINTER},
+    "zero_threshold": {Name.DIVISION_BY_ZERO, Name.STALLED_TRAFFIC},
 }
 SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
 
@@ -84,12 +87,16 @@ def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Calla
 
 
 @pytest.fixture(scope="session")
-def seen(debug: Prepared, work_out: Callable[..., list[Seen]]) -> dict[str, Seen]:
+def seen(
+    debug: Prepared, work_out: Callable[..., list[Seen]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Seen]:
     """The workouts of all of them."""
     built = {}
     for folder in PLANTED:
-        ((_, path),) = modules.obtain(BROKEN / folder, debug.kernel).items()
-        built[folder] = examine(path, (BROKEN / folder).glob("*.c"))
+        place = tmp_path_factory.mktemp(folder)
+        report = build.build(find(BROKEN / folder), [build.debug_target(debug.kernel)], place)
+        (path,) = report.data["modules"][build.DEBUG].values()
+        built[folder] = examine(Path(path), (BROKEN / folder).glob("*.c"))
     built |= {name: examine(debug.modules[name]) for name in SOUND}
     return dict(zip(built, work_out(*built.values()), strict=True))
 
@@ -107,7 +114,12 @@ def test_a_planted_mistake_is_caught_and_named(seen, folder):
 
 @pytest.mark.parametrize(
     ("folder", "statement"),
-    [("use_after_free", "->acked += acked"), ("division", "/ divisor"), ("beyond_private", "losses++]")],
+    [
+        ("use_after_free", "->acked += acked"),
+        ("division", "/ divisor"),
+        ("beyond_private", "losses++]"),
+        ("forgotten_unlock", "rcu_read_lock();"),
+    ],
 )
 def test_a_finding_names_its_file_and_line(seen, folder, statement):
     """Without gdb; and so do the frames of the module in the stack."""
@@ -145,6 +157,13 @@ def test_a_name_that_is_taken_is_said_to_be(seen):
 
 def test_a_division_by_zero_names_the_parameter(seen):
     assert "divisor = '0'" in seen["division"].findings()[0].text
+
+
+def test_a_finding_says_what_led_to_it(seen):
+    """Where the kernel notices it much later, and names only itself."""
+    (unlock,) = seen["forgotten_unlock"].findings()
+    assert unlock.text.startswith("ceiling_cong_avoid [tcp_ceiling] returned with rcu_read_lock held, taken at ")
+    assert any("tcp_steep: ssthresh() returned 0" in one.text for one in seen["zero_threshold"].findings())
 
 
 def test_a_refused_unload_counts_the_references(seen):

@@ -367,3 +367,25 @@ def test_a_flow_over_more_hops_than_packets_take_is_refused(stations, options, s
     with pytest.raises(PlanError, match=said):
         made(stations=stations, **options)
     made(stations=stations, unreachable=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("topology", "options", "lane_mb", "tcp"),
+    [
+        ("string", {"flows": 11}, None, None),
+        ("wlan", {"stations": 80}, 512, 80 * 2 * 2 * 262_144 // 4096),
+        ("wlan", {"stations": 80, "send_buffer": 65_536}, None, None),
+        ("mobile", {"stations": 100}, None, None),
+        ("mobile", {"stations": 170}, 896, None),
+    ],
+)
+def test_a_plan_says_what_memory_its_network_takes_if_that_is_much(topology, options, lane_mb, tcp):
+    memory = made(topology, **options).get("memory")
+    assert (memory and memory["lane_mb"]) == lane_mb
+    assert (memory and memory["tcp_pages"] and memory["tcp_pages"][0]) == tcp
+
+
+def test_no_lane_is_asked_for_more_memory_than_its_kernel_has_room_for():
+    sizes = [made("mobile", stations=stations)["memory"] for stations in (120, 180, 250)]
+    assert all(512 < memory["lane_mb"] <= 1472 for memory in sizes)
+    assert [memory["needed_mb"] for memory in sizes] == sorted(memory["needed_mb"] for memory in sizes)

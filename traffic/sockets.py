@@ -10,16 +10,21 @@ from the receive buffer (`tcp_measure_rcv_mss` in net/ipv4/tcp_input.c). So the 
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from traffic.host import Host
+    from traffic.loop import Loop
 
 ABORT = struct.pack("=ii", 1, 0)  # struct linger: closing resets the connection (socket(7), RFC 9293, 3.10.5)
+MEMORY_NS = 50_000_000
 BUFFERS = ((socket.SO_SNDBUF, "send_buffer"), (socket.SO_RCVBUF, "receive_buffer"))
 
 
@@ -67,6 +72,19 @@ def _made(host: Host, plan: dict[str, Any], kind: int) -> socket.socket:
     if plan["tos"] is not None:
         made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, plan["tos"])
     return made
+
+
+def wait_for_memory(loop: Loop, of: socket.socket, write: Callable[[], None]) -> None:
+    """A socket is ready to be written to, and yet takes nothing: its kernel has no memory for more (`net.ipv4.tcp_mem`,
+    which all hosts of a lane share), and would say on and on that it is ready. So write again a while later, as a
+    sender that sleeps would (`sk_stream_wait_memory` in net/core/stream.c)."""
+    loop.forget(of.fileno())
+
+    def again() -> None:
+        if of.fileno() >= 0:  # else it was closed meanwhile
+            loop.watch(of.fileno(), select.EPOLLOUT, write)
+
+    loop.at(time.monotonic_ns() + MEMORY_NS, again)
 
 
 def set_congestion(of: socket.socket, name: str, flow: str) -> None:

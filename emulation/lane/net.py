@@ -28,6 +28,7 @@ import os
 
 from emulation.lane import interfaces, links, routing
 from emulation.lane.clock import let_all_end, settle
+from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.motion import Motion
 from emulation.lane.node import Node, set_file
@@ -52,7 +53,22 @@ def unheard(done: float, air_s: float) -> None:
     """Progress that nobody wants to hear of."""
 
 
+PRESENT = 0.9  # of a lane's memory, at least, as the kernel itself is in it
 PARAMETERS = "/sys/module/{}/parameters/{}"
+TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; not there in a network namespace of another kernel's
+
+
+def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
+    """Let TCP have what the plan says; returns what was set. Raises Misuse if the lane has less memory than it asks."""
+    has_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    if has_mb < memory["lane_mb"] * PRESENT:
+        raise Misuse(
+            f"this network takes {memory['needed_mb']} MB, and its lane has {has_mb}: a lane that a script or a prompt "
+            "runs in is made before its network is known; run a topology, or have fewer stations in earshot, or flows"
+        )
+    if not memory["tcp_pages"] or not os.path.exists(TCP_MEMORY):
+        return []
+    return [set_file("kernel", "net.ipv4.tcp_mem", TCP_MEMORY, " ".join(map(str, memory["tcp_pages"])))]
 
 
 class Net:
@@ -142,6 +158,8 @@ class Net:
             for name, value in plan["module_parameters"].items():
                 module, _, parameter = name.partition(".")
                 self.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
+            if memory := plan.get("memory"):
+                self.settings += have_memory(memory)
             stack.callback(setattr, self, "air", None)
             on_air = any(interface.on_air for interface in self.interfaces())
             if on_air and plan.get("medium"):

@@ -108,6 +108,7 @@ class Lane(Protocol):
         wall_limit_s: float | None = None,
         listener: Listener | None = None,
         plugins: Sequence[Path] = (),
+        memory_mb: int | None = None,
     ) -> LaneResult:
         """Boot a lane, run one program in it, and return how it ended.
 
@@ -116,7 +117,8 @@ class Lane(Protocol):
         docs/interfaces.md, section 2, says), `script PATH ARGUMENTS…` (a user's Python script), or `shell PATH
         ARGUMENTS…` (the same, with a prompt in each network that it starts). The run folder must exist, and is all that
         the program can write to. `wall_limit_s` limits the wall time, prompts included. `plugins` are folders of the
-        user's own, which the program sees, too. Raises LaneError, and OSError if the run folder is unusable.
+        user's own, which the program sees, too. `memory_mb` is what its network takes; None: what is usual. Raises
+        LaneError, and OSError if the run folder is unusable.
         """
         ...
 
@@ -134,6 +136,11 @@ def refusal(lane: Lane) -> str:
     """Why a lane cannot be had here and now; empty if it can, as far as is known beforehand."""
     refused: Callable[[], str] | None = getattr(lane, "refusal", None)
     return refused() if refused else ""
+
+
+def memory_of(plan: Mapping[str, Any]) -> dict[str, int]:
+    """What a lane is told of a plan whose network takes more memory than is usual."""
+    return {"memory_mb": plan["memory"]["lane_mb"]} if "memory" in plan else {}
 
 
 def allows_late(lane: Lane) -> bool:

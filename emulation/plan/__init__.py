@@ -17,6 +17,7 @@ from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
 from emulation.plan.medium import plan_medium
+from emulation.plan.memory import plan_memory
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
 from emulation.plan.routes import plan_routing
@@ -43,11 +44,13 @@ def plan(specification: Specification) -> dict[str, Any]:
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)
     tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
-    found, ways = plan_routing(specification, network, links, nodes, reached(specification, aired, standing.power_mdbm))
+    received = reached(specification, aired, standing.power_mdbm)
+    found, ways = plan_routing(specification, network, links, nodes, received)
     owners = owners_of(nodes)
     air = plan_air(specification, links, standing.of_radios(owners), found)
     moving = plan_motion(specification, aired, standing, owners)
     other = plan_medium(specification, air, links, nodes, moving is not None)
+    memory = plan_memory(nodes, links, received, moving is not None, applications)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)
     modules = list(dict.fromkeys([TCP_TAP] * measurement.tcp_trace + modules))
@@ -71,6 +74,7 @@ def plan(specification: Specification) -> dict[str, Any]:
         "module_parameters": parameters | kernel.module_parameters,
         "plugins": plugins,
         **({"medium": other} if other else {}),
+        **({"memory": memory} if memory else {}),
     }
 
 

@@ -115,7 +115,7 @@ def play(
             ended = lab.lane.run(
                 lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
                 wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
-                plugins=[Path(own) for own in plan["plugins"]],
+                plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_of(plan),
             )  # fmt: skip
         lane_over()
         with traces.readable(where):

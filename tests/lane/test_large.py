@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+from emulation.lanes import LaneError
+
 
 def test_a_packet_goes_over_more_hops_than_the_kernel_s_own_ttl(bench) -> None:  # type: ignore[no-untyped-def]
     bench.plan(stations=66, bytes=14_600, seconds=20)
@@ -17,3 +23,25 @@ def test_a_lane_may_have_more_than_a_thousand_files_open(bench) -> None:  # type
     bench.run("plan")
     assert bench.result()["ok"]
     assert len(bench.result()["air"]["stations"]) == 230
+
+
+def test_a_lane_has_the_memory_that_its_network_takes(bench) -> None:  # type: ignore[no-untyped-def]
+    made = bench.plan("mobile", stations=120, seconds=1, trace=False)
+    bench.run("plan", memory_mb=made["memory"]["lane_mb"])
+    assert bench.result()["ok"]
+
+
+def test_a_lane_with_less_memory_than_its_network_takes_says_so(bench) -> None:  # type: ignore[no-untyped-def]
+    made = bench.plan("mobile", stations=170, seconds=1)
+    with pytest.raises(LaneError, match=f"takes {made['memory']['needed_mb']} MB, and its lane has "):
+        bench.run("plan")
+
+
+@pytest.mark.parametrize("traffic", ["bulk", "request,mean_bytes=1e6"])
+def test_who_has_no_memory_for_what_is_to_be_sent_waits_for_some(bench, traffic: str) -> None:  # type: ignore[no-untyped-def]
+    made = bench.plan("wlan", stations=4, direction="down", rate=54, traffic=traffic, seconds=10, trace=False)
+    made["memory"] = {"needed_mb": 1, "lane_mb": 1, "tcp_pages": [100, 100, 100]}
+    (bench.folder / "plan.json").write_text(json.dumps(made))
+    bench.run("plan")
+    assert all(flow["delivered_bytes"] > 100_000 for flow in bench.result()["applications"])
+    assert "100 100 100" in [setting["value"] for setting in bench.result()["settings"]]

@@ -78,12 +78,15 @@ class Application(applications.Application):
     def send(self) -> None:
         """Write until there is no room, or nothing left. Why a connection fails is in the result."""
         assert self.sender
+        sent = 0
         try:
             while self.unsent is None or self.unsent > 0:
                 sent = self.sender.send(CHUNK[: self.unsent])
                 if self.unsent is not None:
                     self.unsent -= sent
         except BlockingIOError:
+            if not sent:  # though there is room
+                sockets.wait_for_memory(self.loop, self.sender, self.send)
             return
         except OSError as error:  # reset, timed out, no way
             self.error = error.strerror

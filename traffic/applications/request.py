@@ -15,6 +15,7 @@ import select
 import socket
 import struct
 import time
+from functools import partial
 
 from traffic import applications, arrivals, samples, sockets, tcp_info
 from traffic.applications.bulk import CHUNK, LOW_WATER, NOWHERE
@@ -104,12 +105,17 @@ class Application(applications.Application):
         else:
             self.answer(server, *SIZE.unpack_from(request))
 
-    def answer(self, server: socket.socket, unsent: int) -> None:
+    def answer(self, server: socket.socket, unsent: int, had: int = 0) -> None:
+        """Write what is unsent of an answer; there was room when so much of it was."""
         try:
             while unsent:
                 unsent -= server.send(CHUNK[:unsent])
         except BlockingIOError:
-            self.watch(server, select.EPOLLOUT, self.answer, unsent)
+            if unsent == had:
+                again = partial(self.answer, server, unsent, had)
+                sockets.wait_for_memory(self.loop, server, again)
+            else:
+                self.watch(server, select.EPOLLOUT, self.answer, unsent, unsent)
         except OSError:
             self.retire(server)
         else:

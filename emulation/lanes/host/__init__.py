@@ -59,6 +59,7 @@ class Host:
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
+        memory_mb: int | None = None,
     ) -> LaneResult:  # fmt: skip
         """As `emulation.lanes.Lane` says. Call it in a thread that outlives the run."""
         if refused := self.refusal():

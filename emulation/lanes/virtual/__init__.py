@@ -24,6 +24,8 @@ from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 
+MEMORY_MB = 512
+
 
 def run(
     kernel: Path,
@@ -35,14 +37,14 @@ def run(
     wall_limit_s: float | None = None,
     listener: Listener | None = None,
     plugins: Sequence[Path] = (),
-    memory_mb: int = 512,
+    memory_mb: int | None = None,
     kernel_arguments: Sequence[str] = (),
 ) -> LaneResult:
     """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
     outlives the run."""
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
-    kernel = kernel.resolve()
+    kernel, memory_mb = kernel.resolve(), memory_mb or MEMORY_MB
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s, command[0])
     place = memory_folder(memory_mb)
@@ -82,7 +84,7 @@ def sigterm_as_sigint() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def caution(memory_mb: int = 512) -> str:
+def caution(memory_mb: int = MEMORY_MB) -> str:
     """What one should know of this machine who plays what others wrote; empty if all is well."""
     try:
         place = memory_folder(memory_mb)

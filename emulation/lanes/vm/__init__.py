@@ -51,7 +51,7 @@ class Vm:
     def run(
         self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *, seed: int = 1,
         wall_limit_s: float | None = None, listener: Listener | None = None, plugins: Sequence[Path] = (),
-        memory_mb: int = MEMORY_MB, kernel_arguments: Sequence[str] = (),
+        memory_mb: int | None = None, kernel_arguments: Sequence[str] = (),
     ) -> LaneResult:  # fmt: skip
         """As `emulation.lanes.Lane` says; `kernel_arguments` join the kernel's command line. Call it in a thread that
         outlives the run."""
@@ -61,6 +61,7 @@ class Vm:
             raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
         qemu, kernel, folder = Path(found), kernel.resolve(), run_folder.resolve()
         machine = Machine(folder, listener or Listener(), wall_limit_s, command[0], self.clock)
+        memory_mb = max(memory_mb or 0, MEMORY_MB)
         devices = [kvm.DEVICE] if self.accelerator == KVM else []
         place, seen = memory_folder(memory_mb), shown_folders(command)
         with (

@@ -84,8 +84,8 @@ def test_of_several_ratios_the_one_nearest_to_a_half_counts() -> None:
         ("from,to,dbm\na,a,-50", "line 2: from a to itself"),
         ("from,to,dbm\na,,-50", "line 2: '' is no name of a station"),
         ("from,to,dbm\na,b,-50\nb,a,-50\na,b,-51", "line 4: from a to b was said before"),
-        ("from,to,dbm\n", "links join 2 to 250 stations, not 0"),
-        ("from,to,dbm\n" + "".join(f"a,b{n},1\n" for n in range(250)), "not 251"),
+        ("from,to,dbm\n", "links join 2 to 1000 stations, not 0"),
+        ("from,to,dbm\n" + "".join(f"a,b{n},1\n" for n in range(1000)), "not 1001"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused_by_its_line(tmp_path: Path, text: str, said: str) -> None:

@@ -376,7 +376,7 @@ def test_a_flow_over_more_hops_than_packets_take_is_refused(stations, options, s
         ("wlan", {"stations": 80}, 512, 80 * 2 * 2 * 262_144 // 4096),
         ("wlan", {"stations": 80, "send_buffer": 65_536}, None, None),
         ("mobile", {"stations": 100}, None, None),
-        ("mobile", {"stations": 170}, 896, None),
+        ("mobile", {"stations": 170}, 768, None),
     ],
 )
 def test_a_plan_says_what_memory_its_network_takes_if_that_is_much(topology, options, lane_mb, tcp):
@@ -389,3 +389,15 @@ def test_no_lane_is_asked_for_more_memory_than_its_kernel_has_room_for():
     sizes = [made("mobile", stations=stations)["memory"] for stations in (120, 180, 250)]
     assert all(512 < memory["lane_mb"] <= 1472 for memory in sizes)
     assert [memory["needed_mb"] for memory in sizes] == sorted(memory["needed_mb"] for memory in sizes)
+
+
+def test_all_of_a_large_network_have_addresses_of_their_own_in_one_network():
+    found = [node["interfaces"][0] for node in made("mesh", size="31x32")["nodes"]]
+    assert len({each["address"] for each in found}) == len({each["ip"] for each in found}) == 992
+    assert [found[at]["ip"] for at in (0, 249, 250, 991)] == [
+        "10.0.0.1/16", "10.0.0.250/16", "10.0.1.1/16", "10.0.3.242/16",
+    ]  # fmt: skip
+    assert [found[at]["address"] for at in (0, 254, 255)] == [
+        "02:00:00:00:00:01", "02:00:00:00:00:ff", "02:00:00:01:00:00",
+    ]  # fmt: skip
+    assert made("mesh", size="10x10")["nodes"][0]["interfaces"][0]["ip"] == "10.0.0.1/24"

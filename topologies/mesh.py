@@ -21,6 +21,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from topologies import Layout
+from topologies.network import MAX_NODES
 
 
 class Parameters(BaseModel):
@@ -45,8 +46,8 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         columns, rows = self.shape
-        if min(columns, rows) < 2 or columns * rows > 100:
-            raise ValueError(f"a mesh of {self.size} is not possible: at least 2x2, at most 100 stations")
+        if min(columns, rows) < 2 or columns * rows > MAX_NODES:
+            raise ValueError(f"a mesh of {self.size} is not possible: at least 2x2, at most {MAX_NODES} stations")
         most = (rows + 1) // 2 + (columns + 1) // 2
         if self.flows > most:
             raise ValueError(f"a mesh of {self.size} has room for at most {most} flows, not {self.flows}")

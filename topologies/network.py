@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-MAX_NODES = 250  # one /24 holds them; the air has room for 256
+MAX_NODES = 1000  # the air has room for 1024
 FARTHEST = 1e6
 WITH_RADIO, BRIDGES = ("station", "ap"), ("ap", "switch")  # kinds of nodes
 NAME = r"[\w.-]{1,9}"  # as its interface's, NAME-wlan0, has at most fifteen characters

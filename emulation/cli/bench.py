@@ -19,15 +19,18 @@ BENCHMARKS = {
     "manet": "benchmarks.manet",
     "aodv": "benchmarks.aodv",
     "wlan": "benchmarks.wlan",
+    "scale": "benchmarks.scale",
 }
 
 
 def callback(arguments: Sequence[str]) -> None:
     """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
     goodput under --like ns2, what stations that move cost, or what they
-    deliver; why ns-2's AODV loses more; who gets how much of a WLAN.
+    deliver; why ns-2's AODV loses more; who gets how much of a WLAN;
+    and, alone, how time and memory grow with the network.
 
-    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet, aodv or wlan; --json prints the figures as JSON;
+    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet, aodv, wlan or scale;
+    --json prints the figures as JSON;
     --repeats N says how often each is timed, or how many seeds are run.
     """
     what = "speed"

@@ -11,7 +11,7 @@ void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why)
 {
 	switch (why) {
 	case DCF_BAD_STATIONS:
-		NL_SET_ERR_MSG(extack, "between 1 and 256 stations");
+		NL_SET_ERR_MSG(extack, "between 1 and 1024 stations");
 		break;
 	case DCF_BAD_SLOT:
 		NL_SET_ERR_MSG(extack, "a slot is between 1 us and 1 ms");

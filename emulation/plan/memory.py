@@ -21,7 +21,7 @@ USUAL_MB, STEP_MB, MOST_MB = 512, 128, 1472
 FILLED = 0.85  # of a lane's memory, at most, by what follows
 # Measured (docs/validity.md): the kernel and its program; a node with its radio; whom a radio knows; for each two the
 # numbers of the plan and of the air.
-BASE_MB, NODE_MB, PEER_MB, PAIR_MB = 40, 1.0, 0.02, 0.0004
+BASE_MB, NODE_MB, PEER_MB, PAIR_MB = 40, 1.0, 0.02, 0.0002
 MOST_PEERS = 128  # of a radio: IEEE80211_IBSS_MAX_STA_ENTRIES, and that of OCB (net/mac80211)
 PAGE = 4096
 USUAL_TCP = 5880  # pages: what 512 MB let TCP have without a care

@@ -49,6 +49,7 @@ BRIDGE, LINUX, OVS = "bridge", "linux", "ovs"  # of a switch
 LINK_SETTINGS = ("ssid", "freq", "beacon_tu")
 HWSIM_DOMAIN = 0  # of hwsim's own regulatory domains the first, which has channel 14, and 5 GHz without radar's
 SSID = "dcflab"
+IN_24 = 250  # nodes
 FURTHER = 0x80  # of addresses: a node's further radios; its wires are below
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 LONGEST_SSID = 32  # bytes (IEEE 802.11-2016, 9.4.2.2)
@@ -69,11 +70,17 @@ ROUTER = {
 
 def address(index: int, port: int = 0) -> str:
     """Of a node's interface: its radio, 0, or one on a wire, 1 and more."""
-    return f"02:00:00:00:{port:02x}:{index + 1:02x}"
+    high, low = divmod(index + 1, 256)
+    return f"02:00:00:{high:02x}:{port:02x}:{low:02x}"
 
 
 def ip(index: int) -> str:
-    return f"10.0.0.{index + 1}"
+    return f"10.0.{index // IN_24}.{index % IN_24 + 1}"
+
+
+def prefix(count: int) -> int:
+    """Of the network that holds so many nodes."""
+    return 24 if count <= IN_24 else 16
 
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
@@ -203,7 +210,7 @@ def _node(
     for each in radios:
         each |= own_of_air(specification, name, node.settings)
     for place, each in enumerate(interfaces):  # one address, in the network by the first interface
-        each["ip"] = None if bridge else f"{ip(index)}/{32 if place else 24}"
+        each["ip"] = None if bridge else f"{ip(index)}/{32 if place else prefix(len(network.nodes))}"
     if not interfaces:
         raise PlanError(f"{name}: a {node.kind} is on no link by itself: add one")
     return {

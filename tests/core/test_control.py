@@ -105,4 +105,4 @@ def test_a_sifs_is_shorter_than_any_frame_and_two_of_them_let_a_signal_pass() ->
 @given(st.integers(0, 2**16 - 1))
 def test_only_so_many_stations(stations: int) -> None:
     config = Config(dsss(), stations, 0, 1, True, False, True, False, False, 128, 0, 10_000, 100, 10, 1, 1)
-    assert bool(library().dcf_check(config)) == (not 1 <= stations <= 256)
+    assert bool(library().dcf_check(config)) == (not 1 <= stations <= 1024)

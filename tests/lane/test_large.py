@@ -45,3 +45,10 @@ def test_who_has_no_memory_for_what_is_to_be_sent_waits_for_some(bench, traffic:
     bench.run("plan")
     assert all(flow["delivered_bytes"] > 100_000 for flow in bench.result()["applications"])
     assert "100 100 100" in [setting["value"] for setting in bench.result()["settings"]]
+
+
+def test_four_hundred_stations_carry_traffic(bench) -> None:  # type: ignore[no-untyped-def]
+    made = bench.plan("mesh", size="20x20", flows=5, seconds=5, trace=False)
+    bench.run("plan", memory_mb=made["memory"]["lane_mb"])
+    assert len(bench.result()["air"]["stations"]) == 400
+    assert all(flow["delivered_bytes"] for flow in bench.result()["applications"])

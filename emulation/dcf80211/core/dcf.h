@@ -33,7 +33,7 @@
 #include "../wire/types.h"
 #include "phy.h"
 
-#define DCF_MAX_STATIONS 256
+#define DCF_MAX_STATIONS 1024
 /* A signal takes less than this, so two transmissions of a station never arrive at once. */
 #define DCF_MAX_DELAY_NS (32 * US)
 /* One that has passed all is over before the next but one: its place is free for that. */

@@ -129,7 +129,7 @@ struct dcf_station {
 	bool eifs;
 	bool owes; /* a CTS or an ACK, at EV_SIFS */
 	u64 rx_threshold_aw, cs_threshold_aw; /* of what it receives, and senses */
-	__uint128_t energy_aw; /* of all that arrives: that of 256 stations does not fit 64 bits */
+	__uint128_t energy_aw; /* of all that arrives: that of 1024 stations does not fit 64 bits */
 	u64 idle_since, busy_since;
 	u64 nav_end;
 	u64 awaits_data; /* until then, after a CTS of its own */

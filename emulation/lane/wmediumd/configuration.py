@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emulation.lane.wmediumd.stations import Vector
 
 MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
-MOST = 250  # stations: the air has room for 256
+MOST = 250  # stations
 SECOND = 0x40  # the bit of hwsim's second address, by which kernels before 4.1 knew a radio
 TYPES = ("snr", "prob", "prob_asymmetric", "path_loss")
 FAR, STRONG = 1e6, 100.0  # m, dBm: beyond, a number is a mistake

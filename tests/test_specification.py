@@ -53,7 +53,7 @@ def said(topology, **options):
     ("options", "line"),
     [
         ({"stations": 0}, "stations: must be at least 2, not 0"),
-        ({"stations": 500}, "stations: must be at most 100, not 500"),
+        ({"stations": 500}, "stations: must be at most 256, not 500"),
         ({"rate": 3}, "rate: 3 Mb/s is not possible; there are: 1, 2, 5.5, 11, 6, 9, 12, 18, 24, 36, 48, 54"),
         ({"spacing": -200}, "spacing: must be above 0, not -200"),
         ({"rts": "often"}, "rts: must be 'full', 'partial' or 'none', not 'often'"),

@@ -37,6 +37,7 @@ class Reason(enum.Enum):
     CRASHED = "the lane's kernel crashed"
     KILLED = "the lane's kernel was killed"
     WALL_LIMIT = "the run took too long"
+    STILL = "the run hangs"
     DISK_FULL = "the disk is full"
     INTERRUPTED = "interrupted"
     PROGRAM = "the program in the lane failed"

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from emulation.lanes import LaneError
+from emulation.lanes.virtual import machine
 
 
 def test_a_packet_goes_over_more_hops_than_the_kernel_s_own_ttl(bench) -> None:  # type: ignore[no-untyped-def]
@@ -52,3 +53,10 @@ def test_four_hundred_stations_carry_traffic(bench) -> None:  # type: ignore[no-
     bench.run("plan", memory_mb=made["memory"]["lane_mb"])
     assert len(bench.result()["air"]["stations"]) == 400
     assert all(flow["delivered_bytes"] for flow in bench.result()["applications"])
+
+
+def test_a_program_that_keeps_time_from_passing_is_named(bench, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(machine, "NEVER_STILL", ("script",))
+    monkeypatch.setattr(machine, "LOOK_S", 0.2)
+    with pytest.raises(LaneError, match=r"hangs: time stands still.* python3.* waits for nothing"):
+        bench.script("while True: pass")

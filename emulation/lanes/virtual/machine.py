@@ -26,7 +26,7 @@ from emulation.files.foreign import parsed
 from emulation.lanes import Clock, Ended, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import boot
 from emulation.lanes.virtual.confine import Cell
-from emulation.lanes.virtual.culprit import running_program
+from emulation.lanes.virtual.culprit import running_program, virtual_time_ns
 from emulation.lanes.virtual.reports import understood
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
@@ -36,6 +36,8 @@ PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 INSISTED = 5  # Ctrl-C, so often in a row, is no longer meant for the program
 LONGEST = 1 << 22  # of a line
+LOOK_S, STILL_LOOKS = 5.0, 12  # how often its clock is looked at, and how often it may show the same
+NEVER_STILL = ("plan",)  # commands during which it does not for so long, as nobody's own program computes
 
 
 class Wires(NamedTuple):
@@ -66,6 +68,7 @@ class Machine:
         self.error: dict[str, Any] | None = None
         self.interactive = False
         self.interrupts = 0  # since something was typed
+        self.looked, self.clock_ns, self.still = self.started, -1, 0  # when at its clock; what that showed, how often
         self.barriers: list[str] = []  # around its process
         self.waited_s = 0.0  # for a CPU, while its program ran
 
@@ -106,6 +109,7 @@ class Machine:
                 for end in guest_ends:
                     end.close()
                 ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}
+                self.program = program
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
             except TimeoutError:
                 raise self.over_time(program) from None
@@ -127,9 +131,13 @@ class Machine:
                     while heard:
                         source, line = heard.popleft()
                         ears[source](line.decode(errors="replace").rstrip("\r"))
-                    ready = selector.select(None if self.deadline is None else self.deadline - time.monotonic())
+                    left_s = None if self.deadline is None else self.deadline - time.monotonic()
+                    if self.verb in NEVER_STILL:
+                        left_s = LOOK_S if left_s is None else min(left_s, LOOK_S)
+                    ready = selector.select(left_s)
                     if self.deadline and time.monotonic() > self.deadline:
                         raise TimeoutError
+                    self.look_at_clock()
                     put_off = put_off + 1 if {screen, reports} <= {key.fd for key, _ in ready} else 0
                     for source in (key.fd for key, _ in ready):
                         if source == reports and 0 < put_off < PATIENCE:
@@ -244,6 +252,20 @@ class Machine:
         with contextlib.suppress(BrokenPipeError):
             if self.keyboard.write(keys) != len(keys):
                 raise self.failure(Reason.PROGRAM, "a program asks on and on, and does not read what is typed")
+
+    def look_at_clock(self) -> None:
+        """Raises LaneError if virtual time has stood still for long: some program runs, and waits for nothing."""
+        now = time.monotonic()
+        if self.verb not in NEVER_STILL or self.clock is not Clock.VIRTUAL or now < self.looked + LOOK_S:
+            return
+        shown_ns = virtual_time_ns(self.process.pid, self.program)
+        same = shown_ns is not None and shown_ns == self.clock_ns
+        self.still = self.still + 1 if same else 0
+        self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
+        if self.still >= STILL_LOOKS and (who := running_program(self.process.pid, self.program)):
+            at = f"time stands still, {self.air_s:.1f} s of air time or more into the run"
+            raise self.failure(Reason.STILL, f"{at}: {who} runs on and on and waits for nothing, as one does that asks "
+                                             "again and again whether something is ready")  # fmt: skip
 
     def over_time(self, kernel: Path) -> LaneError:
         running = running_program(self.process.pid, kernel)

@@ -401,3 +401,10 @@ def test_all_of_a_large_network_have_addresses_of_their_own_in_one_network():
         "02:00:00:00:00:01", "02:00:00:00:00:ff", "02:00:00:01:00:00",
     ]  # fmt: skip
     assert made("mesh", size="10x10")["nodes"][0]["interfaces"][0]["ip"] == "10.0.0.1/24"
+
+
+def test_a_network_that_may_take_more_than_a_lane_has_is_warned_of():
+    assert not advice(made("mobile", stations=170))
+    (said,) = advice(made("mobile", stations=600))
+    assert "may take" in said
+    assert "a lane has 1472" in said

@@ -34,6 +34,7 @@ class Reason(enum.Enum):
     """Why a lane did not end well."""
 
     NOT_STARTED = "the lane's kernel did not start"
+    MEMORY = "the lane has no memory left"
     CRASHED = "the lane's kernel crashed"
     KILLED = "the lane's kernel was killed"
     WALL_LIMIT = "the run took too long"

@@ -15,7 +15,17 @@ DEFAULTS = {"rule": "chen", "limit": "4", "hops": "0"}
 
 def advice(plan: Mapping[str, Any]) -> list[str]:
     """What to say of a plan, before it is played."""
-    return list(_windows_below_what_receivers_wait_for(plan))
+    return [*_windows_below_what_receivers_wait_for(plan), *_more_memory_than_a_lane_has(plan)]
+
+
+def _more_memory_than_a_lane_has(plan: Mapping[str, Any]) -> Iterator[str]:
+    """What a network may take, if its stations come to all that they can."""
+    memory = plan.get("memory", {"needed_mb": 0, "lane_mb": 0})
+    if memory["needed_mb"] > memory["lane_mb"]:
+        yield (
+            f"this network may take {memory['needed_mb']} MB, and a lane has {memory['lane_mb']}: if that is not "
+            "enough it ends before its time; fewer stations that come into each other's earshot take less"
+        )
 
 
 def _windows_below_what_receivers_wait_for(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from emulation.lanes import LaneError
+from emulation.lanes import LaneError, Listener, Reason
 from emulation.lanes.virtual import machine
 
 
@@ -60,3 +62,13 @@ def test_a_program_that_keeps_time_from_passing_is_named(bench, monkeypatch: pyt
     monkeypatch.setattr(machine, "LOOK_S", 0.2)
     with pytest.raises(LaneError, match=r"hangs: time stands still.* python3.* waits for nothing"):
         bench.script("while True: pass")
+
+
+def test_a_kernel_that_had_no_memory_left_is_no_crash(tmp_path: Path) -> None:
+    ended = machine.Machine(tmp_path, Listener(), None, "plan")
+    ended.process = subprocess.Popen(["false"])
+    ended.process.wait()
+    ended.crash = "Kernel panic - not syncing: System is deadlocked on memory"
+    with pytest.raises(LaneError, match="no memory left: have fewer stations") as error:
+        ended.judge()
+    assert error.value.reason is Reason.MEMORY

@@ -30,6 +30,7 @@ from emulation.lanes.virtual.culprit import running_program, virtual_time_ns
 from emulation.lanes.virtual.reports import understood
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
+NO_MEMORY = "deadlocked on memory"
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
 NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
 PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
@@ -263,9 +264,11 @@ class Machine:
         self.still = self.still + 1 if same else 0
         self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
         if self.still >= STILL_LOOKS and (who := running_program(self.process.pid, self.program)):
-            at = f"time stands still, {self.air_s:.1f} s of air time or more into the run"
-            raise self.failure(Reason.STILL, f"{at}: {who} runs on and on and waits for nothing, as one does that asks "
-                                             "again and again whether something is ready")  # fmt: skip
+            raise self.failure(
+                Reason.STILL,
+                f"time stands still, {self.air_s:.1f} s or more into the run: {who} runs on and on and waits "
+                "for nothing, as one does that asks again and again whether something is ready, or gets no memory",
+            )
 
     def over_time(self, kernel: Path) -> LaneError:
         running = running_program(self.process.pid, kernel)
@@ -281,6 +284,8 @@ class Machine:
         code = self.process.returncode
         if self.error and self.error.get("errno") == errno.ENOSPC:
             raise self.failure(Reason.DISK_FULL, f"{self.folder}: {self.error['error']}")
+        if NO_MEMORY in self.crash:
+            raise self.failure(Reason.MEMORY, "have fewer stations in earshot of each other, or fewer flows at once")
         if self.crash:
             raise self.failure(Reason.CRASHED, self.crash)
         if code < 0:

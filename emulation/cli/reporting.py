@@ -50,6 +50,8 @@ def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str
     for outcome in outcomes:
         if outcome.flight:
             flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
+    if not any(flight.count.size for of in flights.values() for flight in of):
+        flights = {}  # there is no TCP in it
     first = [outcome for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
     runs = [outcome.run for outcome in first]
     samples = samples_of(runs, folder, names) if also_bulk or any(flow.kind != BULK for flow in runs[0].flows) else {}

@@ -81,6 +81,17 @@ def test_tables_have_a_row_for_each_kind_that_there_was(folder: Path, runs: list
     assert {"COL_UDP", "FAIL_UDP", "COL_TOTAL"} <= reported.keys() and "COL_ENCRYPTED" not in reported
 
 
+def test_without_tcp_nothing_is_said_of_segments_in_flight(tmp_path: Path) -> None:
+    """Neither drawn nor in a row."""
+    where = tmp_path / "run"
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        words = ["run", "string", "--stations", "3", "--seconds", "1", "--traffic", "udp", "--out", str(where)]
+        cli.main(words, standalone_mode=False)
+    said = out.getvalue()
+    assert "COL_UDP" in said and "in flight" not in said
+    assert not [chart for chart in content(report_again(where))[0]["charts"] if "in flight" in chart["title"]]
+
+
 def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
     """The report's, and those of collisions.png: the parts are the total's."""
     made = report_again(folder)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tornado.websocket import websocket_connect
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LISTENS = re.compile(r"DevTools listening on (ws://\S+)")
@@ -77,6 +77,16 @@ def visit(browser: str, address: str, what: str, size: tuple[int, int] = (1200, 
 async def _ask(browser: str, address: str, program: str, size: tuple[int, int]) -> dict[str, Any]:
     """What the program returns, once the page at this address is loaded."""
     socket = await websocket_connect(browser, max_message_size=LARGEST)
+    try:
+        return await _asked(socket, address, program, size)
+    finally:
+        socket.close()
+
+
+async def _asked(
+    socket: WebSocketClientConnection, address: str, program: str, size: tuple[int, int]
+) -> dict[str, Any]:
+    """The same, over an open socket."""
     numbers = itertools.count(1)
 
     async def until(wanted: Any) -> dict[str, Any]:

@@ -7,11 +7,14 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from emulation.setup import ROOT, SetupError, cache, environment, package
+from emulation.setup import ROOT, SetupError, cache, deb, environment, kernel, package, prebuilt, uml
+from emulation.setup.package import Kind
 
 needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
 
@@ -22,15 +25,17 @@ def out(*command: object) -> str:
 
 @needs_git
 @pytest.mark.lane
-def test_it_runs_where_it_is_unpacked(tmp_path: Path) -> None:
+def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of its files is still true, and its own kernel is taken."""
-    built = package.package(tmp_path, compression=["-Znone"])
+    monkeypatch.setattr(deb, "QUICK", ["-Znone"])
+    [built] = package.package(tmp_path, [Kind.DEB])
     said = out("dpkg-deb", "--field", built)
     assert "Package: dcflab" in said and "Depends: python3." in said and "wireless-regdb" in said
     out("dpkg-deb", "-x", built, tmp_path / "there")
     built.unlink()
     home = tmp_path / "there/usr/lib/dcflab"
     assert (tmp_path / "there/usr/bin/dcflab").resolve() == home / "dcflab"
+    assert "section 3" in (home / "SOURCES.txt").read_text()
     assert not (home / "tests").exists() and not list(tmp_path.glob(f"{cache.SCRATCH}*"))
     before = {file: file.lstat().st_mtime_ns for file in home.rglob("*")}
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -60,10 +65,36 @@ def test_an_entry_says_where_it_will_be(tmp_path: Path) -> None:
     (entry / "manifest.json").write_text(json.dumps({"files": {"bin/tool": [0, 0, ""]}, "programs": ["bin/python"]}))
     (entry / "old").write_text("")
     os.utime(entry / "old", ns=(0, 1_500_000_000))
-    package.copy_entry(entry, tmp_path / "cache", "/usr/lib/dcflab/cache")
+    deb.copy_entry(entry, tmp_path / "cache", "/usr/lib/dcflab/cache")
     moved = tmp_path / "cache" / entry.name
     assert (moved / "bin/tool").read_text() == f"#!/usr/lib/dcflab/cache/{entry.name}/bin/python\n"
     assert (moved / "old").stat().st_mtime_ns == 1_000_000_000
     assert cache.inspect(moved, thoroughly=True)[0] is cache.State.SOUND
     environment.move(moved, Path("/nowhere"), Path("/else"))
     assert cache.inspect(moved)[0] is cache.State.SOUND
+
+
+@needs_git
+@pytest.mark.lane
+def test_a_kernel_goes_from_one_checkout_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one file, with the sources beside it, to a machine that has neither a compiler nor Linux's archive."""
+    monkeypatch.setattr(prebuilt, "COMPRESSION", 0)
+    made, of = package.package(tmp_path, [Kind.KERNEL, Kind.SOURCES])
+    with tarfile.open(of) as packed:
+        names = packed.getnames()
+    assert names[0].startswith("linux") and any(name.endswith("/emulation/kernel/uml.config") for name in names)
+    with tarfile.open(made) as packed:
+        note = packed.extractfile("SOURCES.txt")
+        assert note and of.name in note.read().decode()
+    variables = {**os.environ, "DCFLAB_CACHE": str(tmp_path / "cache"), "DCFLAB_KERNEL": str(made)}
+    command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--seconds", "1", "--no-figures"]
+    subprocess.run([*command, "--out", tmp_path / "run"], env=variables, check=True, capture_output=True)
+    assert cache.inspect(tmp_path / "cache" / prebuilt.kernel_of(made), thoroughly=True)[0] is cache.State.SOUND
+    assert (tmp_path / "run/result.json").exists()
+
+
+def test_a_kernel_that_was_not_built_here_is_not_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sources may be others than those of this machine."""
+    monkeypatch.setattr(kernel, "obtain", lambda configuration: kernel.Kernel(tmp_path / "kernel-of-others"))
+    with pytest.raises(SetupError, match="was not built from the sources on this machine"):
+        package.built_here(uml.CONFIGURATION)

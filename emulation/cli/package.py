@@ -1,31 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`package`: a Debian package for machines that shall not build or fetch anything (docs/installing.md)."""
+"""`package`: what other machines are given, so that they build nothing (docs/installing.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from emulation.cli.command import Command
+from emulation.setup import cache
+from emulation.setup.package import Kind, package
 
 
-def callback(out: Path, checks: bool) -> None:
-    """Build a Debian package of the program and of all that it needs, kernel and modules included."""
+def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
+    """Pack what this machine has built, for machines that shall build nothing.
+
+    \b
+    deb      a Debian package of the program and of all that it needs
+    kernel   the kernel and its modules, which a checkout takes from $DCFLAB_KERNEL
+    sources  what these were made from: who hands on the others hands on this
+    """
     from emulation.play.session import set_up
-    from emulation.setup.package import package
 
     with set_up():
-        built = package(out, checks)
-    click.echo(f"{built}: {built.stat().st_size >> 20} MB; as root: apt-get install {built.absolute()}")
+        made = package(out, [Kind(kind) for kind in kinds or Kind], checks)
+    for file in made:
+        click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB, SHA-256 {cache.digest(file)}")
 
 
 COMMAND = Command(
-    "package", ["package", "package --checks --out /srv/lab"],
+    "package", ["package", "package --kind deb --checks --out /srv/lab"],
     params=[
         click.Option(["--out"], type=click.Path(path_type=Path, file_okay=False), default=Path("."), metavar="FOLDER",
                      help="where it is put  [default: here]"),
-        click.Option(["--checks"], is_flag=True, help="with the kernel in which modules are checked"),
+        click.Option(["--kind", "kinds"], type=click.Choice([kind.value for kind in Kind]), multiple=True,
+                     help="only this; repeat it for several  [default: all]"),
+        click.Option(["--checks"], is_flag=True, help="with the kernel in which modules are checked, in the deb"),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

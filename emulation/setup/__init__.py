@@ -9,12 +9,13 @@ standard library is imported, as the launcher calls this package to make the env
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from emulation.lanes import virtual
-from emulation.setup import bytecode, environment, kernel, library, modules, packages, stock, uml
+from emulation.setup import bytecode, environment, kernel, library, modules, packages, prebuilt, stock, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.packages import Group
 
@@ -64,10 +65,8 @@ def prepare(
     Raises SetupError, which says what is missing and how to mend it.
     """
     mend_environment()
-    lane = kernel.find(configuration)
-    all_there = lane and all(modules.find(folder, lane) for folder in (*MODULES, *folders))
-    all_there = all_there and all(map(library.find, LIBRARIES))
-    packages.ensure(*groups, *(() if all_there else (Group.BUILD,)))
+    lane = find_or_take(configuration)
+    packages.ensure(*groups, *(() if lane and complete(lane, (*MODULES, *folders)) else (Group.BUILD,)))
     lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)
     for folder in (*MODULES, *folders):
@@ -78,6 +77,27 @@ def prepare(
     if said := virtual.caution():
         say(f"{said} (docs/confinement.md)")
     return Prepared(lane, found)
+
+
+def complete(lane: kernel.Kernel, folders: tuple[Path, ...]) -> bool:
+    """Whether all is in the cache that a run on this kernel takes, with the modules of these folders."""
+    return all(modules.find(folder, lane) for folder in folders) and all(map(library.find, LIBRARIES))
+
+
+def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
+    """The kernel that need not be built: it is in the cache, or comes there from a file that is offered (`prebuilt`).
+    Raises SetupError for a file of another kernel, if the user has named it."""
+    lane, recipe = kernel.find(configuration), kernel.recipe_key(configuration)
+    if file := prebuilt.offered(recipe):
+        if lane is None or lane.folder.name != prebuilt.kernel_of(file) or not complete(lane, MODULES):
+            prebuilt.take(file)
+            return kernel.find(configuration)
+    elif configuration == uml.CONFIGURATION and (why := prebuilt.refusal(recipe)):
+        if os.environ.get(prebuilt.VARIABLE):
+            raise SetupError(why)
+        if lane is None:
+            say(why)
+    return lane
 
 
 def prepare_stock(

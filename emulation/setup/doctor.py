@@ -31,6 +31,7 @@ from emulation.setup import (
     kernel,
     modules,
     packages,
+    prebuilt,
     uml,
 )
 
@@ -86,7 +87,11 @@ def system_packages() -> Iterator[Check]:
 def caches() -> Iterator[Check]:
     """The cache: its entries for this checkout, read to the last byte, and its size."""
     built = kernel.find()
-    wanted = kernel.name(uml.CONFIGURATION)
+    wanted, recipe = kernel.name(uml.CONFIGURATION), kernel.recipe_key(uml.CONFIGURATION)
+    if why := prebuilt.refusal(recipe):
+        yield Check("prebuilt kernel", Status.BROKEN if os.environ.get(prebuilt.VARIABLE) else Status.HINT, why)
+    elif offer := prebuilt.offered(recipe):
+        yield Check("prebuilt kernel", Status.OK, str(offer))
     yield entry("kernel", built.folder.name if built else wanted or "kernel")
     if built:
         for folder in MODULES:

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.setup import cache, packages, uml
+from emulation.setup import cache, packages, prebuilt, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import compiler, fingerprint
 
@@ -48,13 +48,15 @@ class Kernel:
 def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
     """The kernel with these configuration fragments, if it is in the cache.
 
-    It is the one that would be built now; or any that was built by this recipe, of a package, and on a machine that
-    cannot build.
+    It is the prebuilt one that is offered; or the one that would be built now; or any that was built by this recipe, of
+    a package, and on a machine that cannot build.
     """
-    wanted = name(configuration)
+    recipe, wanted = recipe_key(configuration), name(configuration)
+    offer = prebuilt.offered(recipe)
     roots = cache.packaged() if wanted else cache.roots()
-    alike = {path.name for root in roots for path in root.glob(f"kernel-{recipe_key(configuration)}-*")}
-    entries = map(cache.find, [*([wanted] if wanted else []), *sorted(alike)])
+    alike = {path.name for root in roots for path in root.glob(f"kernel-{recipe}-*")}
+    first = [*([prebuilt.kernel_of(offer)] if offer else []), *([wanted] if wanted else [])]
+    entries = map(cache.find, [*first, *sorted(alike)])
     return next((Kernel(entry) for entry in entries if entry), None)
 
 

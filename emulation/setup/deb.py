@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A Debian package of all that a run needs, for machines that shall not build or fetch anything: a classroom's.
+
+It is the program as git has it, without its tests, and beside it `cache`: the entries of this machine's cache that the
+program would build otherwise (the Python environment, the kernel, its modules, the library), where `cache` and the
+launcher look first. Times are whole seconds, as archives keep them, so that what is remembered of files stays true.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from emulation.setup import LOCK_FILE, ROOT, Group, cache, distribution, environment, packages, prebuilt, sources
+from emulation.setup.errors import say
+from emulation.setup.package import Contents, copy_checkout, run, whole_seconds
+
+HOME = "usr/lib/dcflab"  # in the package
+TOOLS = ("dpkg-deb",)
+QUICK = ("-Zzstd", "-z9")  # a tenth of what xz takes; dpkg reads it since Debian 12 and Ubuntu 18.04
+NO_BUILD = "linux-source-6.12"  # who builds modules of their own does not need it
+CONTROL = """Package: dcflab
+Version: {version}
+Architecture: amd64
+Section: net
+Priority: optional
+Maintainer: dcflab <dcflab@localhost>
+Installed-Size: {kilobytes}
+Depends: {depends}
+Recommends: {recommends}
+Suggests: {suggests}
+Description: 802.11 labs on the real Linux stack, in virtual time
+ Emulated stations on mac80211_hwsim run the real Linux TCP stack; the air is a
+ kernel module with an exact model of the DCF. A lab is one unprivileged
+ process, and the same for the same seed. Nothing is built or fetched.
+"""
+
+
+def build(contents: Contents, folder: Path) -> Path:
+    """Build the package in a folder and return its path. Raises SetupError."""
+    environments = environment.obtain(LOCK_FILE).parents[1]
+    with cache.scratch(folder, "package") as staged:
+        home = staged / HOME
+        copy_checkout(ROOT, home)
+        (home / prebuilt.NOTE).write_text(sources.note(contents.built, contents.version))
+        for entry in (environments, *contents.entries()):
+            copy_entry(entry, home / "cache", f"/{HOME}/cache")
+        (staged / "usr/bin").mkdir()
+        (staged / "usr/bin/dcflab").symlink_to(f"../{HOME.removeprefix('usr/')}/dcflab")
+        (staged / "DEBIAN").mkdir()
+        (staged / "DEBIAN/control").write_text(control(contents.version, home))
+        say(f"packing {sum(1 for _ in staged.rglob('*'))} files")
+        built = folder / f"dcflab_{contents.version}_amd64.deb"
+        run("dpkg-deb", "--root-owner-group", *QUICK, "--build", str(staged), str(built))
+    return built
+
+
+def copy_entry(entry: Path, into: Path, there: str) -> None:
+    """An entry of the cache, for the folder that is `there` where the package is installed."""
+    into.mkdir(exist_ok=True)
+    manifest = json.loads((entry / cache.MANIFEST).read_text())
+    with cache.scratch(into, "entry") as half:
+        folder = half / "copy"
+        shutil.copytree(entry, folder, symlinks=True)
+        environment.move(folder, entry, Path(there, entry.name))
+        whole_seconds(folder)
+        cache.place(folder, into / entry.name, [*manifest["files"], *manifest.get("programs", ())])
+
+
+def control(version: str, home: Path) -> str:
+    """What dpkg is told. The interpreter is the one to which the environment links."""
+    [python] = home.glob("cache/venv-*/bin/python3.*")
+    suggested = [name for name in names(Group.BUILD, Group.DEBUG) if name != NO_BUILD]
+    size = sum(file.lstat().st_size for file in home.rglob("*") if file.is_file())
+    return CONTROL.format(
+        version=version, kilobytes=size >> 10, depends=f"{python.name}, libc6",
+        recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*suggested, "wireshark"]),
+    )  # fmt: skip
+
+
+def names(*groups: Group) -> list[str]:
+    """The packages that these groups need, as this distribution calls them."""
+    found = (distribution.name(need.package) for group in groups for need in packages.NEEDS[group])
+    return list(dict.fromkeys(name for name in found if name))

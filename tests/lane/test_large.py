@@ -60,8 +60,23 @@ def test_four_hundred_stations_carry_traffic(bench) -> None:  # type: ignore[no-
 def test_a_program_that_keeps_time_from_passing_is_named(bench, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(machine, "NEVER_STILL", ("script",))
     monkeypatch.setattr(machine, "LOOK_S", 0.2)
+    monkeypatch.setattr(machine, "SET_UP_LOOKS", machine.STILL_LOOKS)
     with pytest.raises(LaneError, match=r"hangs: time stands still.* python3.* waits for nothing"):
         bench.script("while True: pass")
+
+
+def test_setting_up_a_large_network_is_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "LOOK_S", 0)
+    monkeypatch.setattr(machine, "virtual_time_ns", lambda *_: 5)
+    monkeypatch.setattr(machine, "running_program", lambda *_: "python3")
+    busy = machine.Machine(tmp_path, Listener(), None, "plan")
+    busy.process, busy.program = subprocess.Popen(["true"]), tmp_path
+    for _ in range(2 * machine.STILL_LOOKS):
+        busy.look_at_clock()
+    busy.hear_report('{"progress": 0.0, "air_s": 0.0}')
+    with pytest.raises(LaneError, match="hangs: time stands still"):
+        busy.look_at_clock()
+    busy.process.wait()
 
 
 def test_a_kernel_that_had_no_memory_left_is_no_crash(tmp_path: Path) -> None:

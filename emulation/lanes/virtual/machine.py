@@ -37,7 +37,8 @@ PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
 CONTROL_C, END_OF_INPUT = b"\x03", b"\x04"
 INSISTED = 5  # Ctrl-C, so often in a row, is no longer meant for the program
 LONGEST = 1 << 22  # of a line
-LOOK_S, STILL_LOOKS = 5.0, 12  # how often its clock is looked at, and how often it may show the same
+LOOK_S, STILL_LOOKS = 5.0, 12  # how often its clock is looked at, and how often a run may show the same
+SET_UP_LOOKS = 120  # the same before a run begins: a thousand stations are set up within an instant of virtual time
 NEVER_STILL = ("plan",)  # commands during which it does not for so long, as nobody's own program computes
 
 
@@ -64,7 +65,7 @@ class Machine:
         self.said: deque[str] = deque(maxlen=60)  # by the kernel, for error messages
         self.crash = ""  # the first line that told of one
         self.air_s = 0.0
-        self.booted = False
+        self.booted = self.runs = False
         self.exit: int | None = None
         self.error: dict[str, Any] | None = None
         self.interactive = False
@@ -199,7 +200,7 @@ class Machine:
             self.waited_s = -self.waited()
         self.booted = True
         if "progress" in report:
-            self.air_s = report["air_s"]
+            self.runs, self.air_s = True, report["air_s"]
             self.listener.progress(report["progress"], self.air_s)
         elif "prompt" in report:
             self.answer(report["prompt"])
@@ -263,7 +264,9 @@ class Machine:
         same = shown_ns is not None and shown_ns == self.clock_ns
         self.still = self.still + 1 if same else 0
         self.looked, self.clock_ns = now, -1 if shown_ns is None else shown_ns
-        if self.still >= STILL_LOOKS and (who := running_program(self.process.pid, self.program)):
+        if self.still >= (STILL_LOOKS if self.runs else SET_UP_LOOKS) and (
+            who := running_program(self.process.pid, self.program)
+        ):
             raise self.failure(
                 Reason.STILL,
                 f"time stands still, {self.air_s:.1f} s or more into the run: {who} runs on and on and waits "

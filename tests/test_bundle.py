@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import marshal
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,11 @@ def test_it_has_the_checkouts_code() -> None:
     _, origin, code = modules["emulation.lane.net"]
     source = CHECKOUT / Path(origin).relative_to(IN_LANE)
     assert marshal.loads(code) == compile(source.read_bytes(), source, "exec", dont_inherit=True)
+
+
+def test_an_exact_one_is_the_same_from_another_checkout_and_process(tmp_path: Path) -> None:
+    for top in ("emulation", "traffic"):
+        shutil.copytree(CHECKOUT / top, tmp_path / top, ignore=shutil.ignore_patterns("__pycache__"))
+    program = "import sys; from emulation.lanes.virtual.bundle import bundle; sys.stdout.buffer.write(bundle(True))"
+    other = subprocess.run([PYTHON, "-B", "-c", program], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert other == bundle(exact=True)

@@ -30,14 +30,18 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("release", KERNELS[-2:])
-def test_a_distributions_kernel_carries_tcp_and_does_it_again(release: str, tmp_path: Path) -> None:
+def test_a_distributions_kernel_carries_tcp_and_does_it_again(
+    release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = specify("string", {"stations": 3, "seconds": SECONDS, "rts": "full", "tcp": "sca", "ackthin": "delayed"})
     lab = provide(lane=lanes.with_settings(lanes.find("vm"), {"stock": release}))
     assert lab.release == release
-    variants = ("once", "again") if release == KERNELS[-1] else ("once",)
-    run, *again = (outcome.run for outcome in play_all(lab, [Task(asked, each) for each in variants], tmp_path))
+    (run,) = (outcome.run for outcome in play_all(lab, [Task(asked, "once")], tmp_path))
     assert run.repeatable and run.trace_sha256
-    assert all(other.trace_sha256 == run.trace_sha256 for other in again)
+    if release == KERNELS[-1]:
+        monkeypatch.chdir(tmp_path)
+        (again,) = (outcome.run for outcome in play_all(lab, [Task(asked, "again")], tmp_path))
+        assert again.trace_sha256 == run.trace_sha256
     assert run.flows[0].goodput_segments > 10
     sent, answered = (sum(run.stations[at].counters["end"].get(kind, {}).values())
                       for at, kind in ((0, "tcp_data"), (2, "tcp_ack")))  # fmt: skip

@@ -12,8 +12,8 @@ import importlib.util
 import marshal
 import os
 import struct
+from collections.abc import Callable
 from functools import cache
-from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
@@ -36,40 +36,48 @@ STANDARD = (
     *("re", "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "selectors", "signal", "socket"),
     *("struct", "types", "warnings"),
 )
+WITHOUT_REFERENCES = 2  # a format of marshal: which objects later ones refer to hangs on what else the process holds
 NOT_FOR_RUNS = ("check", "prompt.py", "init.py")  # below emulation/lane
 
 
 @cache
-def bundle() -> bytes:
+def bundle(exact: bool = False) -> bytes:
     """By name of each module: whether it is a package, where a lane finds its source, and its code. What is frozen into
-    the interpreter needs no file."""
+    the interpreter needs no file. `exact`: the same bytes wherever the checkout is, and whatever was compiled before,
+    for a lane in which reading takes time; this takes longer."""
+    code = compiled if exact else any_code
     specs = {name: importlib.util.find_spec(name) for name in STANDARD}
-    found = {name: entry(name, spec.origin, spec.origin) for name, spec in specs.items() if spec and spec.has_location}
-    for file in [CHECKOUT / "emulation/__init__.py", *(file for folder in INSIDE for file in folder.rglob("*.py"))]:
+    found = {
+        name: entry(name, spec.origin, spec.origin, code) for name, spec in specs.items() if spec and spec.has_location
+    }
+    for file in sorted([CHECKOUT / "emulation/__init__.py", *(file for top in INSIDE for file in top.rglob("*.py"))]):
         path = file.relative_to(CHECKOUT)
         if path.parts[2:3] and path.parts[2] in NOT_FOR_RUNS:
             continue
         name = ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
-        found[name] = entry(name, str(file), f"{IN_LANE}/{path}")
-    return marshal.dumps(found)
+        found[name] = entry(name, str(file), f"{IN_LANE}/{path}", code)
+    return marshal.dumps(found, WITHOUT_REFERENCES)
 
 
-def entry(name: str, source: str | None, in_lane: str | None) -> tuple[bool, str, bytes]:
+def entry(
+    name: str, source: str | None, in_lane: str | None, code: Callable[[str, str, str], bytes]
+) -> tuple[bool, str, bytes]:
     """Of one module."""
     assert source and in_lane
-    return Path(source).name == "__init__.py", in_lane, kept(source) or compiled(name, source)
+    return Path(source).name == "__init__.py", in_lane, code(name, source, in_lane)
 
 
-def kept(source: str) -> bytes | None:
-    """A module's code from beside its source, as it is there; None if there is none of this version of it (PEP 552)."""
+def compiled(name: str, source: str, in_lane: str) -> bytes:
+    """Its code, with the lane's name of its file."""
+    return marshal.dumps(compile(Path(source).read_bytes(), in_lane, "exec", dont_inherit=True), WITHOUT_REFERENCES)
+
+
+def any_code(name: str, source: str, in_lane: str) -> bytes:
+    """Its code from beside its source if it is there, of this version of it (PEP 552)."""
     there = os.stat(source)
     version = MAGIC_NUMBER + struct.pack("<3I", 0, int(there.st_mtime) & 0xFFFF_FFFF, there.st_size)
     try:
         found = Path(importlib.util.cache_from_source(source)).read_bytes()
     except OSError:
-        return None
-    return found.removeprefix(version) if found.startswith(version) else None
-
-
-def compiled(name: str, source: str) -> bytes:
-    return marshal.dumps(SourceFileLoader(name, source).get_code(name))
+        found = b""
+    return found.removeprefix(version) if found.startswith(version) else compiled(name, source, in_lane)

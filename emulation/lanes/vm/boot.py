@@ -2,8 +2,10 @@
 """How QEMU is started with a distribution's kernel: its command line, and the root that it is given.
 
 A counter of instructions is its clock: one is a nanosecond, and while the kernel waits the clock leaps to where it next
-has something to do (`-icount shift=0,sleep=off`). No device is read that answers in its own time, and whatever QEMU
-makes up follows from the seed.
+has something to do (`-icount shift=0,sleep=off`). The thread that lets it leap must not look at the clock between the
+moment that the processor halts and the moment that its last instructions are counted: they would be counted twice. QEMU
+keeps the two threads apart only while it records (`rr=record`); nobody reads what it records. No device is read that
+answers in its own time, and whatever QEMU makes up follows from the seed.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ class Board(NamedTuple):
 BOARDS = {
     # So many ticks has the counter of instructions in a second. The least machine there is: it starts soonest.
     Clock.VIRTUAL: Board(
-        "microvm,acpi=on,rtc=on,isa-serial=off", ("-icount", "shift=0,sleep=off", "-rtc", f"base={BEGIN},clock=vm"),
+        "microvm,acpi=on,rtc=on,isa-serial=off",
+        ("-icount", f"shift=0,sleep=off,rr=record,rrfile={os.devnull}", "-rtc", f"base={BEGIN},clock=vm"),
         ("tsc_early_khz=1000000", "clocksource=tsc"), "device",
     ),
     # It has the clocks that a kernel compares with.
@@ -129,7 +132,7 @@ def write_initrd(
     """Write what the kernel unpacks: the root that was made with it, and this run."""
     own = {name: path for name, path in modules.items() if not path.is_relative_to(kernel.parent)}
     boot: dict[str, Any] = {
-        "directory": os.getcwd(),
+        "directory": os.getcwd() if seen else "/",
         "python": sys.executable if seen else str(PYTHON),  # the environment's is the host's
         "modules": {name: ["", path.name] for name, path in own.items()},
         "load": [] if is_open(command) else [name for name in modules if name not in own],
@@ -142,7 +145,7 @@ def write_initrd(
     root = Archive(into_usr())
     root.file(f"{HOME}/boot.json", json.dumps(boot).encode())
     root.file(f"{HOME}/init.py", (CHECKOUT / "emulation/lane/init.py").read_bytes())
-    root.file(f"{HOME}/{BUNDLE}", bundle())
+    root.file(f"{HOME}/{BUNDLE}", bundle(exact=True))
     sources = [CHECKOUT / "emulation/__init__.py", *(file for top in INSIDE for file in sorted(top.rglob("*.py")))]
     for file in sources:
         root.file(f"{IN_LANE}/{file.relative_to(CHECKOUT)}", file.read_bytes())

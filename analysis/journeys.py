@@ -38,7 +38,10 @@ def journeys(hops: Hops) -> tuple[Array, Array, Array]:
     """When each segment came and left (ns; NEVER: still there at the stop), and its Kind."""
     legs = _legs(hops)
     delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
-    asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, delivered))
+    returned = _returned(hops, legs)
+    dropped = np.where(returned < NEVER, returned, dropped)
+    under_way = (delivered == NEVER) & (returned == NEVER)
+    asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, under_way))
     gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
     known = (journey >= 0) & (gone < NEVER)
     dropped[journey[known]] = gone[known]
@@ -92,21 +95,33 @@ def _given_up(hops: Hops, legs: _Legs) -> Array:
     return np.where(given_up >= 0, given_up, NEVER)
 
 
+def _returned(hops: Hops, legs: _Legs) -> Array:
+    """When each journey's segment came back to where it began, as routes may form a loop, or NEVER. It ends there: a
+    kernel drops what comes with an address of its own as the source."""
+    back = hops.receiver[legs.frame] == hops.station[legs.first[legs.journey]]
+    returned = np.full(legs.first.size, NEVER)
+    np.minimum.at(returned, legs.journey[back], hops.arrived[legs.frame[back]])
+    return returned
+
+
 # By station and Kind, in the order in which they came there: when each segment did, and its journey.
 _Stranded = dict[tuple[int, int], list[tuple[int, int]]]
 
 
-def _stranded(hops: Hops, legs: _Legs, delivered: Array) -> _Stranded:
-    """The undelivered segments that came to a station which then showed no frame of theirs."""
-    under_way = np.flatnonzero(delivered[legs.journey] == NEVER)
-    passed_on = set(zip(legs.journey[under_way].tolist(), hops.station[legs.frame[under_way]].tolist(), strict=True))
-    came = under_way[hops.arrived[legs.frame[under_way]] < NEVER]
+def _stranded(hops: Hops, legs: _Legs, under_way: Array) -> _Stranded:
+    """The segments that came to a station which then showed no frame of theirs. In a loop it may have shown one before.
+    `under_way`: whether each journey's segment neither was delivered nor came back."""
+    those = np.flatnonzero(under_way[legs.journey])
+    shown = zip(legs.journey[those].tolist(), hops.station[legs.frame[those]].tolist(), strict=True)
+    times = hops.first[legs.frame[those]].tolist()
+    last_shown = dict(zip(shown, times, strict=True))  # by journey and station, as legs are in the order of time
+    came = those[hops.arrived[legs.frame[those]] < NEVER]
     came = came[np.argsort(hops.arrived[legs.frame[came]], kind="stable")]
     frame, journey = legs.frame[came], legs.journey[came]
     columns = (hops.receiver[frame], hops.kind[legs.first[journey]], hops.arrived[frame], journey)
     stranded: _Stranded = {}
     for station, kind, time, number in zip(*(column.tolist() for column in columns), strict=True):
-        if (number, station) not in passed_on:
+        if last_shown.get((number, station), 0) < time:
             stranded.setdefault((station, kind), []).append((time, number))
     return stranded
 

@@ -45,6 +45,29 @@ def test_the_trace_tells_the_same(seed: int, rts_above: int, tmp_path: Path) -> 
     assert told[0].size > 60 and all((a == b).all() for a, b in zip(told, derived, strict=True))
 
 
+# From, to, handed over, received.
+@pytest.mark.parametrize(
+    ("legs", "left"),
+    [
+        ([(0, 1, 10, 20), (1, 0, 30, 40)], 40),  # back where it began, which sends it no more
+        ([(0, 1, 10, 20), (1, 2, 30, 40), (2, 1, 50, 60)], 60),  # back at a relay, which has others to send at 70
+        ([(0, 1, 10, 20), (1, 2, 30, 40), (2, 1, 50, 60), (1, 3, 65, 68)], 68),  # through a loop, to its destination
+    ],
+)
+def test_a_segment_that_routes_send_back(legs: list[tuple[int, int, int, int]], left: int) -> None:
+    others = [(station, -1, 70, NEVER) for station in range(3)]
+    station, receiver, queued, arrived = (np.array(each) for each in zip(*sorted(legs + others), strict=True))
+    segment = receiver >= 0
+    hops = Hops(
+        station=station, kind=np.where(segment, int(Kind.TCP_DATA), int(Kind.OTHER)), queued=queued, first=queued,
+        ended=queued + 5, arrived=arrived, lost=np.zeros(station.size, bool), receiver=receiver, shown=segment,
+        packet=np.zeros(station.size, np.uint64), destination=np.full(station.size, 3), stations=4, start_ns=0,
+        stop_ns=100,
+    )  # fmt: skip
+    came, gone, _ = journeys(hops)
+    assert (came.tolist(), gone.tolist()) == ([10], [left])
+
+
 def test_still_there_at_the_stop(sample: Sample) -> None:
     """What is on its way at the stop has not left."""
     _, leave, _ = journeys(look(sample))

@@ -48,7 +48,7 @@ class Findings:
         """Print them."""
         from rich.console import Console
 
-        console = Console(width=None if sys.stdout.isatty() else 200)
+        console = Console(width=None if sys.stdout.isatty() else 200, emoji=False)
         console.print(self.title, style="bold", highlight=False)
         console.print(self.said, style="dim", highlight=False, markup=False)
         console.print(*self.tables, sep="\n")

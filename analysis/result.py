@@ -8,7 +8,6 @@ results of one specification and seed are equal.
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from analysis.flow_result import OF_FLOWS, FlowResult, kbps, of_flow, ran
+from analysis.names import subfolder
 from analysis.summaries import InFlight, RouteSummary, RoutingSummary, StationResult, TcpSummary
 from analysis.timing import Timing, Whole
 from emulation.files import read_json
@@ -258,11 +258,6 @@ class Run(Model):
     def responses_spoilt(self) -> int:
         """CTSs and the MAC's ACKs that collided at the station that they were for."""
         return count((station.counters for station in self.stations), "addressed", ("cts", "ack"), COLLIDED)
-
-
-def subfolder(case: str, variant: str, seed: int) -> str:
-    """Where in the run folder a run is."""
-    return "-".join(re.sub(r"[^\w.+]+", "-", str(part)) for part in (case, variant, seed) if part != "")
 
 
 class Host(Model):

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from analysis.names import LANE, PLAN
 from emulation.files import read_json
 from emulation.files.foreign import LONGEST_NS, reading
 
-PLAN, LANE = "plan.json", "lane.json"
 LONGEST_S = LONGEST_NS / 1e9
 Seconds = Annotated[float, Field(ge=-LONGEST_S, le=LONGEST_S)]
 Ns = Annotated[int, Field(ge=0, le=LONGEST_NS)]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import capture, shapes, sniff, tally
 from analysis.medium import Medium
+from analysis.names import LANE, PLAN
 from analysis.observe import NAMES, observe
 from analysis.pcapng import AIR
 from analysis.result import APART, ROWS, Collisions, Failures, counted
@@ -87,8 +88,8 @@ def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
 def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
     run = path.parent
-    plan = shapes.read_plan(run) if (run / shapes.PLAN).is_file() else None
-    lane = shapes.read_lane(run, plan) if (run / shapes.LANE).is_file() else None
+    plan = shapes.read_plan(run) if (run / PLAN).is_file() else None
+    lane = shapes.read_lane(run, plan) if (run / LANE).is_file() else None
     taps = counters(path, plan, (lane or {}).get("changes", ()))
     module = [station["counters"] for station in lane["air"]["stations"]] if lane and lane.get("air") else None
     columns = {"taps": totals(taps)}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analysis.columns import begins
 from analysis.trace import Array, TraceError, record
 from emulation.files.foreign import LONGEST_NS, reading
 
@@ -191,7 +192,8 @@ def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
     # The wait for an expiry begins with the last thing that came or was sent; that its timer went off is neither.
     alive = np.maximum.accumulate(np.where(event == Event.TIMER, start_ns, time))
     waiting = np.maximum(np.append(start_ns, alive)[:-1], records["sent_ns"])[rto].clip(max=time[rto])
-    edges = np.unique(np.concatenate([time, waiting, [start_ns, stop_ns]]).clip(start_ns, stop_ns))
+    edges = np.sort(np.concatenate([time, waiting, [start_ns, stop_ns]]).clip(start_ns, stop_ns))
+    edges = edges[begins(edges)]  # np.unique would load numpy.ma
     holds = np.searchsorted(time, edges[1:])
     new = event == Event.STATE  # these two are no longer what they were
     state = np.where(new, np.append(State.OPEN, records["ca_state"])[:-1], records["ca_state"])[holds]

@@ -238,3 +238,27 @@ def test_files_of_the_users_own_are_loaded_in_few_places() -> None:
         name for name, file in MODULES.items() if re.search(r"spec_from_file_location|\brunpy\b", file.read_text())
     }
     assert others == {"topologies.files", "emulation.lane.guest"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules, and the packages around them, that a command line loads."""
+    program = "import sys\nfrom emulation.cli.main import cli\n"
+    program += "cli.main(prog_name='./dcflab', standalone_mode=False)\nprint('\\n' + ' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_help_loads_no_command() -> None:
+    """The list of commands is made of their files' first sentences."""
+    loaded = loaded_by("--help")
+    assert "emulation.cli.main" in loaded and not {"numpy", "pydantic", "rich", "experiments"} & loaded
+    commands = {name for name in loaded if name.startswith("emulation.cli.")}
+    assert commands <= {"emulation.cli.command", "emulation.cli.interrupts", "emulation.cli.main"}
+
+
+def test_what_shows_a_run_is_loaded_while_it_runs() -> None:
+    """Until its lane boots, a run of a topology loads what plans it."""
+    loaded = loaded_by("run", "string", "--help")
+    assert "emulation.play.session" in loaded
+    later = {"analysis.result", "emulation.cli.reporting", "emulation.play.finished", "experiments", "numpy.ma", "rich"}
+    assert not later & loaded

@@ -99,9 +99,9 @@ def test_delay_is_distance_over_c_in_whole_nanoseconds():
     assert propagation.delay_ns(np.array([0.0, 200.0, 299.792458])).tolist() == [0, 667, 1000]
 
 
-def test_powers_are_rounded_to_thousandths_and_masked_below_the_floor():
-    matrix = propagation.power_mdbm(np.array([[0.0, -64.37395], [-120.1, 0.0]]), -120).tolist()
-    assert matrix == [[None, -64374], [None, None]]
+def test_powers_are_rounded_to_thousandths_and_nothing_below_the_floor():
+    matrix = propagation.power_mdbm(np.array([[0.0, -64.37395], [-120.1, 0.0]]), -120)
+    assert propagation.listed(matrix) == [[None, -64374], [None, None]]
 
 
 @pytest.mark.parametrize(

@@ -137,11 +137,11 @@ def _samples(seen: OverTime, columns: Columns) -> Iterator[Chart]:
 def _routes(seen: OverTime, columns: Columns) -> Iterator[Chart]:
     """How long routes were, as sources knew, a dot for each segment that arrived over so many hops; when there was
     none; and how many control packets were sent."""
-    from analysis.routes import NO_ROUTE, UNKNOWN
-
     flows = some(seen.routes)
     if not flows:
         return
+    from analysis.routes import NO_ROUTE, UNKNOWN
+
     lines = []
     for at, (name, (known, took)) in enumerate(flows.items()):
         hops = np.where(np.isin(known.hops, (NO_ROUTE, UNKNOWN)), np.nan, known.hops)

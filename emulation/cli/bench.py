@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`bench`: set up what the benchmarks need, and hand over to one of them."""
+"""`bench`: compare with ns-2 and ns-3, side by side. It sets up what the benchmarks need, and hands over to one of
+them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`module check PATH`: its options. All that can be refused is refused before anything starts."""
+"""`module check PATH`: check a kernel module. All that can be refused is refused before anything starts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`claims`: what is known of the seeds' claims; `claims C46` tests one, `claims --all --hours 8` as many as there is
-time for (docs/studies.md)."""
+"""`claims`: list the papers' claims and what is known of them, or test some. `claims C46` tests one, `claims --all
+--hours 8` as many as there is time for (docs/studies.md)."""
 
 from __future__ import annotations
 

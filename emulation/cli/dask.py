@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`dask scheduler` and `dask worker`: where sweeps go that are larger than one machine (docs/sweeps.md)."""
+"""`dask`: start a Dask scheduler, or workers, for sweeps on several machines (docs/sweeps.md)."""
 
 from __future__ import annotations
 

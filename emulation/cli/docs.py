@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`docs`: the pages of docs/ as a site. Sphinx makes it (docs/site), from an environment of its own, which is made when
-it is first asked for: nobody who only runs networks needs it."""
+"""`docs`: build the docs as a site, with search. Sphinx makes it (docs/site), from an environment of its own, which is
+made when it is first asked for: nobody who only runs networks needs it."""
 
 from __future__ import annotations
 

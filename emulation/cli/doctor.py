@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`doctor`: what is there, what is missing, and how to mend it."""
+"""`doctor`: say what is there, what is missing, and how to mend it."""
 
 from __future__ import annotations
 

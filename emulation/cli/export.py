@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export RUN`: what runs left, as tables for other programs (docs/data.md), or as flent's files."""
+"""`export RUN`: write what runs left as tables for other programs (docs/data.md). Or as flent's files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`figures RUN`: the figures of a report as files, for print. Its page draws them itself."""
+"""`figures RUN`: draw the figures of a report as files, for print. Its page draws them itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from emulation.play.errors import Failure, Misuse
 def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:
     """Draw the figures of a run folder's report as files: goodput and collisions, segments in flight, what TCP's
     senders did, flows and routes over time; of a study with several cases, each quantity over the cases."""
-    from emulation.cli.reporting import RESULT
+    from analysis.names import RESULT
 
     folder = out or run_folder
     if not (run_folder / RESULT).is_file():

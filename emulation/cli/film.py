@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`film RUN`: a run as a film that a browser plays, or as a picture of one moment."""
+"""`film RUN`: make a film of a run, which a browser plays, or a picture of one moment."""
 
 from __future__ import annotations
 

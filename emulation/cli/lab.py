@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lab`: labs for a course. `lab` lists them, `lab NAME` shows one or begins it, `lab check NAME ANSWERS` judges."""
+"""`lab`: list the labs of a course, begin one, or judge answers. `lab NAME` shows one or begins it, `lab check NAME
+ANSWERS` judges."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import importlib
 import io
 import os
 import pathlib
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -187,7 +188,8 @@ class Looking(What):
 
 
 class Files(Group):
-    """Subcommands that are files of this folder."""
+    """Subcommands that are files of this folder. What each is for, in the list of them, is its file's docstring: to
+    load them all would take half a second."""
 
     def __init__(self, *names: str, **more: Any) -> None:
         super().__init__(**more)
@@ -202,11 +204,28 @@ class Files(Group):
         command: click.Command = importlib.import_module(f"emulation.cli.{cmd_name}").COMMAND
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.purpose(name)) for name in self.list_commands(ctx)])
+
+    def purpose(self, name: str) -> str:
+        """What a subcommand is for, in a sentence."""
+        if name in self.names:
+            return purpose(Path(__file__).with_name(f"{name}.py").read_text())
+        return self.commands[name].get_short_help_str(sys.maxsize)
+
 
 def topology_names() -> list[str]:
     import topologies
 
     return topologies.names()
+
+
+def purpose(text: str) -> str:
+    """The first sentence of a command file's docstring, after the command."""
+    found = re.search(r'^"""`.+?`: (.+?\.)[\s"]', text, re.MULTILINE | re.DOTALL)
+    words = " ".join(found[1].split()) if found else ""
+    return words[:1].upper() + words[1:]
 
 
 def defines(path: str) -> set[str]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mediumd`: wmediumd's drop-in, with its command line (`emulation.mediumd`)."""
+"""`mediumd`: decide over the hwsim radios of this kernel, as wmediumd does. It has wmediumd's command line
+(`emulation.mediumd`)."""
 
 from __future__ import annotations
 

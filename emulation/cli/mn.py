@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mn`: Mininet's and Mininet-WiFi's own program, with its words: a network of a kind that it knows, in a line."""
+"""`mn`: make a network in a line, with the words of Mininet's and Mininet-WiFi's own program."""
 
 from __future__ import annotations
 

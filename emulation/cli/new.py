@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`module new NAME`: a module to begin with."""
+"""`module new NAME`: begin a kernel module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`package`: what other machines are given, so that they build nothing (docs/installing.md)."""
+"""`package`: pack what this machine has built, for machines that build nothing (docs/installing.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python`: the interpreter of dcflab's environment, which finds dcflab's packages (docs/python.md)."""
+"""`python`: start the Python that has dcflab and its packages (docs/python.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`replay RUN`: the same again, and whether it came out the same."""
+"""`replay RUN`: run a run folder again, and say whether it came out the same."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import experiments
 from analysis import shapes
 from analysis.findings import NOT_TESTED, Findings, Judged
+from analysis.names import RESULT
 from analysis.report.curves import NOTHING, OverTime
 from analysis.result import Result, Run, read
 from analysis.table import Published, conditions, flags, scaled
@@ -25,14 +25,14 @@ from emulation.play.run import Outcome, name_of
 from emulation.specification import flat, flatten
 from emulation.specification.measurement import Measurement
 from emulation.specification.medium import LIKE
-from experiments import Study
 
 if TYPE_CHECKING:
     from analysis.flight import Series as Counts
     from analysis.report import Report
+    from experiments import Study
 
-REPORT, RESULT = "report.html", "result.json"
 BULK = "bulk"
+UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 LONGEST = 60  # of an option, in a title
 # Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air it is
 # run, what is recorded, and what is at hand.
@@ -159,6 +159,7 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
 
 def report_again(folder: Path) -> Report:
     """The report of a run folder that has none, of what is left there. Raises Misuse, Damaged, OSError."""
+    import experiments
     from analysis.report import Report
     from analysis.table import of_runs
 
@@ -253,3 +254,9 @@ def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -
     variant = names.get(run.variant, run.variant)
     words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
     return ", ".join(words) or flow
+
+
+def said_of(*options: Mapping[str, object]) -> dict[str, object]:
+    """The options under which runs were made that make a difference to what they found; the duration is said anyway."""
+    given = {name: value for each in options for name, value in each.items() if value is not None}
+    return {name: value for name, value in given.items() if name not in UNSAID}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`results`: how large the store of results is, and how to make it smaller (docs/sweeps.md)."""
+"""`results`: say how large the store of results is, or make it smaller (docs/sweeps.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`setup`: now what would be done at first use, for machines that are prepared before people come."""
+"""`setup`: set up now what first use would set up. It is for machines that are prepared before people come."""
 
 from __future__ import annotations
 

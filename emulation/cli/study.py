@@ -18,11 +18,12 @@ from typing import Any
 import click
 
 import experiments
+from analysis.names import REPORT
 from analysis.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
-from emulation.cli.reporting import REPORT, draw, findings_of, over_time, report_of
+from emulation.cli.reporting import draw, findings_of, over_time, report_of, said_of
 from emulation.lanes import Lane
 from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task
@@ -33,7 +34,6 @@ from experiments import Study
 from topologies import Network
 
 MOST_NAMES = 12  # of cases, in a line for people
-UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 
 
 class Names(click.ParamType[list[str], str]):
@@ -126,7 +126,7 @@ def run(
             remember(outcomes)
         result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
         seen = over_time(outcomes, folder, study.names, also_bulk=False)
-        findings = findings_of(study, result, conditions(result.runs, shown(study.options, given)))
+        findings = findings_of(study, result, conditions(result.runs, said_of(study.options, given)))
         report = report_of(study, findings, result, folder, seen)
         if asked:
             draw(asked, report, folder, formats)
@@ -176,9 +176,3 @@ def tasks_for(
     return [
         Task(made.with_seed(seed), variant, case) for seed in seeds for (case, variant), made in specifications.items()
     ]
-
-
-def shown(*options: Mapping[str, object]) -> dict[str, object]:
-    """The options under which runs were made that make a difference to what they found; the duration is said anyway."""
-    given = {name: value for each in options for name, value in each.items() if value is not None}
-    return {name: value for name, value in given.items() if name not in UNSAID}

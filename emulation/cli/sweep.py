@@ -19,13 +19,14 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
+from analysis.names import REPORT
 from analysis.report.curves import NOTHING
 from analysis.result import Run
 from analysis.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
 from emulation.cli.options import options_of
-from emulation.cli.reporting import REPORT, findings_of, report_of
+from emulation.cli.reporting import findings_of, report_of, said_of
 from emulation.cli.sweeping import of_sweeps, place_for, play
 from emulation.lanes import Lane
 from emulation.play import trust
@@ -173,7 +174,7 @@ def sweep(
             click.echo((folder / "result.json").read_text(), nl=False)
         if alike := comparable(result.runs):
             of_alike = result.model_copy(update={"runs": alike})
-            findings = findings_of(found, of_alike, conditions(alike, study.shown(found.options, given)))
+            findings = findings_of(found, of_alike, conditions(alike, said_of(found.options, given)))
             if not as_json:
                 findings.show()
             report_of(found, findings, of_alike, folder, NOTHING).write(folder / REPORT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`taps RUN`: count a trace with the taps."""
+"""`taps RUN`: count a trace with the taps, and compare with the module's counters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`test`: set up what the tests need, and hand over to pytest."""
+"""`test`: run the tests. It sets up what they need, and hands over to pytest."""
 
 from __future__ import annotations
 

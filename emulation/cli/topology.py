@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import topologies
-from analysis.result import Result
-from emulation.cli import study
+from analysis.names import REPORT
 from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import check_film, command_line, folder_for, make_films, of_runs, say_speed, to_continue
-from emulation.cli.reporting import REPORT, draw, findings_of_runs, over_time
 from emulation.lanes import Lane
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
@@ -27,6 +25,7 @@ from emulation.play.session import finish, play_with_progress, provide_for
 
 if TYPE_CHECKING:
     from analysis.report import Report
+    from analysis.result import Result
 
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
@@ -42,6 +41,8 @@ def command(name: str) -> click.Command:
 
     def callback(vary: tuple[varying.Varied, ...], **given: Any) -> None:
         if vary:
+            from emulation.cli import study
+
             study.run(varying.study_of(name, Path(name).stem, summary, vary, given), **given)
         else:
             run(Path(name).stem, name, **given)
@@ -66,10 +67,10 @@ def run(
     began = time.monotonic()
     with artist() if formats else nullcontext() as asked:
         with to_continue(folder) if len(tasks) > 1 else nullcontext():
-            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load)
         wall_s = time.monotonic() - began
         result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        report = show(title, result, outcomes, folder, asked, formats, as_json, study.shown(given))
+        report = show(title, result, outcomes, folder, asked, formats, as_json, given)
     if film:
         make_films(folder, outcomes, not as_json)
         report.write(folder / REPORT)  # which leads to them
@@ -79,6 +80,14 @@ def run(
         say_speed(outcomes, wall_s, folder)
 
 
+def load() -> None:
+    """Load what shows runs, while they run."""
+    from rich import console, table  # noqa: F401
+
+    from analysis import flow_tables  # noqa: F401
+    from emulation.cli import reporting  # noqa: F401
+
+
 def show(
     title: str, result: Result, outcomes: Sequence[Outcome], folder: Path, asked: Artist | None,
     formats: Sequence[str], as_json: bool, options: Mapping[str, object],
@@ -86,9 +95,10 @@ def show(
     """Draw the figures of runs that are no study's, print their tables, or result.json, and leave their report."""
     from analysis.report import Report
     from analysis.table import conditions
+    from emulation.cli.reporting import draw, findings_of_runs, over_time, said_of
 
     runs = result.runs
-    findings = findings_of_runs(title, runs, conditions(runs, options))
+    findings = findings_of_runs(title, runs, conditions(runs, said_of(options)))
     report = Report(findings, result, command_line(), str(folder), seen=over_time(outcomes, folder, {}))
     if asked:
         draw(asked, report, folder, formats)

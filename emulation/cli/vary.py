@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.table import OF_RUNS, QUANTITIES
 from emulation.cli.options import HIDDEN
 from emulation.play.errors import Misuse
 from emulation.specification import OPTIONS, parameters_of
-from experiments import Options, Study
+
+if TYPE_CHECKING:
+    from experiments import Options, Study
 
 MOST = 10_000  # runs of one seed
 SHOWN = (
@@ -51,6 +52,9 @@ def option() -> click.Option:
 def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
     """The study that varies these options of a topology, or of a network that comes from none, beside what was given.
     Raises Misuse."""
+    from analysis.table import OF_RUNS, QUANTITIES
+    from experiments import Study
+
     names = [one for one, _ in vary]
     for number, one in enumerate(names):
         if one in ("seed", "seeds"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`view RUN`: runs in the browser: their report, and the air of one on its timeline."""
+"""`view RUN`: look at runs in the browser: their report, and the air of one on its timeline."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ def the_run(folder: Path) -> Path:
 
 def report(folder: Path, out: Path | None) -> Path:
     """Where the report of these runs is. Raises Misuse, Failure, OSError."""
+    from analysis.names import REPORT, RESULT
     from analysis.report import page
-    from emulation.cli.reporting import REPORT, RESULT, report_again
+    from emulation.cli.reporting import report_again
 
     if not (folder / RESULT).is_file():
         above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""

@@ -78,12 +78,12 @@ class LaneResult:
 @dataclass
 class Listener:
     """What the caller hears of while a lane runs; each is called in the caller's thread.
-
     `line` gets each line that the program prints (without its end), `progress` the done fraction and the air time in
     seconds, `ask` a prompt whose answer it returns (None: no more input; so it is, too, where nobody can be asked).
     Virtual time stands still while it thinks.
     `words` are what can be completed at the prompt: those that may follow each first word; "" has the first words.
     `capture` is asked for a file of the trace so far, which the subfolder of a run has, in ns of the lane's clock.
+    `started` says that the lane boots: what the caller needs later may be loaded meanwhile.
     """
 
     line: Callable[[str], None] = print
@@ -91,6 +91,7 @@ class Listener:
     ask: Callable[[str], str | None] | None = None
     words: Callable[[Mapping[str, Sequence[str]]], None] = lambda words: None
     capture: Callable[[str, str, int], None] = lambda run, file, now_ns: None
+    started: Callable[[], None] = lambda: None
 
 
 class Lane(Protocol):

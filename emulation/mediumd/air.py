@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.medium import radios
 from emulation.lane.air import Air
@@ -119,11 +120,11 @@ class Medium:
         model = self._model() if self.stations.mode is Mode.PATH_LOSS else None
         heard = wmediumd.received(self.stations, model)
         found = propagation.power_mdbm(heard, floor_dbm(self.asked, self.asked.network.standing()))
-        delay = np.zeros(found.shape, np.int64)
+        delay: NDArray[np.int64] = np.zeros(found.shape, np.int64)
         if model:
             far = np.minimum(propagation.distances([one.position for one in self.stations.all]), FARTHEST_M)
             delay = np.minimum(propagation.delay_ns(far), MAX_DELAY_NS - 1)
-        self.air.set_powers(dict(enumerate(found.tolist())), dict(enumerate(delay.tolist())))
+        self.air.set_powers(dict(enumerate(propagation.listed(found))), dict(enumerate(delay.tolist())))
 
     def _model(self) -> Propagation:
         """Of the path loss, on the channel; made anew when it is another one."""

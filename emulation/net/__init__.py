@@ -52,6 +52,7 @@ from emulation.plan.errors import PlanError, known, only, refusals
 from emulation.plan.motion import check_extent, of_radios, said_by, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
+from emulation.specification.propagation import listed
 from emulation.specification.words import word_and_pairs
 from topologies.files import USER
 from topologies.network import WITH_RADIO
@@ -203,7 +204,7 @@ class Net(lane.Net):
         now = heard(self.asked, network, list(there.values()))
         if self.air and self.started:
             now = now.of_radios(owners_of(self.plan["nodes"]))
-            self.motion.powers(node, now.power_mdbm.tolist(), now.delay_ns.tolist())
+            self.motion.powers(node, listed(now.power_mdbm), now.delay_ns.tolist())
             if self.motion.known:
                 self.motion.by_distance(self.by_distance(self.table(network)))
         node.asked = asked

@@ -85,10 +85,10 @@ def _is_short(link: Mapping[str, Any]) -> bool:
 
 
 class Heard(NamedTuple):
-    """Between all nodes with radios, [transmitter][receiver]: power in mdBm (masked: nothing arrives) and delay in ns;
+    """Between all nodes with radios, [transmitter][receiver]: power in mdBm (SILENT: nothing arrives) and delay in ns;
     and with which power a node's radios are beside each other, if it has several."""
 
-    power_mdbm: np.ma.MaskedArray[Any, Any]
+    power_mdbm: NDArray[np.int64]
     delay_ns: NDArray[np.int64]
     beside_mdbm: NDArray[np.int64]
 
@@ -120,7 +120,7 @@ def heard(specification: Specification, network: Network, positions: Positions |
         power = propagation.power_mdbm(mean, floor_dbm(specification, network))
     except ValueError as error:  # the model does not fit the network
         raise PlanError(f"propagation: {error}") from error
-    delay = np.where(power.mask, 0, propagation.delay_ns(distance))
+    delay = np.where(power == propagation.SILENT, 0, propagation.delay_ns(distance))
     if delay.max(initial=0) >= MAX_DELAY_NS:
         a, b = (int(place) for place in np.unravel_index(delay.argmax(), delay.shape))
         raise PlanError(
@@ -202,9 +202,7 @@ def stronger_db(specification: Specification, network: Network) -> NDArray[np.fl
     return np.array([own.get(name, usual) - usual if usual is not None else 0.0 for name in network.nodes])
 
 
-def reached(
-    specification: Specification, network: Network, power_mdbm: np.ma.MaskedArray[Any, Any]
-) -> NDArray[np.bool_]:
+def reached(specification: Specification, network: Network, power_mdbm: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Who can exchange frames with whom, in the mean: both receive the other."""
     receive = np.array(
         [
@@ -212,7 +210,7 @@ def reached(
             for name, node in network.nodes.items()
         ]
     )
-    one_way = (power_mdbm >= receive).filled(False)
+    one_way = power_mdbm >= receive
     return np.asarray(one_way & one_way.T)
 
 
@@ -255,7 +253,7 @@ def plan_air(
         "seed": specification.measurement.seed,
         "eifs": medium.eifs or ("energy" if medium.reception == "capture" else "frame"),
         "rules": list(medium.rules),
-        "power_mdbm": heard.power_mdbm.tolist(),
+        "power_mdbm": propagation.listed(heard.power_mdbm),
         "delay_ns": heard.delay_ns.tolist(),
         "error_table": error_table(TABULATED, medium.bit_errors, medium.per) if medium.reception == "sinr" else None,
         "punctual": bool(getattr(routing, "PUNCTUAL", False)),

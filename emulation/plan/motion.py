@@ -21,6 +21,7 @@ from emulation.plan import distance
 from emulation.plan.air import Heard, floor_dbm, gains_db, heard, sensed_dbm, stronger_db
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification
+from emulation.specification.propagation import listed
 from topologies import Network, Waypoint
 
 STEP_S = 0.1
@@ -148,7 +149,7 @@ def steps(
         if changed:
             yield {
                 "at_s": round(number * STEP_S, 6),
-                "power_mdbm": {str(row): now.power_mdbm[row].tolist() for row in changed},
+                "power_mdbm": {str(row): listed(now.power_mdbm[row]) for row in changed},
                 "delay_ns": {str(row): now.delay_ns[row].tolist() for row in changed},
             }
         before = now
@@ -156,6 +157,6 @@ def steps(
 
 def _changed(before: Heard, now: Heard) -> list[int]:
     """The transmitters from which something else arrives somewhere."""
-    power = before.power_mdbm.filled(-(1 << 30)) != now.power_mdbm.filled(-(1 << 30))
-    rows: list[int] = np.flatnonzero((power | (before.delay_ns != now.delay_ns)).any(axis=1)).tolist()
+    power, delay = before.power_mdbm != now.power_mdbm, before.delay_ns != now.delay_ns
+    rows: list[int] = np.flatnonzero((power | delay).any(axis=1)).tolist()
     return rows

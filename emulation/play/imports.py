@@ -14,11 +14,12 @@ from pathlib import Path
 from emulation.lanes import CHECKOUT, INSIDE
 
 FIRST = "emulation.lane.init"  # what a lane starts
-MAKE_RUNS = ("emulation.play.run", "emulation.play.traces")  # of what a lane left; the rest is in `analysis`
-IMPORT = re.compile(r"^[ \t]*(?:from +([\w.]+) +import +(\([^)]*\)|.+)|import +(.+))$", re.MULTILINE)
+# Of what a lane left; the rest is in `analysis`.
+MAKE_RUNS = ("emulation.play.finished", "emulation.play.run", "emulation.play.traces")
+IMPORT = re.compile(r"\n[ \t]*(?:from +([\w.]+) +import +(\([^)]*\)|.+)|import +(.+))$", re.MULTILINE)
 WORD = re.compile(r"[\w.]+")
 RUN = re.compile(r"[\"/]((?:emulation|traffic)(?:[./]\w+)+)")
-BY_NAME = re.compile(r"\bplugins\.find\(__name__\b")
+BY_NAME = "plugins.find(__name__"
 
 
 def of_a_run() -> dict[str, Path]:
@@ -51,14 +52,14 @@ def reached(roots: Iterable[str], among: Mapping[str, Path]) -> dict[str, Path]:
             found.add(name)
             text = among[name].read_text()
             waiting += [name.rpartition(".")[0], *imported(text)]
-            if BY_NAME.search(text):
+            if BY_NAME in text:
                 waiting += [other for other in among if other.rpartition(".")[0] == name]
     return {name: among[name] for name in sorted(found)}
 
 
 def imported(text: str) -> Iterator[str]:
     """What a module's text imports, or runs as a program: of `from a import b` both `a` and `a.b`."""
-    for module, names, plain in IMPORT.findall(text):
+    for module, names, plain in IMPORT.findall(f"\n{text}"):
         yield from [module, *(f"{module}.{name}" for name in WORD.findall(names))] if module else WORD.findall(plain)
     for program in RUN.findall(text):
         name = program.removesuffix(".py").replace("/", ".")

@@ -17,6 +17,7 @@ from emulation.lane.guest import AIR_MODULE
 from emulation.lanes import Lane
 from emulation.plan import PlanError
 from emulation.play import imports
+from emulation.setup import cache
 
 KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside names of modules and folders of plug-ins
 
@@ -53,7 +54,7 @@ class Lab:
     def sha256(self) -> dict[str, str]:
         """Of each module, of the kernel, and of the programs that a plan's run loads in it."""
         modules = {name: digest([file]) for name, file in self.modules.items()}
-        return {**modules, KERNEL: digest([self.kernel]), PROGRAMS: digest(imports.of_a_run().values())}
+        return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(imports.of_a_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
         """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises PlanError, as `chosen` does."""

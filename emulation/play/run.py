@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
-from analysis.result import Run, from_lane, subfolder
-from analysis.shapes import PLAN, read_lane
-from analysis.timing import timing
+from analysis.names import PLAN, subfolder
 from emulation import files, lanes
-from emulation.lanes import Clock, Lane, LaneError, LaneResult, Listener, Reason
+from emulation.lanes import Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.plan import plan as make_plan
 from emulation.play import traces
@@ -32,6 +28,7 @@ from emulation.specification import Specification
 
 if TYPE_CHECKING:
     from analysis.flight import Flight
+    from analysis.result import Run
 
 FINISHED = "run.json"
 
@@ -59,15 +56,6 @@ class Outcome:
     routing: traces.Routing | None = None
 
 
-class Finished(BaseModel):
-    """`run.json`: what a run found; written last, so that one that was interrupted has none."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    version: Literal[3] = 3
-    run: Run
-
-
 def name_of(run: Task | Run) -> str:
     """A run's subfolder."""
     return subfolder(run.case, run.variant, run.seed)
@@ -76,6 +64,13 @@ def name_of(run: Task | Run) -> str:
 def wall_limit_s(specification: Specification) -> float:
     """When to give a run up as hung: slower than a fifth of real time is not expected of any lab."""
     return 120 + 5 * specification.measurement.seconds
+
+
+def load() -> None:
+    """Load what makes a result of what a lane has left: that takes as long as a lane takes to boot."""
+    from emulation.play import finished  # noqa: F401
+
+    traces.load()
 
 
 def play(
@@ -97,14 +92,21 @@ def play(
     where.mkdir(parents=True, exist_ok=True)
     take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)
-    if resume and (found := finished(where, plan, made_of, task.specification.measurement.views)):
-        progress(1.0, found.run.air_s)
-        lane_over()
-        return found
+    if resume:
+        from emulation.play.finished import finished
+
+        if found := finished(where, plan, made_of, task.specification.measurement.views):
+            progress(1.0, found.run.air_s)
+            lane_over()
+            return found
     (where / FINISHED).unlink(missing_ok=True)
     files.write(where / PLAN, json.dumps(plan))
     began = time.monotonic()
     with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
+
+        def started() -> None:
+            progress(0.0, 0.0)
+            load()
 
         def heard(done: float, air_s: float) -> None:
             progress(done, air_s)
@@ -114,60 +116,14 @@ def play(
         with lanes.mistakes(lab.lane):
             ended = lab.lane.run(
                 lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
-                wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard),
+                wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard, started=started),
                 plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_of(plan),
             )  # fmt: skip
         lane_over()
+        from emulation.play.finished import take
+
         with traces.readable(where):
             return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
-
-
-def take(
-    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], ended: LaneResult,
-    played_in: Lane,
-) -> Outcome:  # fmt: skip
-    """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
-    LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
-    where, plan = keeper.where, keeper.plan
-    lane = read_lane(where, plan)
-    traces.check_whole(lane)
-    kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
-    if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
-        raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. --allow-late keeps such a run")
-    kept = keeper.finish()
-    tcp = traces.tcp_flows(where, plan, lane)
-    routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
-    run = from_lane(
-        plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
-        trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
-        views=f"{where.name}/{traces.VIEWS}" if kept and kept.views_sha256 else None,
-        views_sha256=kept.views_sha256 if kept else None,
-        in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
-        tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
-        route=routing.of_flows(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
-    )  # fmt: skip
-    half = where / f"{FINISHED}.new"
-    files.write(half, Finished(run=run).model_dump_json())
-    half.rename(where / FINISHED)
-    return Outcome(run, kept.flight if kept else None, routing.shown() if routing else None)
-
-
-def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
-    """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
-    what stations received must be there."""
-    try:
-        before = Finished.model_validate(files.read_json(where / FINISHED)).run
-        same = files.read_json(where / PLAN) == plan and before.made_of == made_of
-    except (OSError, ValueError):  # there is none, or one of another version
-        return None
-    wanted = [where.parent / name for name in (before.trace, before.views) if name]
-    if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
-        return None
-    try:
-        with traces.readable(where):
-            return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
-    except LaneError:  # its trace is damaged
-        return None
 
 
 def play_all(
@@ -189,7 +145,7 @@ def play_all(
     """
     lab.sha256  # noqa: B018  # once, and not in every worker
     if len(tasks) > 1:
-        traces.load()  # the same; of one task, its worker loads it while the lane runs
+        load()  # the same; of one task, its worker loads it while the lane boots
     calls = [partial(_play, lab, task, folder, resume) for task in tasks]
     try:
         return side_by_side(calls, lambda index, said: progress(index, *said), jobs)

@@ -28,8 +28,9 @@ from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.errors import Failure
+from emulation.play.finished import take
 from emulation.play.lab import Lab
-from emulation.play.run import FINISHED, Outcome, Task, take
+from emulation.play.run import FINISHED, Outcome, Task
 from emulation.play.session import failures, finish
 from emulation.play.traces import RAW, TRACE, Keeper, readable
 from emulation.specification import Specification, explain

@@ -11,13 +11,13 @@ import errno
 import os
 import platform
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from analysis.result import Host, Result, Run, Script
 from emulation import files, lanes
 from emulation.lane import programs
 from emulation.lanes import Lane, LaneError, Reason
@@ -30,6 +30,9 @@ from emulation.setup import Group, Prepared, PreparedStock, SetupError, packages
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications
+
+if TYPE_CHECKING:
+    from analysis.result import Result, Run, Script
 
 LONGEST = 200  # of a path in a message
 
@@ -129,10 +132,11 @@ def new_folder(out: Path | None, name: str) -> Path:
 
 
 def play_with_progress(
-    lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None = None, resume: bool = False
-) -> list[Outcome]:
+    lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None = None, resume: bool = False,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[Outcome]:  # fmt: skip
     """Run all, with a progress bar on a terminal, or a line now and then; with `resume`, only those that are not
-    finished. Raises Misuse, Failure, and OSError."""
+    finished. `meanwhile` is called once a lane boots. Raises Misuse, Failure, and OSError."""
     progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
     with failures(), ExitStack() as stack:
         show: Callable[[Progress], None] | None = None
@@ -140,7 +144,9 @@ def play_with_progress(
         def heard(index: int, fraction: float, air_s: float) -> None:
             nonlocal show
             progress.heard(index, fraction)
-            show = show or stack.enter_context(shown(len(tasks)))  # only now: loading that takes as long as a boot
+            if show is None:  # only now: loading that takes as long as a boot
+                show = stack.enter_context(shown(len(tasks)))
+                meanwhile()
             show(progress)
 
         return play_all(lab, tasks, folder, heard, jobs, resume)
@@ -149,22 +155,27 @@ def play_with_progress(
 @contextmanager
 def shown(runs: int) -> Iterator[Callable[[Progress], None]]:
     """What shows how far so many runs are: a bar on a terminal, or a line now and then."""
+    if not sys.stderr.isatty():
+
+        def tell(progress: Progress) -> None:
+            if line := progress.line():
+                say(line)
+
+        yield tell
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[air]:.0f} s of air"),
                MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))  # fmt: skip
-    console = Console(stderr=True)
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("running", total=runs, air=0.0, left="")
 
         def show(progress: Progress) -> None:
             left = progress.left_s()
             said = f"about {duration(left)} left" if left else ""
             bar.update(task, completed=sum(progress.done), air=progress.air_s, left=said)
-            if not console.is_terminal and (line := progress.line()):
-                say(line)
 
         yield show
 
@@ -174,6 +185,8 @@ def finish(
     script: Script | None = None,
 ) -> Result:  # fmt: skip
     """Write result.json: each run's `changes` are the options that it has otherwise than `base`."""
+    from analysis.result import Host, Result
+
     common = flatten(base)
 
     def changed(task: Task) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from pathlib import Path
 from analysis.result import Run
 from emulation.lanes import CHECKOUT
 from emulation.play import imports
+from emulation.play.finished import Finished
 from emulation.play.lab import digest
-from emulation.play.run import Finished, Task
+from emulation.play.run import Task
 from emulation.setup import cache
 from emulation.specification import flatten
 

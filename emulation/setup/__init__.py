@@ -66,11 +66,14 @@ def prepare(
     """
     mend_environment()
     lane = find_or_take(configuration)
-    packages.ensure(*groups, *(() if lane and complete(lane, (*MODULES, *folders)) else (Group.BUILD,)))
+    built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
+    if not (all(built) and all(map(library.find, LIBRARIES))):
+        groups += (Group.BUILD,)
+    packages.ensure(*groups)
     lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)
-    for folder in (*MODULES, *folders):
-        found |= modules.obtain(folder, lane)
+    for folder, there in zip((*MODULES, *folders), built, strict=True):
+        found |= there or modules.obtain(folder, lane)
     for source in LIBRARIES:
         library.obtain(source)
     bytecode.refresh()

@@ -31,9 +31,10 @@ def find(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
 
 def obtain(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
     """The modules of a folder with a Kbuild file, by name; built if they are not in the cache. Raises SetupError."""
-    if not find(source, kernel):
-        packages.ensure(kernel.builders)
-        cache.obtain(name(source, kernel), lambda folder: build(folder, source, kernel))
+    if found := find(source, kernel):
+        return found
+    packages.ensure(kernel.builders)
+    cache.obtain(name(source, kernel), lambda folder: build(folder, source, kernel))
     return find(source, kernel)
 
 

@@ -27,6 +27,7 @@ STRICT = {"extra": "forbid"}  # for pydantic, which checks these dataclasses: an
 
 SPEED_OF_LIGHT = 299_792_458.0  # m/s
 STRONGEST_DBM, FAINTEST_DBM = 40, -140  # the air counts in attowatts, from 10 of them to DCF_MAX_POWER_AW
+SILENT = -(1 << 30)  # mdBm: nothing arrives
 HIGHEST_CAPTURE_DB = 66  # and in thousandths, 32 bits of them
 CHANNEL_1_MHZ = 2412.0
 NS2_POWER_DBM = 10 * math.log10(0.28183815e3)  # ns-2's Pt_ of 0.28183815 W
@@ -366,9 +367,17 @@ def mdbm(power_dbm: float) -> int:
     return round(power_dbm * 1000)
 
 
-def power_mdbm(power_dbm: Floats, floor_dbm: float) -> np.ma.MaskedArray[Any, Any]:
-    """Powers [transmitter][receiver] as the air takes them; masked, None in a list, below the floor and to oneself."""
+def power_mdbm(power_dbm: Floats, floor_dbm: float) -> NDArray[np.int64]:
+    """Powers [transmitter][receiver] as the air takes them; SILENT below the floor and to oneself."""
     silent = ~(power_dbm >= floor_dbm) | np.eye(len(power_dbm), dtype=bool)
     if (strongest := np.where(silent, -np.inf, power_dbm).max(initial=-np.inf)) > STRONGEST_DBM:
         raise ValueError(f"{strongest:g} dBm arrive; the air takes {STRONGEST_DBM} dBm (10 W) at most")
-    return np.ma.array(np.rint(np.where(silent, 0, power_dbm) * 1000).astype(np.int64), mask=silent)
+    return np.where(silent, SILENT, np.rint(np.where(silent, 0, power_dbm) * 1000).astype(np.int64))
+
+
+def listed(power: NDArray[np.int64]) -> list[Any]:
+    """Such powers as a plan has them: None for SILENT."""
+    found = power.astype(object)
+    found[power == SILENT] = None
+    listed: list[Any] = found.tolist()
+    return listed

@@ -10,7 +10,7 @@ from dcf import US, Core, Errors, Phy, tcp
 from test_theory import saturate_pairs
 
 from emulation.plan.error_rates import error_table
-from emulation.specification.propagation import TwoRayGround, delay_ns, distances, power_mdbm
+from emulation.specification.propagation import TwoRayGround, delay_ns, distances, listed, power_mdbm
 
 GROUP = b"\xff" * 6
 CAPTURE, SINR = 0, 1
@@ -63,7 +63,7 @@ def line(metres: Sequence[float], seed: int, reception: int) -> Core:
     """Stations on a line, heard as two-ray has it, with the error tables of the plan."""
     distance = distances([(x, 0.0, 0.0) for x in metres])
     mdbm = power_mdbm(TwoRayGround().received_dbm(distance), -114.0)
-    aw = [[0 if p is None else round(10 ** (p / 10_000 + 15)) for p in row] for row in mdbm.tolist()]
+    aw = [[0 if p is None else round(10 ** (p / 10_000 + 15)) for p in row] for row in listed(mdbm)]
     air = Core(aw, delay_ns(distance).tolist(), seed=seed, reception=reception, eifs=1, phy=ERP, noise=398_107,
                rx=365_261_754, cs=15_612_000)  # fmt: skip
     table = error_table([540, 240, 120, 60])

@@ -148,7 +148,7 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
                 break
 
     def resumed() -> None:
-        from emulation.play.run import finished
+        from emulation.play.finished import finished
 
         finished(run, json.loads((PRISTINE / run.name / "plan.json").read_bytes()), {}, "no")
 

@@ -112,6 +112,7 @@ class Machine:
                     end.close()
                 ears = {out: self.hear_line, console: self.hear_kernel, reports: self.hear_report}
                 self.program = program
+                self.listener.started()
                 self.listen({source.fileno(): ear for source, ear in ears.items()})
             except TimeoutError:
                 raise self.over_time(program) from None

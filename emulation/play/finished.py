@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is kept of a run that is over: a `Run`, made of what its lane has left, in `run.json`.
+
+What this imports takes as long to load as a lane takes to boot, so it is loaded when lanes run (`play.run.load`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from analysis.names import PLAN
+from analysis.result import Run, from_lane
+from analysis.shapes import read_lane
+from analysis.timing import timing
+from emulation import files, lanes
+from emulation.lanes import Clock, Lane, LaneError, LaneResult, Reason
+from emulation.play import traces
+from emulation.play.run import FINISHED, Outcome, Task
+
+
+class Finished(BaseModel):
+    """`run.json`: what a run found; written last, so that one that was interrupted has none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[3] = 3
+    run: Run
+
+
+def take(
+    keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], ended: LaneResult,
+    played_in: Lane,
+) -> Outcome:  # fmt: skip
+    """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
+    LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
+    where, plan = keeper.where, keeper.plan
+    lane = read_lane(where, plan)
+    traces.check_whole(lane)
+    kept_time = timing(lane, lanes.clock(played_in) is Clock.REAL, ended.waited_s)
+    if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
+        raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. --allow-late keeps such a run")
+    kept = keeper.finish()
+    tcp = traces.tcp_flows(where, plan, lane)
+    routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
+    run = from_lane(
+        plan, lane, made_of=made_of, variant=task.variant, case=task.case, wall_s=wall_s(),
+        trace=f"{where.name}/{traces.TRACE}" if kept else None, trace_sha256=kept.trace_sha256 if kept else None,
+        views=f"{where.name}/{traces.VIEWS}" if kept and kept.views_sha256 else None,
+        views_sha256=kept.views_sha256 if kept else None,
+        in_flight=kept.flight.means() if kept and kept.flight else None, same_slot=kept.same_slot if kept else None,
+        tcp={name: flow.summary() for name, flow in tcp.items()}, routing=routing.summary if routing else None,
+        route=routing.of_flows(tcp) if routing else None, repeatable=ended.repeatable, timing=kept_time,
+    )  # fmt: skip
+    half = where / f"{FINISHED}.new"
+    files.write(half, Finished(run=run).model_dump_json())
+    half.rename(where / FINISHED)
+    return Outcome(run, kept.flight if kept else None, routing.shown() if routing else None)
+
+
+def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
+    """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
+    what stations received must be there."""
+    try:
+        before = Finished.model_validate(files.read_json(where / FINISHED)).run
+        same = files.read_json(where / PLAN) == plan and before.made_of == made_of
+    except (OSError, ValueError):  # there is none, or one of another version
+        return None
+    wanted = [where.parent / name for name in (before.trace, before.views) if name]
+    if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):
+        return None
+    try:
+        with traces.readable(where):
+            return Outcome(before, traces.flight_again(where, plan) if before.in_flight else None)
+    except LaneError:  # its trace is damaged
+        return None

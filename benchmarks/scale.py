@@ -3,7 +3,7 @@
 
 Each has a flow along every other row, ten at most, for ten seconds, with its trace and without figures. What is timed
 is what a user waits for; the memory is that of the largest process, which is the lane's kernel. The exponent is that of
-N in the wall time, between one size and the one before. ns-3 has no peer for this yet.
+N in the wall time, between one size and the one before. ns-3 plays the same networks, without a trace.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import asked
-from benchmarks.compare import HERE
+from benchmarks.compare import HERE, build_peer
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.session import provide
 
@@ -31,35 +33,52 @@ class Took(NamedTuple):
     memory_mb: float
 
 
-def run(side: int) -> Took:
-    """A mesh of this side, as users have it, whose folder is gone afterwards. Raises ChildProcessError."""
-    with scratch("bench") as out:
-        flows = min((side + 1) // 2, MOST_FLOWS)
-        command = [HERE.parent / "dcflab", "run", "mesh", "--size", f"{side}x{side}", "--flows", flows]
-        command += ["--seconds", SECONDS, "--no-figures", "--out", out]
-        began = time.monotonic()
-        child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        wall_s = time.monotonic() - began
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode:
-            raise ChildProcessError(f"a mesh of {side}x{side} ended with status {child.returncode}")
+def took(*command: object) -> Took:
+    """What a program takes. Raises ChildProcessError."""
+    began = time.monotonic()
+    child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    wall_s = time.monotonic() - began
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise ChildProcessError(f"{' '.join(map(str, command))} ended with status {child.returncode}")
     return Took(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
+def here(side: int) -> Took:
+    """A mesh of this side, as users have it, whose folder is gone afterwards."""
+    with scratch("bench") as out:
+        words = ("--size", f"{side}x{side}", "--flows", flows(side), "--seconds", SECONDS, "--no-figures")
+        return took(HERE.parent / "dcflab", "run", "mesh", *words, "--out", out)
+
+
+def there(peer: Path, side: int) -> Took:
+    return took(peer, f"--side={side}", f"--flows={flows(side)}", f"--seconds={SECONDS}")
+
+
+def flows(side: int) -> int:
+    return min((side + 1) // 2, MOST_FLOWS)
+
+
 def measure(repeats: int) -> list[dict[str, float]]:
-    """A row for each size, with medians."""
+    """A row for each size, with medians; the two programs take turns."""
     provide()
-    took = {side: [run(side) for _ in range(repeats)] for side in SIDES}
     rows: list[dict[str, float]] = []
-    for side, each in took.items():
-        middle = {name: statistics.median(getattr(one, name) for one in each) for name in Took._fields}
-        row = {"stations": side * side, **middle}
-        if rows:
-            last = rows[-1]
-            row["exponent"] = math.log(row["wall_s"] / last["wall_s"]) / math.log(row["stations"] / last["stations"])
-        rows.append(row)
+    with scratch("bench") as folder:
+        peer = build_peer(Path(folder), "mesh")
+        for side in SIDES:
+            ours, theirs = zip(*((here(side), there(peer, side)) for _ in range(repeats)), strict=True)
+            row = {"stations": side * side, **middle(ours)}
+            row |= {f"ns3_{name}": value for name, value in middle(theirs).items()}
+            if rows:
+                more = row["stations"] / rows[-1]["stations"]
+                row["exponent"] = math.log(row["wall_s"] / rows[-1]["wall_s"]) / math.log(more)
+            rows.append(row)
     return rows
+
+
+def middle(of: Sequence[Took]) -> dict[str, float]:
+    return {name: statistics.median(getattr(one, name) for one in of) for name in Took._fields}
 
 
 def main(as_json: bool, repeats: int) -> int:
@@ -71,11 +90,13 @@ def main(as_json: bool, repeats: int) -> int:
         print(json.dumps(rows, indent=1))
         return 0
     title = f"Meshes, {SECONDS} s of air; median of {repeats}"
-    table = Table("stations", "wall s", "CPU s", "memory, MB", "exponent", title=title, title_justify="left")
+    columns = ("stations", "wall s", "CPU s", "memory, MB", "exponent", "ns-3: wall s", "CPU s", "memory, MB")
+    table = Table(*columns, title=title, title_justify="left")
     for row in rows:
         exponent = f"{row['exponent']:.2f}" if "exponent" in row else ""
         table.add_row(f"{row['stations']:.0f}", f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}",
-                      f"{row['memory_mb']:.0f}", exponent)  # fmt: skip
+                      f"{row['memory_mb']:.0f}", exponent, f"{row['ns3_wall_s']:.2f}", f"{row['ns3_cpu_s']:.2f}",
+                      f"{row['ns3_memory_mb']:.0f}")  # fmt: skip
     Console().print(table)
     return 0
 

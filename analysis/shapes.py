@@ -380,14 +380,21 @@ def read_plan(run: Path) -> dict[str, Any]:
 def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the lane said of the run in this folder, which was of this plan (None: it is gone). Raises OSError,
     Damaged."""
-    found, lane = object_of(run / LANE, Lane)
-    if plan:
-        with reading(run / LANE):
-            lane.of(Plan.model_validate(plan))
-    return found
+    if plan is None:
+        return object_of(run / LANE, Lane)[0]
+    with reading(run / LANE):
+        asked = Plan.model_validate(plan)
+    return _lane_of(run, asked)
 
 
 def read_both(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Both. Raises OSError, Damaged."""
-    plan = read_plan(run)
-    return plan, read_lane(run, plan)
+    plan, asked = object_of(run / PLAN, Plan)
+    return plan, _lane_of(run, asked)
+
+
+def _lane_of(run: Path, plan: Plan) -> dict[str, Any]:
+    found, lane = object_of(run / LANE, Lane)
+    with reading(run / LANE):
+        lane.of(plan)
+    return found

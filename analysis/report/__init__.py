@@ -96,10 +96,11 @@ def settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     everywhere: dict[str, set[str]] = {}
     for run in runs:
+        folder = run.folder
         for each in run.settings:
             key = each.what, _word(each.value), _word(each.default)
-            rows.setdefault(key, {}).setdefault(run.folder, []).append(each.where)
-            everywhere.setdefault(run.folder, set()).add(each.where)
+            rows.setdefault(key, {}).setdefault(folder, []).append(each.where)
+            everywhere.setdefault(folder, set()).add(each.where)
     found = []
     for (what, now, default), of in list(rows.items())[:MOST_SETTINGS]:
         places = list(dict.fromkeys(where for names in of.values() for where in names))

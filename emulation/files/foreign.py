@@ -12,6 +12,7 @@ from typing import Any
 
 DEEPEST = 50  # what programs of ours write is nested less
 LONGEST_NS = 10**15  # eleven days: no run lasts longer
+NUMBERS = {int, bool, type(None)}
 WORDS = -(1 << 63), (1 << 64) - 1  # the smallest and the largest number that some program of ours counts with
 
 
@@ -54,9 +55,12 @@ def parsed(text: str | bytes) -> Any:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What is in an object or a list."""
+    """What is in an object or a list; of a list of numbers, of which there may be millions, the least and the most."""
     if type(value) is list:
-        return value
+        if not {*map(type, value)} <= NUMBERS:
+            return value
+        numbers = [number for number in value if number is not None]
+        return numbers and [min(numbers), max(numbers)]
     if type(value) is dict:
         return [*value, *value.values()]
     if type(value) is str and not value.isascii():

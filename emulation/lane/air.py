@@ -31,6 +31,7 @@ POINT, WAYPOINT = 16, 24  # bytes
 LONGEST = 60_000  # of an attribute
 SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
 LOOK = struct.Struct("=QQHHHBx")
+ARRIVES = struct.Struct("=QiI")  # attowatts, thousandths of a dBm, ns
 NO_BACKOFF = 0xFFFF  # none runs
 LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
 OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # what a station may have of its own
@@ -233,11 +234,12 @@ class Air:
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
         """Write the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
         for index, powers in power_mdbm.items():
-            row = b"".join(
-                struct.pack("=QiI", 0, 0, 0) if p is None else struct.pack("=QiI", attowatts(p), p, d)
-                for p, d in zip(powers, delay_ns[index], strict=True)
-            )
-            self._ask(Command.LINKS, [(A.STATION, _u16(index)), (A.LINKS, row)], f"powers of {self.names[index]}")
+            row, delays = bytearray(ARRIVES.size * len(powers)), delay_ns[index]  # zeros: nothing arrives
+            for to, power in enumerate(powers):
+                if power is not None:
+                    ARRIVES.pack_into(row, ARRIVES.size * to, attowatts(power), power, delays[to])
+            what = f"powers of {self.names[index]}"
+            self._ask(Command.LINKS, [(A.STATION, _u16(index)), (A.LINKS, bytes(row))], what)
             self.power_mdbm[index] = powers
 
     def set_table(self, table: Mapping[str, Any]) -> None:

@@ -189,9 +189,10 @@ class Net:
     def open_interfaces(self, stack: contextlib.ExitStack) -> None:
         """Make all interfaces, which are gone when `stack` is closed."""
         kinds = dict.fromkeys(type(interface) for interface in self.interfaces())
+        for interface in self.interfaces():
+            stack.callback(interface.close)  # after what they share, and the radios with it
         common = {kind: stack.enter_context(kind.common()) for kind in kinds}
         for interface in self.interfaces():
-            stack.callback(interface.close)
             interface.open(common[type(interface)])
             self.link_of(interface).take(interface)
             interface.configure()
@@ -199,6 +200,8 @@ class Net:
     def join_links(self) -> None:
         """Let all join their links, and then meet there."""
         members = [(interface, self.link_of(interface)) for interface in self.interfaces()]
+        for interface, _ in members:
+            interface.starting()
         for interface, link in sorted(members, key=lambda member: member[1].turn(member[0])):
             link.join(interface)
         for number, (interface, link) in enumerate(members):

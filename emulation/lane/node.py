@@ -217,6 +217,9 @@ class Interface:
         """Make it, down and on no link; `common` is what they share. Raises OSError."""
         raise NotImplementedError
 
+    def starting(self) -> None:
+        """All interfaces are there, and are about to join their links."""
+
     def started(self) -> None:
         """The network has started: give back what only its start took."""
 

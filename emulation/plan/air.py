@@ -174,14 +174,24 @@ def margin_db(specification: Specification) -> float:
 def sensed_dbm(specification: Specification, network: Network) -> float:
     """The least mean of which anybody may sense or receive something."""
     usual = specification.medium.effective_thresholds()  # where nobody has a radio
-    own = [own_thresholds(specification, name, node.settings) for name, node in network.nodes.items()] or [usual]
-    return min(min(each.sense_dbm, each.receive_dbm) for each in own) - margin_db(specification)
+    all_ = all_thresholds(specification, network) or [usual]
+    return min(min(each.sense_dbm, each.receive_dbm) for each in all_) - margin_db(specification)
 
 
-def own_thresholds(specification: Specification, name: str, settings: Mapping[str, Any]) -> propagation.Thresholds:
-    """A node's: the network's, but for what it has otherwise. Raises PlanError."""
-    found = specification.medium.effective_thresholds()
+def all_thresholds(specification: Specification, network: Network) -> list[propagation.Thresholds]:
+    """Those of each node. Raises PlanError."""
+    usual = specification.medium.effective_thresholds()
+    return [own_thresholds(specification, name, node.settings, usual) for name, node in network.nodes.items()]
+
+
+def own_thresholds(
+    specification: Specification, name: str, settings: Mapping[str, Any], usual: propagation.Thresholds | None = None
+) -> propagation.Thresholds:
+    """A node's: the network's, which may be given as `usual`, but for what it has otherwise. Raises PlanError."""
+    found = usual or specification.medium.effective_thresholds()
     own = {what: settings[what] for what in (RECEIVE, SENSE) if what in settings}
+    if not own:
+        return found
     for what, power in own.items():
         if isinstance(power, bool) or not isinstance(power, int | float):
             raise PlanError(f"{name}: {what}: must be a number of dBm, not {power!r}")
@@ -204,12 +214,7 @@ def stronger_db(specification: Specification, network: Network) -> NDArray[np.fl
 
 def reached(specification: Specification, network: Network, power_mdbm: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Who can exchange frames with whom, in the mean: both receive the other."""
-    receive = np.array(
-        [
-            propagation.mdbm(own_thresholds(specification, name, node.settings).receive_dbm)
-            for name, node in network.nodes.items()
-        ]
-    )
+    receive = np.array([propagation.mdbm(each.receive_dbm) for each in all_thresholds(specification, network)])
     one_way = power_mdbm >= receive
     return np.asarray(one_way & one_way.T)
 

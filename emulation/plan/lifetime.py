@@ -19,9 +19,10 @@ VARIABLE = "net.ipv4.ip_default_ttl"
 USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
 
 
-def plan_lifetime(nodes: Sequence[dict[str, Any]], reach: Reach, found: ModuleType) -> None:
-    """Let nodes send with a TTL that is enough for the ways that this routing finds, detours included."""
-    if getattr(found, "TTL_FALLS", True) and bound(nodes, reach) > USUAL:
+def plan_lifetime(nodes: Sequence[dict[str, Any]], far: int, found: ModuleType) -> None:
+    """Let nodes send with a TTL that is enough for the ways that this routing finds, detours included; `far` is their
+    `bound`."""
+    if getattr(found, "TTL_FALLS", True) and far > USUAL:
         for node in nodes:
             node["sysctl"][VARIABLE] = str(MOST)
 
@@ -38,9 +39,10 @@ def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
     return most
 
 
-def check_hops(nodes: Sequence[dict[str, Any]], reach: Reach, demands: Sequence[Demand], found: ModuleType) -> None:
-    """Raises PlanError for a flow over more hops than its packets take."""
-    far = bound(nodes, reach)
+def check_hops(
+    nodes: Sequence[dict[str, Any]], reach: Reach, far: int, demands: Sequence[Demand], found: ModuleType
+) -> None:
+    """Raises PlanError for a flow over more hops than its packets take; `far` is their `bound`."""
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):

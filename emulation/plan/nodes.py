@@ -162,7 +162,8 @@ def _fits(found: type[links.Link], kind: str, network: Network, members: Sequenc
             raise PlanError(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
     elif len(kinds) != 2:
         raise PlanError(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
-    if not found.over_ap and (twice := next((name for name in members if members.count(name) > 1), None)):
+    if not found.over_ap and len(kinds) < len(members):
+        twice = next(name for name in members if members.count(name) > 1)
         raise PlanError(f"link {kind}: {twice} is on it twice")
     if found.needs_ap and "ap" not in kinds.values():
         raise PlanError(f"link {kind}: none of {', '.join(kinds)} is an access point")
@@ -187,8 +188,13 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
-    on = [(link, members) for link, (_, members, _) in zip(links, links_of(specification, network), strict=True)]
-    nodes = [_node(specification, network, i, on) for i in range(len(network.nodes))]
+    on: dict[str, list[dict[str, Any]]] = {name: [] for name in network.nodes}
+    for link, (_, members, _) in zip(links, links_of(specification, network), strict=True):
+        for name in members:
+            on[name].append(link)
+    bits = prefix(len(network.nodes))
+    all_ = enumerate(network.nodes.items())
+    nodes = [_node(specification, i, name, node, on[name], bits) for i, (name, node) in all_]
     taken: dict[str, str] = {}
     for name, its in ((node["name"], interface["address"]) for node in nodes for interface in node["interfaces"]):
         if (other := taken.setdefault(its, name)) != name:
@@ -197,10 +203,9 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
 
 
 def _node(
-    specification: Specification, network: Network, index: int, on: list[tuple[dict[str, Any], tuple[str, ...]]]
+    specification: Specification, index: int, name: str, node: Node, mine: Sequence[dict[str, Any]], bits: int
 ) -> dict[str, Any]:
-    name, node = list(network.nodes.items())[index]
-    mine = [link for link, members in on for member in members if member == name]
+    """A node that is on these links; `bits` of its address are the network's."""
     radio, phy = check_node(specification.radio, name, node), phy_of(specification.radio)
     over_air = [link for link in mine if link_class(link["kind"]).interface == "radio"]
     radios = [_radio(radio, phy, name, index, number, link, node.settings) for number, link in enumerate(over_air)]
@@ -210,7 +215,7 @@ def _node(
     for each in radios:
         each |= own_of_air(specification, name, node.settings)
     for place, each in enumerate(interfaces):  # one address, in the network by the first interface
-        each["ip"] = None if bridge else f"{ip(index)}/{32 if place else prefix(len(network.nodes))}"
+        each["ip"] = None if bridge else f"{ip(index)}/{32 if place else bits}"
     if not interfaces:
         raise PlanError(f"{name}: a {node.kind} is on no link by itself: add one")
     return {
@@ -252,6 +257,8 @@ def _radio(
 def own_of_air(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
     """What the air is to know of a node's radio that is otherwise than the network's. Raises PlanError."""
     own = {what: settings[what] for what in RETRIES if what in settings}
+    if not {RECEIVE, SENSE} & settings.keys():
+        return own
     thresholds = own_thresholds(specification, name, settings)
     if RECEIVE in settings:
         own["rx_threshold_mdbm"] = mdbm(thresholds.receive_dbm)
@@ -282,6 +289,8 @@ def check_node(radio: Radio, name: str, node: Node) -> Radio:
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
     """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
+    if not settings:
+        return radio
     only(name, settings, (*OF_RADIO, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
     _check_mac(name, settings.get(MAC))
     with refusals(name):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from emulation.lane import routing
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import mean_dbm
 from emulation.plan.errors import PlanError, known
-from emulation.plan.lifetime import check_hops, plan_lifetime
+from emulation.plan.lifetime import bound, check_hops, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
 from topologies import Network
@@ -83,9 +83,10 @@ def plan_routing(
         for near in part.neighbours:
             hop = hops[i][near]
             node["interfaces"][hop.at]["neighbours"][ip(near)] = nodes[near]["interfaces"][hop.to]["address"]
+    far = bound(nodes, reach)
     if not chosen.unreachable:
-        check_hops(nodes, reach, demands, found)
-    plan_lifetime(nodes, reach, found)
+        check_hops(nodes, reach, far, demands, found)
+    plan_lifetime(nodes, far, found)
     return found, {"kind": kind}
 
 
@@ -110,16 +111,19 @@ def on_one_link(nodes: list[dict[str, Any]], kinds: dict[str, str], reached: NDA
     found = [dict[int, Hop]() for _ in nodes]
     with_radio = [i for i, node in enumerate(nodes) if node["kind"] in WITH_RADIO]
     station = {i: number for number, i in enumerate(with_radio)}
-    on, received = dict[str, list[tuple[int, int]]](), reached.tolist()
+    on = dict[str, list[tuple[int, int]]]()
     for i, node in enumerate(nodes):
         for number, interface in enumerate(node["interfaces"]):
             on.setdefault(interface["link"], []).append((i, number))
     for link, members in on.items():
         kind = link_class(kinds[link])
-        for (a, at), (b, to) in itertools.permutations(members, 2):
-            if kind.over_ap and {nodes[a]["kind"], nodes[b]["kind"]} != {"ap", "station"}:
-                continue
-            if kind.interface != "radio" or received[station[a]][station[b]]:
+        pairs: Iterable[tuple[tuple[int, int], tuple[int, int]]] = itertools.permutations(members, 2)
+        if kind.interface == "radio":
+            own = [station[node] for node, _ in members]
+            both = np.argwhere(reached[np.ix_(own, own)]).tolist()
+            pairs = ((members[one], members[other]) for one, other in both)
+        for (a, at), (b, to) in pairs:
+            if not kind.over_ap or {nodes[a]["kind"], nodes[b]["kind"]} == {"ap", "station"}:
                 found[a].setdefault(b, Hop(at, to))
     return found
 

@@ -22,8 +22,10 @@ from emulation.lane.rtnetlink import Route, hardware_address
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from emulation.lane.netlink import Attributes, Value
+    from emulation.lane.node import Node
 
 NEW_RADIO = 4  # enum hwsim_commands
 CUSTOM_REGULATORY, DESTROY_ON_CLOSE, RADIO_NAME, PERMANENT_ADDRESS = 12, 16, 17, 22  # enum hwsim_attrs
@@ -64,6 +66,10 @@ class Interface(node.Interface):
     nl80211: Generic
     events: Generic  # of nl80211
 
+    def __init__(self, node: Node, plan: dict[str, Any]) -> None:
+        super().__init__(node, plan)
+        self.cleanup = contextlib.ExitStack()
+
     @classmethod
     def common(cls) -> Generic:
         """A socket that may own radios. No other socket has its port: hwsim takes the end of any socket with the
@@ -72,14 +78,12 @@ class Interface(node.Interface):
 
     def open(self, common: Generic) -> None:
         """Make the radio, in the namespace of this socket, which owns it, and take it to the node's."""
-        self.cleanup = contextlib.ExitStack()
         with self.node:
             self.nl80211 = self.cleanup.enter_context(Generic())
             self.events = self.cleanup.enter_context(Generic())
         self.held = list(self.plan["rates"])
         self.make(common)
         common.command("nl80211", SET_WIPHY_NETNS, [(WIPHY, self.wiphy), (NETNS_FD, self.node.namespace)])
-        self.events.join("nl80211", "mlme")
         self.set_rts_threshold(self.plan["rts_threshold"])
         self.node.note("rts threshold", self.rts_threshold(), None)
 
@@ -94,6 +98,11 @@ class Interface(node.Interface):
         self.wiphy, self.index = number(made[WIPHY]), number(made[IFINDEX])
         with Route() as route:
             route.set_link(self.index, name=self.name)
+
+    def starting(self) -> None:
+        """Hear nl80211's events, for which joining waits; not earlier, as each event of any radio is offered to all who
+        hear some."""
+        self.events.join("nl80211", "mlme")
 
     def started(self) -> None:
         """Hear no more events: unread, they would fill the socket up."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was on the air, from `air.pcapng` alone: who sent what to whom, and what became of it where it was to go.
+"""What was on the air, from `air.pcapng.gz` alone: who sent what to whom, and what became of it where it was to go.
 
 The air's own remarks say the last. That makes this quick and small, also of a run of many stations, where what each
 station received is many times more; `analysis.observe` asks for all of it, and believes no remark.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read the pcapng files of `analysis.pcapng` back into numpy columns, as one.
+"""Read the pcapng of `analysis.pcapng` back into numpy columns, with what stations received (`analysis.views`).
 
 One pass follows the chain of blocks; then all packets are looked at together. Only files of our own layout are read
 (a packet's radiotap is 28 bytes, and its first options are epb_flags and epb_packetid): any other pcapng is refused
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis import pcapng
+from analysis import pcapng, views
 from analysis.trace import Array, Outcome
+from emulation import files
+from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged
 
 SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
@@ -41,8 +43,9 @@ class Capture:
     """All packets of a run's files, as columns in order of time and then interface.
 
     `time_ns` is the start of the transmission or arrival; `frame` the offset in `data` of the 802.11 header, followed
-    by `caplen` captured bytes, FCS included where `has_fcs`; `length` the MPDU's full length, FCS included; `rate` in
-    100 kb/s; `freq` in MHz; `dbm` the signal (0 on `air`); `bad` the bad-FCS flag.
+    by `caplen` captured bytes, FCS included where `has_fcs` (the one on `air`, also of what was spoilt); `length` the
+    MPDU's full length, FCS included; `rate` in 100 kb/s; `freq` in MHz; `dbm` the signal (0 on `air`); `bad` the
+    bad-FCS flag.
     """
 
     data: Array
@@ -106,39 +109,49 @@ class Capture:
         return queued
 
 
+COLUMNS = [f.name for f in fields(Capture) if f.name not in ("data", "interfaces", "start_ns", "stop_ns")]
+
+
 def read(air: Path) -> Capture:
-    """Read a run's `air.pcapng`, and what the stations received, which is in `stations.pcapng` beside it (or in the
-    same file, if somebody merged the two), unless it was left out. Raises CaptureError, or OSError."""
+    """Read a run's `air.pcapng.gz`, and what the stations received, which is kept beside it, unless it was left out (or
+    is in the same file, if somebody merged the two). Raises Damaged, or OSError."""
     shown = read_file(air)
-    beside = air.with_name(pcapng.STATIONS)
+    beside = views_of(air, shown)
+    return _merge(shown, beside) if beside else shown
+
+
+def views_of(air: Path, shown: Capture) -> views.Views | None:
+    """What is kept beside a file that was read of what stations received; None if nothing is. Raises Damaged,
+    OSError."""
+    beside = air.with_name(views.FILE)
     if shown.interface.any() or not beside.exists():
-        return shown
-    return _merge(shown, read_file(beside))
+        return None
+    return views.read(beside, shown.frame.size, len(shown.interfaces) - 1)
 
 
-def _merge(air: Capture, stations: Capture) -> Capture:
-    """Both as one. Raises CaptureError if they are not of one run."""
-    if (air.interfaces, air.start_ns, air.stop_ns) != (stations.interfaces, stations.start_ns, stations.stop_ns):
-        raise CaptureError(f"{pcapng.AIR} and {pcapng.STATIONS} are not of one run")
-    stations = replace(
-        stations, frame=stations.frame + air.data.size, options=stations.options + air.data.size
-    )  # their bytes come after the air's
-    columns = [f.name for f in fields(Capture) if f.name not in ("data", "interfaces", "start_ns", "stop_ns")]
-    both = {name: np.concatenate([getattr(air, name), getattr(stations, name)]) for name in columns}
+def _merge(air: Capture, seen: views.Views) -> Capture:
+    """Both as one. Of what stations received the frames are those of the air, and remarks come after these."""
+    options = [pcapng.comment(text) for text in seen.texts]
+    place = air.data.size + np.cumsum([0, *map(len, options)])[:-1]
+    theirs = {name: getattr(air, name)[seen.row] for name in COLUMNS}
+    theirs |= {
+        "interface": seen.station + 1, "time_ns": theirs["time_ns"] + seen.delay_ns, "dbm": seen.dbm, "bad": seen.bad,
+        "options": place[seen.text],
+    }  # fmt: skip
+    both = {name: np.concatenate([getattr(air, name), theirs[name]]) for name in COLUMNS}
     order = np.lexsort((both["interface"], both["time_ns"]))
     ordered: dict[str, Any] = {name: column[order] for name, column in both.items()}
-    return replace(air, data=np.concatenate([air.data, stations.data]), **ordered)
+    data = np.concatenate([air.data, np.frombuffer(b"".join(options), np.uint8)])
+    return replace(air, data=data, **ordered)
 
 
 def read_file(path: Path) -> Capture:
-    """One of the two files, for who needs no more: `air` alone is a tenth of both. Raises CaptureError, or OSError."""
-    size = path.stat().st_size
-    if not path.is_file():
+    """A pcapng of ours alone, compressed or not. Raises Damaged, or OSError."""
+    if path.exists() and not path.is_file():
         raise CaptureError(f"{path}: not a file")
-    begins = np.fromfile(path, np.uint32, 1)
-    if size < 28 or size % 4 or int(begins[0]) != pcapng.SECTION:  # before all of it is read, however large
-        raise CaptureError(f"{path}: not a pcapng file, or cut short ({size} bytes)")
-    data = np.fromfile(path, np.uint8)
+    data = np.frombuffer(compressed.read(path, pcapng.BEGINS, "pcapng file"), np.uint8)
+    if data.size < 28 or data.size % 4:
+        raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
     words = data.view("<u4")
     blocks = _follow(words, path)
     kinds = words[blocks]
@@ -195,10 +208,12 @@ def read_file(path: Path) -> Capture:
 
 
 def span_ns(path: Path) -> tuple[int, int]:
-    """When a run began and ended, by the last words of its file. Raises CaptureError, OSError."""
-    with path.open("rb") as file:
-        file.seek(-min(path.stat().st_size, 256), 2)
-        tail = np.frombuffer(file.read(), np.uint8)
+    """When a run began and ended, by the last words of its file. Raises Damaged, OSError."""
+    last = b""
+    with files.opened(path) as file:
+        for piece in compressed.pieces(file, path):
+            last = (last + piece)[-256:]
+    tail = np.frombuffer(last, np.uint8)
     at = tail.size - int(tail[-4:].view("<u4")[0]) if tail.size % 4 == 0 and tail.size > 28 else -1
     if at < 0 or tail[at : at + 4].view("<u4")[0] != pcapng.STATISTICS:
         raise CaptureError(f"{path}: cut short: it does not say when it ended")

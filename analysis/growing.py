@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A trace that is still being written, turned into pcapngs as it grows: so a lane's other CPU is not idle, and when the
-lane ends little is left to do.
+"""A trace that is still being written, turned into what is kept as it grows: so a lane's other CPU is not idle, and
+when the lane ends little is left to do.
 
 What is known of a transmission comes within a moment: its arrivals when they end, its outcome when no answer came. So a
 part of the trace is written once the trace is `HOLD_NS` further; as much of what was before serves its remarks, which
@@ -39,10 +39,11 @@ from emulation import files
 
 HOLD_NS = 200_000_000  # ten times what the longest frame takes
 PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
+LONGEST = 1 << 16  # bytes of a record
 
 
 class Growing:
-    """A trace file, to be asked for `more` now and then, and to be finished; if it was not, its pcapngs are gone at the
+    """A trace file, to be asked for `more` now and then, and to be finished; if it was not, what is kept is gone at the
     end of the block. Raises TraceError, OSError."""
 
     def __init__(
@@ -68,13 +69,14 @@ class Growing:
     def more(self) -> None:
         """Turn into packets what has come since, if it is much."""
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
-            self._take(self._bytes(), HOLD_NS)
+            self._parts(self._bytes())
 
     def finish(self) -> tuple[Trace, Packets, tuple[str, str | None]]:
         """The file is whole: the trace, but only of frames' ways: no answers, of arrivals those by which frames were
-        delivered, and the ends of those that were given up; what its transmissions carry; and the SHA-256 of its
-        pcapngs."""
+        delivered, and the ends of those that were given up; what its transmissions carry; and the SHA-256 of what
+        is kept."""
         data = self._bytes()
+        self._parts(data)
         self._take(data, 0)
         trace = whole(data, self.parts)
         return trace, Packets.joined(self.packets), self.writer.finish(trace.start_ns, trace.stop_ns)
@@ -82,6 +84,13 @@ class Growing:
     def _bytes(self) -> Array:
         with files.opened(self.path) as file:
             return np.memmap(file, np.uint8, "r") if file.seek(0, os.SEEK_END) else np.zeros(0, np.uint8)
+
+    def _parts(self, data: Array) -> None:
+        """Take all that has come but less than a part, a part at a time: what that takes of memory grows with it."""
+        before = -1
+        while data.size - self.begin >= self.part and self.begin > before:  # else it is no record: the end says so
+            before = self.begin
+            self._take(data[: before + max(self.part, LONGEST)], HOLD_NS)
 
     def _take(self, data: Array, hold_ns: int) -> None:
         """Read what has come, and write what is settled, which is what began so long before the latest."""
@@ -102,7 +111,7 @@ class Growing:
             replace(new, tx=sent, tx_at=sent_at, rx=picked(new.rx, kept), rx_at=new.rx_at[kept], end=ended)
         )
         self.packets.append(Packets.of(data, sent, sent_at + TX.itemsize, self.ips))  # while they are in the cache
-        until_ns = int(tx["start_ns"][-1]) - hold_ns if hold_ns and tx.size else NEVER
+        until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
         part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
         self.written_ns = until_ns

@@ -53,9 +53,10 @@ class Recorded:
         from analysis.capture import read
         from analysis.medium import Medium
         from analysis.observe import observe
+        from analysis.pcapng import AIR
 
         medium = Medium.of_plan(self.plan, self.lane["started_ns"], self.lane.get("changes", ()))
-        return observe(read(self.folder / "air.pcapng"), medium)
+        return observe(read(self.folder / AIR), medium)
 
     @cached_property
     def flight(self) -> "Flight":
@@ -85,8 +86,9 @@ class Recorded:
     def air(self) -> "Aired":
         """What was on the air: a row for each transmission, in the order in which Wireshark numbers them, from 1 on."""
         from analysis import aired
+        from analysis.pcapng import AIR
 
-        return aired.read(self.folder / "air.pcapng", self.plan)
+        return aired.read(self.folder / AIR, self.plan)
 
     @cached_property
     def paths(self) -> "dict[str, Paths]":

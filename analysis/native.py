@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def fields(data: Array, at: Array, size: int) -> Array:
     return numbers
 
 
-def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: list[bytes]) -> Array:
+def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: Sequence[bytes]) -> Array:
     """Packets (dtype PACKET) as pcapng blocks, in bytes. `tx`, `data` and `frame` are those of a Trace, `texts` those
     of comments, by their number."""
     packets, tx, frame = np.ascontiguousarray(packets), np.ascontiguousarray(tx), np.ascontiguousarray(frame)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air's trace as two pcapngs, written from `analysis.trace` columns: `air.pcapng`, which shows every transmission
-once, and `stations.pcapng`, which shows what each station received, spoilt frames with the bad-FCS flag.
+"""The air's trace as a pcapng, written from `analysis.trace` columns: `air.pcapng.gz`, which shows every transmission
+once; beside it `analysis.views` keeps what each station received, of which `of_stations` makes a pcapng, too: spoilt
+frames have the bad-FCS flag.
 
 Both have the same interfaces: 0 is `air`, k is station k (docs/interfaces.md, section 5; docs/file-formats.md has the
 layout to the byte). Which packets there are, and in which order, is worked out here; `native.c` writes them. The bytes
@@ -9,24 +10,28 @@ depend on the trace alone.
 Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 """
 
-import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from analysis import native
+from analysis import native, views
 from analysis.remarks import remarks
-from analysis.trace import NEVER, Outcome, Trace
-from emulation import files
+from analysis.trace import NEVER, TX, Trace
+from emulation.files.compressed import Compressed
 
-AIR, STATIONS = "air.pcapng", "stations.pcapng"
+if TYPE_CHECKING:
+    from analysis.capture import Capture
+
+AIR = "air.pcapng.gz"
+PART = 1 << 14  # packets at a time
 
 LINKTYPE_RADIOTAP = 127
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
+BEGINS = SECTION.to_bytes(4, "little")
 OPT_COMMENT, OPT_FLAGS, OPT_PACKETID = 1, 2, 5
 
 RADIOTAP_LEN = 28
@@ -36,7 +41,7 @@ TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block 
 
 
 def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str | None]:
-    """Write `trace` to `air.pcapng` and `stations.pcapng` in `folder`, and return their SHA-256, in hex.
+    """Write `trace` to AIR and `views.FILE` in `folder`, and return the SHA-256 of what is in them, in hex.
 
     `stations` are the plan's, in their order: `name`, `address`, `ip` of each are used. Raises OSError, and
     ValueError if the trace tells of more stations than there are.
@@ -51,70 +56,64 @@ class Writer:
     is left out, all of it, if it comes to more than `most` bytes. Raises OSError."""
 
     def __init__(self, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf) -> None:
-        self.most = most
         self.names = [str(station["name"]) for station in stations]
         head = _block(SECTION, np.array([0x1A2B3C4D, 1, 0xFFFFFFFF, 0xFFFFFFFF], "<u4").tobytes(), [(4, b"dcflab")])
         head += _interface({"name": "air"}) + b"".join(_interface(station) for station in stations)
-        self.paths = [folder / name for name in (AIR, STATIONS)]
-        self.digests = [hashlib.sha256(), hashlib.sha256()]
-        self.files: list[BinaryIO] = []
+        self.air, self.views = Compressed(folder / AIR), views.Writer(folder / views.FILE, most)
         self.finished = False
-        self._append(head, head)
+        self.air.write(head)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for file in self.files:
-            file.close()
         if not self.finished:
-            for path in self.paths[: len(self.files)]:
-                path.unlink(missing_ok=True)
+            self.air.remove()
+            self.views.remove()
 
     def write(self, trace: Trace, begin_ns: int, until_ns: int) -> None:
-        """Append what began in this span of time: transmissions, and arrivals at stations. What of the trace lies
-        before and after serves the remarks. Raises ValueError if it tells of more stations than there are."""
+        """Append what began in this span of time, and what came of it. What of the trace lies before and after serves
+        the remarks. Raises ValueError if it tells of more stations than there are."""
         if max((int(part["station"].max()) for part in (trace.tx, trace.rx) if part.size), default=-1) >= len(
             self.names
         ):
             raise ValueError(f"the trace is of more stations than the {len(self.names)} of the plan")
         said, on_air, at_station, waited = remarks(trace, self.names)
         texts = [text.encode() for text in said]
-        tx, rx = trace.tx, trace.rx
-        sent = np.flatnonzero((tx["start_ns"] >= begin_ns) & (tx["start_ns"] < until_ns))
-        air = np.zeros(sent.size, native.PACKET)
-        air["tx"], air["time_ns"] = sent, tx["start_ns"][sent]
-        air["text"], air["waited_ns"] = on_air[sent], waited[sent]
-        self._append(native.write_packets(air, tx, trace.data, trace.frame, texts).data)
-        if len(self.files) == 1:
-            return
-        shown = (rx["start_ns"] >= begin_ns) & (rx["start_ns"] < until_ns) & (rx["outcome"] != Outcome.BELOW_THRESHOLD)
-        came = np.flatnonzero(shown)
-        came = came[np.lexsort((rx["station"][came], rx["start_ns"][came]))]
-        seen = np.zeros(came.size, native.PACKET)
-        seen["tx"], seen["time_ns"] = trace.rx_tx[came], rx["start_ns"][came]
-        seen["text"], seen["waited_ns"] = at_station[came], -1
-        seen["interface"], seen["signal_mdbm"] = rx["station"][came] + 1, rx["power_mdbm"][came]
-        seen["bad"] = rx["outcome"][came] != Outcome.OK
-        self._append(None, native.write_packets(seen, tx, trace.data, trace.frame, texts).data)
+        tx = trace.tx
+        first, last = np.searchsorted(tx["start_ns"], (begin_ns, until_ns)).tolist()
+        packets = np.zeros(last - first, native.PACKET)
+        packets["tx"], packets["time_ns"] = np.arange(first, last), tx["start_ns"][first:last]
+        packets["text"], packets["waited_ns"] = on_air[first:last], waited[first:last]
+        self.air.write(native.write_packets(packets, tx, trace.data, trace.frame, texts).data)
+        self.views.write(trace, first, last, texts, at_station)
 
     def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str | None]:
-        """End both files with when the trace began and ended; returns their SHA-256, in hex (None: left out)."""
-        tail = b"".join(_statistics(number, start_ns, stop_ns) for number in range(len(self.names) + 1))
-        self._append(tail, tail)
+        """End both files with when the trace began and ended; returns the SHA-256 of what is in them, in hex (None:
+        left out)."""
+        self.air.write(_all_statistics(len(self.names) + 1, start_ns, stop_ns))
+        found = self.air.finish(), self.views.finish()
         self.finished = True
-        air, *stations = (digest.hexdigest() for digest, _ in zip(self.digests, self.files, strict=False))
-        return air, stations[0] if stations else None
+        return found
 
-    def _append(self, *parts: bytes | memoryview | None) -> None:
-        self.files = self.files or [files.made(path) for path in self.paths]
-        for part, file, path, digest in zip(parts, self.files, self.paths, self.digests, strict=False):
-            if part is not None:
-                files.put(file, path, part)
-                digest.update(part)
-        if len(self.files) > 1 and self.files[1].tell() > self.most:
-            self.files.pop().close()
-            self.paths[1].unlink()
+
+def of_stations(air: "Capture", seen: views.Views) -> Iterator[bytes | memoryview]:
+    """What stations received, as a pcapng, in pieces: of what was read of AIR, and of what is kept beside it."""
+    tx = np.zeros(air.frame.size, TX)
+    tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
+    tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
+    tail = _all_statistics(len(air.interfaces), air.start_ns, air.stop_ns)
+    yield air.data[: int(air.frame[0]) - 4 * HEAD_WORDS if air.frame.size else air.data.size - len(tail)].data
+    time = air.time_ns[seen.row] + seen.delay_ns
+    order = np.lexsort((seen.station, time))
+    for some in np.split(order, range(PART, order.size, PART)):
+        packets = np.zeros(some.size, native.PACKET)
+        packets["tx"], packets["time_ns"], packets["interface"] = seen.row[some], time[some], seen.station[some] + 1
+        packets["text"] = np.where(seen.bad[some], seen.text[some].astype(np.int64), -1)
+        packets["waited_ns"], packets["signal_mdbm"] = -1, 1000 * seen.dbm[some].astype(np.int64)
+        packets["bad"] = seen.bad[some]
+        yield native.write_packets(packets, tx, air.data, air.frame, seen.texts).data
+    yield tail
 
 
 def _block(kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> bytes:
@@ -127,6 +126,11 @@ def _option(code: int, value: bytes) -> bytes:
     return code.to_bytes(2, "little") + len(value).to_bytes(2, "little") + value + bytes(-len(value) % 4)
 
 
+def comment(text: bytes) -> bytes:
+    """The last options of a packet of which something is remarked, or nothing."""
+    return (_option(OPT_COMMENT, text) if text else b"") + bytes(4)  # end of options
+
+
 def _interface(station: Mapping[str, Any]) -> bytes:
     options = [(2, str(station["name"]).encode())]
     if station.get("ip"):
@@ -137,6 +141,10 @@ def _interface(station: Mapping[str, Any]) -> bytes:
         options.append((6, bytes.fromhex(station["address"].replace(":", ""))))
     options.append((9, b"\x09"))  # times in ns
     return _block(INTERFACE, LINKTYPE_RADIOTAP.to_bytes(4, "little") + bytes(4), options)
+
+
+def _all_statistics(interfaces: int, start_ns: int, stop_ns: int) -> bytes:
+    return b"".join(_statistics(number, start_ns, stop_ns) for number in range(interfaces))
 
 
 def _statistics(number: int, start_ns: int, stop_ns: int) -> bytes:

@@ -155,9 +155,9 @@ class Run(Model):
     """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
     what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
     its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
-    `trace` is the path of the air's pcapng in the run folder and `views` that of the stations', None without them;
-    `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol. `applications`
-    are the reports of those that say other things than a flow does.
+    `trace` is the path of the air's pcapng in the run folder and `views` that of what stations received, None without
+    them; `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol.
+    `applications` are the reports of those that say other things than a flow does.
     `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
     which matters in real time only. `repeatable`: whether the seed decides all that happens. Not `counted`: another
     medium than our air was there, which counts nothing. `timing`: how well the lane kept time; None of a medium that
@@ -341,7 +341,7 @@ def from_lane(
 ) -> Run:
     """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` and `views` the pcapngs' paths in
+    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` and `views` their paths in
     the run folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the
     lane, or for versions that are not known.
     """

@@ -13,15 +13,18 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from analysis import dissect
+from analysis import capture, dissect, pcapng
 from analysis.capture import CaptureError
 from analysis.follow import Following, is_going_on
-from analysis.pcapng import AIR, STATIONS, STATISTICS
+from analysis.pcapng import AIR, STATISTICS
 from analysis.trace import Kind, Outcome
+from emulation import files
+from emulation.files.compressed import Stream, pieces
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -50,7 +53,7 @@ def frames(
     `culprit`, whose frame spoilt it, and what that was; `attempt`, the how-manieth RTS or sending it is (None of a CTS
     or an ACK); `queued_s`, for how long its sender had had it; `given_up`, what was given up with it, at which limit.
 
-    Raises CaptureError; OSError, also without the rights to capture.
+    Raises Damaged; OSError, also without the rights to capture.
     """
     run, path = Path(source), str(source)
     seen = _of_run(run, interface) if run.exists() or set(path) & set("/.") else _monitored(path, seconds)
@@ -209,10 +212,8 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
     from scapy.utils import RawPcapNgReader
 
     path = run / AIR if run.is_dir() else run
-    if interface != "air" and path.name == AIR:
-        path = path.with_name(STATIONS)
     names: list[str] = []
-    with _opened(path) as file:
+    with _opened(path, interface != "air") as file:
         try:
             reader = RawPcapNgReader(file)  # type: ignore[arg-type]
         except Scapy_Exception as error:
@@ -226,7 +227,10 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
                     raise CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
             name = seen.ifname.decode()
             if interface in (name, "") and (seen.comments or not remarked):
-                packet = uncovered(RadioTap(octets))
+                try:
+                    packet = uncovered(RadioTap(octets))
+                except Exception as error:  # of a damaged one, whatever comes of it where Scapy reads it
+                    raise CaptureError(f"{path}: a packet that Scapy cannot read: {error}") from None
                 packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
                 packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
                 yield packet
@@ -237,9 +241,20 @@ def _over(block: bytes, size: int) -> None:
     raise EOFError
 
 
-def _opened(path: Path) -> IO[bytes]:
-    """A run's file; of a run that is going on, all that is still to be written, too. Raises CaptureError, OSError."""
-    return io.BufferedReader(Following(path)) if is_going_on(path.parent) else open(path, "rb")
+@contextmanager
+def _opened(path: Path, stations: bool) -> Iterator[IO[bytes]]:
+    """A run's file, or what its stations received, as a pcapng; of a run that is going on, all that is still to be
+    written, too. Raises Damaged, OSError."""
+    with Following(path) if is_going_on(path.parent) else files.opened(path) as file:
+        there: Iterator[bytes | memoryview] = pieces(file, path)
+        if stations and path.name == AIR:
+            for _ in there:  # to its end
+                pass
+            air = capture.read_file(path)
+            if (seen := capture.views_of(path, air)) is None:
+                raise CaptureError(f"{path}: what stations received is left out; --views yes keeps it")
+            there = pcapng.of_stations(air, seen)
+        yield io.BufferedReader(Stream(there))
 
 
 def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from analysis import views
 from analysis.capture import span_ns
 from analysis.medium import airtime_ns, plcp_ns
-from analysis.pcapng import AIR, STATIONS
+from analysis.pcapng import AIR
 from analysis.remarks import FLAGS
 from analysis.result import APART, ROWS, counted
 from analysis.sniff import frames, remarked
@@ -30,11 +31,11 @@ SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and there
 
 
 def counters(run: Path) -> dict[str, int]:
-    """By the names of `taps.totals`; without COL_ANY where what stations received is left out. Raises CaptureError,
+    """By the names of `taps.totals`; without COL_ANY where what stations received is left out. Raises Damaged,
     OSError."""
     air = run / AIR if run.is_dir() else run
-    views = air.with_name(STATIONS).exists()
-    tables = ("col", "col.any", "fail") if views else ("col", "fail")
+    there = air.with_name(views.FILE).exists()
+    tables = ("col", "col.any", "fail") if there else ("col", "fail")
     rows = [counted(table, row) for table in tables for row in (*ROWS, "total", *APART)]
     names = [*rows, "retries, short", "retries, long", *(f"sent, {kind.name.lower()}" for kind in Kind)]
     found, tries = Counter({name: 0 for name in names}), Tries()
@@ -54,7 +55,7 @@ def counters(run: Path) -> dict[str, int]:
                 add("fail", "rtscts")
             add("fail", CALLED.get(what, what.lower()))
     found.update(tries.retries(*span_ns(air)))
-    for frame in remarked(run) if views else ():  # as all that is spoilt is
+    for frame in remarked(run) if there else ():  # as all that is spoilt is
         if frame.outcome in COLLIDED:
             add("col.any", ROW[frame.kind])
     return dict(found)

@@ -33,7 +33,7 @@ def counters(
     path: Path, plan: Mapping[str, Any] | None = None, changes: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:
     """The counters of each station, derived from the pcapng at `path`, of a run of this plan, with the `changes` that
-    its lane.json tells of. Raises CaptureError, OSError."""
+    its lane.json tells of. Raises Damaged, OSError."""
     seen = capture.read(path)
     return observe(seen, Medium.of_plan(plan, seen.start_ns, changes) if plan else None).counters()
 
@@ -108,7 +108,7 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
     else:
         print(f"{path}" + ("" if plan else "  (no plan.json beside it: taking all stations to sense each other)"))
         if "rx" not in taps[0]:
-            print("  (no stations.pcapng beside it: what became of a frame where it was to go is what the air remarks)")
+            print("  (no views.gz beside it: what became of a frame where it was to go is what the air remarks)")
         print("\n".join(_beside(columns)))
         print("\n".join(wrong) if wrong else "they agree" if module else "no lane.json beside it to compare with")
     return not wrong

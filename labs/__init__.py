@@ -54,8 +54,8 @@ class Choice(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Frame(Question):
-    """The number of a frame in `air.pcapng` of a run, as Wireshark counts them, of which something is true: `which` are
-    those, as a column with a row for each frame."""
+    """The number of a frame in `air.pcapng.gz` of a run, as Wireshark counts them, of which something is true: `which`
+    are those, as a column with a row for each frame."""
 
     run: str
     which: Callable[[Recorded], Array]

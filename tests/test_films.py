@@ -54,7 +54,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     run_in(tmp_path, "full-1")
     with pytest.raises(Misuse, match="without --no-trace"):
         film.of_run(tmp_path / "full-1")
-    (tmp_path / "full-1" / "air.pcapng").write_text("none")
+    (tmp_path / "full-1" / "air.pcapng.gz").write_text("none")
     with pytest.raises(Damaged, match="not a pcapng"):
         film.of_run(tmp_path / "full-1")
 

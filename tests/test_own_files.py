@@ -206,7 +206,7 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
         (f"rts {rts}", f"stations {stations}") for stations in (4, 5) for rts in ("none", "full")
     ]
     assert [len(run.stations) for run in runs] == [4, 4, 5, 5]
-    assert (tmp_path / "runs/stations-4-rts-none-1/air.pcapng").is_file()
+    assert (tmp_path / "runs/stations-4-rts-none-1/air.pcapng.gz").is_file()
     (tmp_path / "runs/stations-4-rts-none-1/run.json").unlink()
     again = Result.model_validate_json(dcflab(tmp_path, *varied, "--resume", "runs", "--json"))
     assert [run.wall_s == before.wall_s for run, before in zip(again.runs, runs, strict=True)] == [False, *[True] * 3]

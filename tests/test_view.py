@@ -51,7 +51,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
     where = run_in(tmp_path, "full-1") / "full-1"
     with pytest.raises(Misuse, match="without --no-trace"):
         view.timeline_of(where)
-    (where / "air.pcapng").write_text("none")
+    (where / "air.pcapng.gz").write_text("none")
     with pytest.raises(Damaged, match="not a pcapng"):
         view.timeline_of(where)
 
@@ -65,7 +65,7 @@ def test_a_run_without_a_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize("of", [view.timeline_of, film.of_run])
 def test_what_is_damaged_is_said(of: Callable[[Path], object], file: str, text: str, said: str, tmp_path: Path) -> None:
     where = run_in(tmp_path, "full-1") / "full-1"
-    (where / "air.pcapng").write_bytes(b"")
+    (where / "air.pcapng.gz").write_bytes(b"")
     (where / file).write_text(text)
     with pytest.raises(Damaged) as failure:
         of(where)
@@ -206,7 +206,7 @@ def test_stations_that_move(tmp_path: Path) -> None:
     [where] = [path.parent for path in tmp_path.glob("run/*/lane.json")]
     made = view.timeline_of(where)
     plan, lane = (json.loads((where / name).read_text()) for name in ("plan.json", "lane.json"))
-    shown = read_file(where / "air.pcapng")
+    shown = read_file(where / "air.pcapng.gz")
     medium = Medium.of_plan(plan, lane["started_ns"])
     sensed, received = hearing(of_capture(shown, plan), plan, lane, medium, shown), made.masks[made.frames.received]
     mine = made.frames.flow == 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The columns of a run's frames (`schema.FRAMES`): what was on the air, and what became of it.
 
-Row i is frame i + 1 of air.pcapng. What the air remarked there, and what follows from the frames' order, is read as the
-timeline reads it; names are numbers, whose meaning `NAMES` has.
+Row i is frame i + 1 of air.pcapng.gz. What the air remarked there, and what follows from the frames' order, is read as
+the timeline reads it; names are numbers, whose meaning `NAMES` has.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ SAMPLES = Table("samples", "a row for each flow and `sample_s`, a second unless 
 
 FRAMES = Table("frames", "a row for each transmission, in order of time", (
     *KEYS,
-    Column("frame", INTEGER, "its number in the run's `air.pcapng`, as Wireshark shows it, from 1"),
+    Column("frame", INTEGER, "its number in the run's `air.pcapng.gz`, as Wireshark shows it, from 1"),
     Column("time_ns", INTEGER, "when it began, since the run's start"),
     Column("duration_ns", INTEGER, "how long it took"),
     Column("kind", NAME, "`rts`, `cts`, `ack` (the MAC's), `tcp_data`, `tcp_ack`, `routing`, `management`, `other`, "

@@ -2,7 +2,7 @@
 """A film of a run: where stations are when, who can exchange frames, which way each flow's packets go, what is on the
 air, and what routing tells; as one object, of which `page` makes a file that a browser plays and `still` a picture.
 
-Everything is from the run's folder: motion from plan.json and lane.json, frames from air.pcapng (`analysis.aired`),
+Everything is from the run's folder: motion from plan.json and lane.json, frames from air.pcapng.gz (`analysis.aired`),
 paths from these (`analysis.paths`), routes from manet.trace. Times are seconds since the start of what was measured.
 """
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
-LEFT = ("timeline.html", "film.html", "air.pcapng", "stations.pcapng", ".")  # in the folder of a run
+LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # in the folder of a run
 MOST_SETTINGS = 400  # rows; there are more only if each station has its own
 OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 

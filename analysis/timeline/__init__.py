@@ -2,8 +2,8 @@
 """The air of a run on a timeline: each transmission, what became of it and by whose doing, who heard it, and what TCP's
 senders did meanwhile; as columns, of which `page` makes a file that a browser shows and `perfetto` a trace for others.
 
-Frames, outcomes, attempts and waits are what the air wrote into air.pcapng, a row each, in its order: row i is frame
-i + 1 in Wireshark. Who received a frame is in stations.pcapng; who sensed it, the plan's powers say. Backoff, NAV and
+Frames, outcomes, attempts and waits are what the air wrote into air.pcapng.gz, a row each, in its order: row i is
+frame i + 1 in Wireshark. Who received a frame is in views.gz; who sensed it, the plan's powers say. Backoff, NAV and
 carrier sense are in no file: the page derives them from all that, as the standard has it (10.3.2, 10.3.4).
 """
 
@@ -16,13 +16,14 @@ import numpy as np
 
 from analysis import aired, capture, pcapng
 from analysis.aired import NONE
-from analysis.capture import Capture, CaptureError
+from analysis.capture import Capture
 from analysis.medium import Medium, airtime_ns, plcp_ns, radios
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.timeline.exchange import attempts, culprits, remarked, waits
 from analysis.timeline.heard import RECEIVED, distinct, hearing, mark, receivers
 from analysis.timeline.segments import of_exchange, segments
 from analysis.trace import Array, Outcome
+from analysis.views import Views
 from emulation.files.foreign import reading
 
 ANSWER_LEN = 14  # bytes of a CTS or ACK
@@ -85,16 +86,12 @@ def read(
 ) -> Timeline:
     """That of the run in this folder. Raises Damaged, OSError."""
     shown = capture.read_file(folder / pcapng.AIR)
-    stations = folder / pcapng.STATIONS
-    views = capture.read_file(stations) if stations.exists() else None
-    if views and views.interfaces != shown.interfaces:
-        raise CaptureError(f"{folder}: {pcapng.AIR} and {pcapng.STATIONS} are not of one run")
     with reading(folder):
-        return make(title, plan, lane, shown, views, tcp)
+        return make(title, plan, lane, shown, capture.views_of(folder / pcapng.AIR, shown), tcp)
 
 
 def make(
-    title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], shown: Capture, views: Capture | None,
+    title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], shown: Capture, views: Views | None,
     tcp: Mapping[str, TcpFlow],
 ) -> Timeline:  # fmt: skip
     """The timeline of a run: of its plan and lane.json, what was on the air, what stations received (None: left out),
@@ -116,7 +113,7 @@ def make(
     if views is None:
         received = None if sensed is None else hearing(air, plan, lane, medium, shown, RECEIVED)
     else:
-        received = receivers(shown, views, len(names))
+        received = receivers(views, start.size, len(names))
     received = np.zeros((start.size, -(-len(names) // 8)), np.uint8) if received is None else received
     mark(received, air.receiver, (air.outcome == Outcome.OK) & (air.receiver != NONE))
     masks, (of_sensed, of_received) = distinct(received if sensed is None else sensed | received, received)

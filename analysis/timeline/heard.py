@@ -11,20 +11,17 @@ from analysis.capture import Capture
 from analysis.links import attowatts
 from analysis.medium import Medium, Own
 from analysis.trace import Array
+from analysis.views import Views
 
 PAIRS = 1 << 19  # of transmissions and stations, looked at together
 MOST_PAIRS = 40_000_000  # of more nobody waits for an answer
 
 
-def receivers(shown: Capture, views: Capture, stations: int) -> Array:
-    """Who received each transmission well, as stations.pcapng has it."""
-    well = np.flatnonzero((views.interface > 0) & ~views.bad)
-    row = np.searchsorted(shown.packet_id, views.packet_id[well]).clip(max=max(shown.packet_id.size - 1, 0))
-    masks = np.zeros((shown.packet_id.size, -(-stations // 8)), np.uint8)
-    station = views.interface[well] - 1
-    known = shown.packet_id[row] == views.packet_id[well] if row.size else np.zeros(0, bool)
+def receivers(views: Views, transmissions: int, stations: int) -> Array:
+    """Who received each transmission well."""
+    masks = np.zeros((transmissions, -(-stations // 8)), np.uint8)
     for one in range(stations):
-        masks[row[known & (station == one)], one // 8] |= np.uint8(1 << one % 8)
+        masks[views.row[~views.bad & (views.station == one)], one // 8] |= np.uint8(1 << one % 8)
     return masks
 
 

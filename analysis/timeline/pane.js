@@ -97,7 +97,7 @@ function showFrame(element, run, row) {
   const fields = frameFields(run, row).map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join("");
   element.innerHTML = `<h2>frame ${(row + 1).toLocaleString("en")} of ${run.size.toLocaleString("en")}: ` +
     `${escaped(run.kinds[run.kind[row]])}</h2><div class="filter"><code id="filter">frame.number == ${row + 1}</code>` +
-    `<button type="button" id="copy" title="copy, for Wireshark and air.pcapng (y)">copy</button></div><dl>${fields}</dl>`;
+    `<button type="button" id="copy" title="copy, for Wireshark and air.pcapng.gz (y)">copy</button></div><dl>${fields}</dl>`;
 }
 
 function showView(element, run, view) {
@@ -116,5 +116,5 @@ function showLegend(element, run) {
     ${key("lost", "collision")}${key("noise", "noise")}${key("quiet", "too weak, unheard")}${key("paper", "sent again", edge)}${key("paper", "given up after it", `border-right:3px solid ${colours.ink}`)}</div>
     <h2>below them, when zoomed in</h2><div class="keys">${key("well", "sensed, received")}${key("only", "sensed only")}${key("nav", "NAV")}
     ${key("ifs", "DIFS, EIFS")}${key("count", "backoff counts, queue")}${key("frozen", "backoff frozen")}</div>
-    <small>Frames, outcomes, culprits, attempts and queues are the air's own record. ${run.views ? "" : "Who received a frame is supposed of all within range, as stations.pcapng is not there. "}Who sensed it follows from the plan's powers; NAV and backoff are derived from these as the standard has it${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move: propagation delays are left out."}</small>`;
+    <small>Frames, outcomes, culprits, attempts and queues are the air's own record. ${run.views ? "" : "Who received a frame is supposed of all within range, as views.gz is not there. "}Who sensed it follows from the plan's powers; NAV and backoff are derived from these as the standard has it${run.mac.edca ? ", with DIFS for all categories" : ""}.${run.delay ? "" : " Stations move: propagation delays are left out."}</small>`;
 }

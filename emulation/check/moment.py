@@ -41,7 +41,7 @@ def of(findings: Sequence[Finding]) -> Finding | None:
 def record(
     prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
 ) -> Path | None:
-    """Leave air.pcapng and stations.pcapng in the empty `folder`; returns the former, or None if it did not come to
+    """Leave air.pcapng.gz and views.gz in the empty `folder`; returns the former, or None if it did not come to
     that: a finding that does not come again in its place. Raises OSError."""
     assert finding.seed is not None
     assert finding.time_s is not None

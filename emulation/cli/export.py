@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export RUN`: write what runs left as tables for other programs (docs/data.md). Or as flent's files."""
+"""`export RUN`: write what runs left as tables for other programs (docs/data.md). Or as flent's files, or as pcapngs of
+what stations received."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.export import stations
+from analysis.export.flent import SUFFIX, flent
 from analysis.export.schema import TABLES
 from emulation.cli.command import Command, as_json
 from emulation.files.foreign import reading
@@ -17,8 +20,9 @@ from emulation.play.errors import Failure, Misuse
 
 if TYPE_CHECKING:
     from analysis.export import Tables
+    from analysis.load import Recorded
 
-RESULT, FLENT, FOLDER = "result.json", "flent", "tables"
+RESULT, FLENT, PCAPNG, FOLDER = "result.json", "flent", "pcapng", "tables"
 WHY = {  # nothing is there of a table
     "flows": "no application was a flow",
     "samples": "no run left samples of a flow",
@@ -26,17 +30,20 @@ WHY = {  # nothing is there of a table
     "tcp": "no run left a trace of a TCP flow",
     "routes": "no run had a routing protocol and left its trace",
     FLENT: "no run left samples of TCP flows",
+    PCAPNG: "no run left what stations received; --views yes keeps it",
 }
+OF_RUNS = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; what its name ends with
 SWEPT = "; a sweep keeps none: ./dcflab run leaves them"
 
 
 def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
     """Write what the runs of a folder left as tables, one file each: runs, options, flows, flows over time, frames,
-    what TCP's senders held, and routes; all runs of the folder in each. Or with --to flent, a file for each run."""
-    if names and to == FLENT:
-        raise Misuse("--table is for tables; flent's files have a run each")
+    what TCP's senders held, and routes; all runs of the folder in each. Or a file for each run: with --to flent its
+    flows over time, with --to pcapng what its stations received, on an interface each."""
+    if names and to in OF_RUNS:
+        raise Misuse(f"--table is for tables; {to}'s files have a run each")
     check(run_folder)
-    folder = out or run_folder / (FLENT if to == FLENT else FOLDER)
+    folder = out or run_folder / (to if to in OF_RUNS else FOLDER)
     if folder.exists() and not folder.is_dir():
         raise Misuse(f"--out: {folder} is no folder")
     try:
@@ -76,12 +83,12 @@ def write(
 
     tables = export.tables(run_folder)
     with at_once(folder) as half:
-        made = runs_for_flent(tables, half) if to == FLENT else tables_to(to, tables, half, names)
+        made = runs_to(to, tables, half) if to in OF_RUNS else tables_to(to, tables, half, names)
     found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
     for _, file, rows in made:
         if rows is None:
             (folder / file).unlink(missing_ok=True)  # of an export before
-    nothing = [name for name, _, rows in made if rows is None] if to != FLENT else [] if found else [FLENT]
+    nothing = [name for name, _, rows in made if rows is None] if to not in OF_RUNS else [] if found else [to]
     swept = not any(tables.kept(run) for run in tables.recorded.runs)
     return found, {name: WHY[name] + SWEPT * (swept and name != "flows") for name in nothing}
 
@@ -100,19 +107,26 @@ def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> li
     return made
 
 
-def runs_for_flent(tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
-    """Write a file there for each run that has what flent asks for; the same is returned, and 0 for its rows."""
-    from analysis.export.flent import SUFFIX, flent
-
+def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
+    """Write a file there for each run that has what is asked for; the same is returned, and 0 for its rows."""
     made: list[tuple[str, str, int | None]] = []
     for run in tables.recorded.runs:
+        file = run.folder.name + OF_RUNS[to]
         with reading(run.folder):
-            written = flent(tables.recorded.result, run) if tables.kept(run) else None
-        file = run.folder.name + SUFFIX
-        if written:
-            (folder / file).write_bytes(written)
+            written = tables.kept(run) and (
+                for_flent(tables, run, folder / file)
+                if to == FLENT
+                else run.result.views is not None and stations.write(run.folder, folder / file)
+            )
         made.append((run.folder.name, file, 0 if written else None))
     return made
+
+
+def for_flent(tables: Tables, run: Recorded, file: Path) -> bool:
+    """Write what flent shows of a run; False: there is nothing."""
+    if made := flent(tables.recorded.result, run):
+        file.write_bytes(made)
+    return bool(made)
 
 
 def size(octets: int) -> str:
@@ -124,15 +138,16 @@ EXAMPLES = [
     "export runs/rts-cts-… --to parquet --out tables",
     "export runs/rts-cts-… --table runs --table flows --json",
     "export runs/string-… --to flent",
+    "export runs/string-… --to pcapng",
 ]
 PARAMS = [
     click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
-    click.Option(["--to"], type=click.Choice(["csv", "parquet", FLENT]), default="csv", show_default=True,
+    click.Option(["--to"], type=click.Choice(["csv", "parquet", *OF_RUNS]), default="csv", show_default=True,
                  help="as which kind of files"),
     click.Option(["--table", "names"], type=click.Choice(list(TABLES)), multiple=True,
                  help="only this one; repeat it for several  [default: all]"),
     click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR",
-                 help="where  [default: tables, or flent, in the run folder]"),
+                 help="where  [default: tables, flent or pcapng, in the run folder]"),
     as_json("which files there are, with their rows and bytes, as JSON"),
 ]  # fmt: skip
 COMMAND = Command("export", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

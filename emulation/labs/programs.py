@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from analysis import views
 from analysis.load import Recorded
-from analysis.pcapng import AIR, STATIONS
+from analysis.pcapng import AIR
 from emulation import files
 from emulation.labs.inside import SAID
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
@@ -88,7 +89,7 @@ def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
     """What this program prints of a run. Raises Wrong."""
     shown = place / "run"
     shown.mkdir(parents=True)
-    for file in (AIR, STATIONS):
+    for file in (AIR, views.FILE):
         if (of.folder / file).is_file():
             shutil.copyfile(of.folder / file, shown / file)
     (place / name).write_bytes(program)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import select
 import shutil
@@ -44,7 +45,8 @@ class Capture:
             self._copy()
             self.copied.close()
             pcapng.write(trace.read(self.folder / Recorder.file), self.stations, self.folder)
-            (self.folder / pcapng.AIR).rename(self.path)
+            with gzip.open(self.folder / pcapng.AIR) as packed, open(self.path, "wb") as plain:
+                shutil.copyfileobj(packed, plain)
         finally:
             os.close(self.source)
             self.copied.close()

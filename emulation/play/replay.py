@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from analysis import result
 from analysis.result import Result, Run, Script
-from emulation import lanes
+from emulation import files, lanes
+from emulation.files.compressed import Stream, pieces
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
@@ -46,8 +48,8 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
         lane = lane or same_lane(before, trust)
     except ValueError as error:
         raise Misuse(f"{folder}: {error}; --lane names one of your own by its path") from None
-    files = [file for run in before.runs for file in (run.trace, run.views) if file]
-    for missing in (file for file in files if not (folder / file).is_file()):
+    kept = [file for run in before.runs for file in (run.trace, run.views) if file]
+    for missing in (file for file in kept if not (folder / file).is_file()):
         raise Misuse(f"{folder / missing}: the trace of this run is gone")
     with failures():
         for task in tasks:
@@ -137,11 +139,12 @@ def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:
 
 
 def first_difference(a: Path, b: Path) -> list[str]:
-    """Where two files part; empty if they do not."""
-    with open(a, "rb") as x, open(b, "rb") as y:
+    """Where what is in two files parts; empty if it does not. Raises Damaged, OSError."""
+    with files.opened(a) as x, files.opened(b) as y:
+        one, other = (BufferedReader(Stream(pieces(file, path))) for file, path in ((x, a), (y, b)))
         at = 0
         while True:
-            p, q = x.read(1 << 16), y.read(1 << 16)
+            p, q = one.read(1 << 16), other.read(1 << 16)
             if p != q:
                 at += next((i for i, (m, n) in enumerate(zip(p, q, strict=False)) if m != n), min(len(p), len(q)))
                 return [f"{a}: the trace differs from byte {at} on"]

@@ -22,7 +22,7 @@ from typing import Any
 from analysis.result import Result, Script
 from analysis.shapes import Asked, object_of, read_lane, read_plan
 from emulation import files, lanes
-from emulation.files import tree
+from emulation.files import compressed, tree
 from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
@@ -124,7 +124,7 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
         records = trace.so_far(files.read(where / RAW, folder), now_ns)
         with scratch("capture") as there:  # not where the lane could lead us elsewhere
             pcapng.write(records, radios(read_plan(where)), Path(there))
-            files.write(folder / file, (Path(there) / TRACE).read_bytes())
+            files.write(folder / file, compressed.read(Path(there) / TRACE))
         say(f"*** {len(records.tx)} frames in {folder / file}")
     except (OSError, ValueError, MemoryError) as error:  # not the network's end
         of = getattr(error, "filename", None)

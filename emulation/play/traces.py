@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from analysis.tcp_flows import Flow
     from analysis.trace import Array
 
-RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng", "stations.pcapng", "tcp.trace", "manet.trace"
+RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng.gz", "views.gz", "tcp.trace", "manet.trace"
 FLOW_ROUTES_FILE = "routes.jsonl"
 LONGEST = 300  # of what is wrong with what was read
 TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
@@ -89,9 +89,9 @@ def check_whole(lane: Mapping[str, Any]) -> None:
 
 
 class Keeper:
-    """Turns the trace of a run into pcapngs, which take its place: as far as it has come whenever there is `progress`,
-    and the rest at the end; what stations received is left out if it has more than so many bytes. If the end is not
-    reached they are gone again at the end of the block."""
+    """Turns the trace of a run into TRACE and VIEWS, which take its place: as far as it has come whenever there is
+    `progress`, and the rest at the end; what stations received is left out if it has more than so many bytes. If the
+    end is not reached they are gone again at the end of the block."""
 
     def __init__(self, where: Path, plan: Mapping[str, Any], most_views: float) -> None:
         self.where, self.plan, self.most_views = where, plan, most_views

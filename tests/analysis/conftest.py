@@ -16,3 +16,11 @@ from tiny_air import busy_string  # noqa: E402
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     """Six seconds of a busy string of four, stopped in the middle of everything."""
     return make_sample(busy_string(6), 6, tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="session")
+def of_stations(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What its stations received, as a pcapng, uncompressed."""
+    path = tmp_path_factory.mktemp("stations") / "stations.pcapng"
+    path.write_bytes(sample.of_stations())
+    return path

@@ -9,13 +9,13 @@ import numpy as np
 from tiny_air import TinyAir
 
 from analysis import pcapng, trace
-from analysis.capture import Capture, read
+from analysis.capture import Capture, read, read_file, views_of
 from analysis.medium import radios
 
 
 @dataclass(repr=False)
 class Sample:
-    """A tiny air that has run, its trace, and the folder with plan.json, lane.json and both pcapngs."""
+    """A tiny air that has run, its trace, and the folder with plan.json, lane.json, the pcapng and the views."""
 
     air: TinyAir
     raw: bytes
@@ -25,11 +25,18 @@ class Sample:
 
     @property
     def pcapng(self) -> Path:
-        return self.folder / "air.pcapng"
+        return self.folder / "air.pcapng.gz"
 
     @property
     def views(self) -> Path:
-        return self.folder / "stations.pcapng"
+        return self.folder / "views.gz"
+
+    def of_stations(self) -> bytes:
+        """What stations received, as a pcapng."""
+        air = read_file(self.pcapng)
+        seen = views_of(self.pcapng, air)
+        assert seen
+        return b"".join(pcapng.of_stations(air, seen))
 
     @property
     def capture(self) -> Capture:

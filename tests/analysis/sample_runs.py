@@ -56,7 +56,7 @@ def run(
     rts: str = "full", seed: int = 1, segments: int = 4500, collisions: int = 10, given_up: int = 5, **more: Any
 ) -> Run:  # fmt: skip
     usual: dict[str, Any] = {
-        "wall_s": 1.5, "in_flight": InFlight(data=3.25, ack=2.0, total=5.25), "trace": "full-1/air.pcapng",
+        "wall_s": 1.5, "in_flight": InFlight(data=3.25, ack=2.0, total=5.25), "trace": "full-1/air.pcapng.gz",
         "trace_sha256": "00" * 32,
     }  # fmt: skip
     return from_lane(plan(seed), lane(segments, collisions, given_up), **({"variant": rts} | usual | more))

@@ -201,10 +201,10 @@ def test_what_was_left_is_said(tmp_path: Path) -> None:
         ({"result.json": '{"version": 2}'}, (), 1, "result.json: it has version 2; this program reads version 3"),
         ({"result.json": '{"version": 3}'}, (), 1, "result.json: experiment: Field required"),
         ({"full-1/plan.json": "{}"}, (), 1, "full-1/lane.json: it is not there, but the run left it"),
-        ({"full-1/plan.json": "{", "full-1/lane.json": "{}", "full-1/air.pcapng": ""}, (), 1,
+        ({"full-1/plan.json": "{", "full-1/lane.json": "{}", "full-1/air.pcapng.gz": ""}, (), 1,
          "full-1/plan.json: Expecting"),
         ({"full-1/plan.json": json.dumps(sample_runs.NOBODY["plan.json"]), "full-1/lane.json": "{}",
-          "full-1/air.pcapng": ""},
+          "full-1/air.pcapng.gz": ""},
          ("--table", "tcp"), 1, "full-1/lane.json: air_s: Field required"),
         ({}, ("--to", "flent", "--table", "runs"), 2, "--table is for tables"),
         ({"file": ""}, ("--out", "file"), 2, "file is no folder"),
@@ -240,7 +240,7 @@ def test_damage_is_told_of_the_run_that_has_it(
         (tmp_path / run.folder).mkdir()
         for name, whole in sample_runs.NOBODY.items():
             (tmp_path / run.folder / name).write_text(json.dumps(whole))
-        (tmp_path / run.folder / "air.pcapng").touch()
+        (tmp_path / run.folder / "air.pcapng.gz").touch()
         (tmp_path / run.folder / "tcp.trace").touch()
     damaged = tmp_path / second.folder / file
     damaged.unlink() if text is None else damaged.write_text(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A trace that is turned into pcapngs while it grows: the same bytes as at once, whatever the parts."""
+"""A trace that is turned into packets while it grows: the same bytes as at once, whatever the parts."""
 
 import math
 from pathlib import Path

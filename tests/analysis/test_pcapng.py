@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pcapngs: the same bytes for the same trace, read the same way by our reader, by Scapy and by tshark."""
 
+import gzip
 import hashlib
 import shutil
 import subprocess
@@ -12,21 +13,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample import Sample
+from sample import Sample, make_sample
 from tiny_air import START, TinyAir, ip, ipv4, tcp
 
-from analysis import capture, pcapng, trace
-from analysis.capture import CaptureError
+from analysis import capture, pcapng, trace, views
 from analysis.medium import radios
 from analysis.remarks import remarks
 from analysis.trace import Kind, Outcome, Reason
+from emulation.files.foreign import Damaged
 
 
 def test_deterministic(sample: Sample, tmp_path: Path) -> None:
-    """The bytes depend on the trace alone, and the hashes returned are the files'."""
+    """The bytes depend on the trace alone, and the hashes returned are of what is in the files."""
     again = pcapng.write(sample.trace, radios(sample.air.plan()), tmp_path)
     files = (sample.pcapng, sample.views)
-    assert again == sample.sha256 == tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
+    assert (
+        again
+        == sample.sha256
+        == tuple(hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest() for file in files)
+    )
     assert [(tmp_path / file.name).read_bytes() for file in files] == [file.read_bytes() for file in files]
 
 
@@ -56,29 +61,46 @@ def test_what_goes_in_comes_out(sample: Sample) -> None:
         tx = int(np.searchsorted(t.tx["id"], file.packet_id[row]))
         frame = t.data[t.frame[tx] : t.frame[tx] + t.tx["caplen"][tx]].tobytes()
         at, caplen = int(file.frame[row]), int(file.caplen[row])
-        fcs = zlib.crc32(frame) ^ (0xFFFFFFFF if file.bad[row] else 0)
+        fcs = zlib.crc32(frame)
         whole = len(frame) + 4 == file.length[row]
         assert file.has_fcs[row] == whole
         assert file.data[at : at + caplen].tobytes() == frame + (fcs.to_bytes(4, "little") if whole else b"")
 
 
 def test_each_file_has_its_own(sample: Sample, tmp_path: Path) -> None:
-    """The air once, and nothing else, is in `air.pcapng`; what stations received is in the other, and another
-    run's is refused."""
+    """The air once, and nothing else, is in the pcapng; what stations received is kept beside it, and another run's is
+    refused."""
     assert not capture.read(Path(shutil.copy(sample.pcapng, tmp_path))).has_views
-    raw, end = sample.views.read_bytes(), sample.trace.stop_ns & 0xFFFFFFFF
-    (tmp_path / "stations.pcapng").write_bytes(raw.replace(end.to_bytes(4, "little"), (end - 1).to_bytes(4, "little")))
-    with pytest.raises(CaptureError, match="not of one run"):
-        capture.read(tmp_path / "air.pcapng")
-    alone = capture.read(sample.views)
-    assert alone.interface.min() > 0 and alone.interface.size + sample.trace.tx.size == sample.capture.interface.size
+    (tmp_path / views.FILE).write_bytes(gzip.compress(gzip.decompress(sample.views.read_bytes())[: -views.BLOCK]))
+    with pytest.raises(Damaged, match=r"views\.gz: cut short"):
+        capture.read(tmp_path / pcapng.AIR)
+    fewer = TinyAir(3, seed=3, rts=lambda length: False)
+    make_sample(fewer, 1, tmp_path)
+    shutil.copy(sample.views, tmp_path)
+    with pytest.raises(Damaged, match="not of the same run"):
+        capture.read(tmp_path / pcapng.AIR)
 
 
-def test_merged_they_are_read_alike(sample: Sample, tmp_path: Path) -> None:
+def test_what_stations_received_as_a_file(sample: Sample, of_stations: Path) -> None:
+    """It has the packets that `capture.read` has besides the air's, to the byte."""
+    both, alone = sample.capture, capture.read(of_stations)
+    theirs = np.flatnonzero(both.interface)
+    assert alone.interface.min() > 0 and alone.interface.size == theirs.size
+    for column in ("interface", "time_ns", "packet_id", "caplen", "length", "rate", "freq", "dbm", "bad"):
+        assert getattr(alone, column).tolist() == getattr(both, column)[theirs].tolist()
+    for row in range(0, theirs.size, 97):
+        at, caplen = int(alone.frame[row]), int(alone.caplen[row])
+        frame, fcs = alone.data[at : at + caplen].tobytes(), zlib.crc32(alone.data[at : at + caplen - 4])
+        if alone.has_fcs[row]:
+            assert int.from_bytes(frame[-4:], "little") == fcs ^ (0xFFFFFFFF if alone.bad[row] else 0)
+        assert alone.comment(row) == both.comment(int(theirs[row]))
+
+
+def test_merged_they_are_read_alike(sample: Sample, of_stations: Path, tmp_path: Path) -> None:
     """A file that somebody merged from the two says the same as both."""
     if not shutil.which("mergecap"):
         pytest.skip("mergecap is not installed")
-    subprocess.run(["mergecap", "-w", tmp_path / "all", sample.pcapng, sample.views], check=True, capture_output=True)
+    subprocess.run(["mergecap", "-w", tmp_path / "all", sample.pcapng, of_stations], check=True, capture_output=True)
     shown = subprocess.run(
         ["tshark", "-r", tmp_path / "all", "-T", "fields", "-e", "frame.interface_name", "-e", "frame.packet_id"],
         check=True, capture_output=True, text=True,
@@ -137,13 +159,13 @@ def test_a_collided_handshake_is_tcp() -> None:
         assert text in words
 
 
-def test_scapy_reads_it(sample: Sample) -> None:
+def test_scapy_reads_it(of_stations: Path) -> None:
     """Scapy's own reader finds the same packets."""
     from scapy.layers.dot11 import Dot11FCS, RadioTap
     from scapy.utils import RawPcapNgReader
 
-    file = capture.read(sample.views)
-    with RawPcapNgReader(str(sample.views)) as reader:
+    file = capture.read(of_stations)
+    with RawPcapNgReader(str(of_stations)) as reader:
         packets = list(reader)
     assert len(packets) == file.frame.size
     for row in range(0, len(packets), 203):
@@ -158,7 +180,7 @@ def test_scapy_reads_it(sample: Sample) -> None:
             assert good != file.bad[row]
 
 
-def test_tshark_counts_the_same(sample: Sample) -> None:
+def test_tshark_counts_the_same(sample: Sample, of_stations: Path) -> None:
     """Wireshark's usual filters give the trace's numbers, and nothing is malformed."""
     if not shutil.which("tshark"):
         pytest.skip("tshark is not installed")
@@ -175,9 +197,9 @@ def test_tshark_counts_the_same(sample: Sample) -> None:
     for kind, subtype in ((Kind.RTS, 0x1B), (Kind.CTS, 0x1C), (Kind.ACK, 0x1D), (Kind.MANAGEMENT, 0x08)):
         assert count(f"wlan.fc.type_subtype == {subtype}") == (t.tx["kind"] == kind).sum() > 0
     bad = np.isin(t.rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX, Outcome.NOISE))
-    assert count("radiotap.flags.badfcs == 1", file=sample.views) == bad.sum() > 0
+    assert count("radiotap.flags.badfcs == 1", file=of_stations) == bad.sum() > 0
     whole = t.tx["caplen"] + 4 == t.tx["length"]
-    checked = count('wlan.fcs.status == "Bad"', "-o", "wlan.check_checksum:TRUE", file=sample.views)
+    checked = count('wlan.fcs.status == "Bad"', "-o", "wlan.check_checksum:TRUE", file=of_stations)
     assert checked == (bad & whole[t.rx_tx]).sum() > 0
     assert count("tcp.len > 0") == (t.tx["kind"] == Kind.TCP_DATA).sum() > 0
     assert count("tcp.len == 0") == (t.tx["kind"] == Kind.TCP_ACK).sum() > 0
@@ -194,15 +216,15 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing of the kind, but long enough for a header")
     (tmp_path / "empty").write_bytes(b"")
     for name in ("theirs", "text", "empty"):
-        with pytest.raises(CaptureError, match=name):
+        with pytest.raises(Damaged, match=name):
             capture.read(tmp_path / name)
 
 
 @given(st.data())
 @settings(max_examples=150, deadline=None)
-def test_no_byte_does_harm(sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Whatever is overwritten or cut off, the answer is a capture or a CaptureError."""
-    raw = bytearray(sample.views.read_bytes())
+def test_no_byte_does_harm(of_stations: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Whatever is overwritten or cut off, the answer is a capture or Damaged."""
+    raw = bytearray(of_stations.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, 8000))] = data.draw(st.integers(0, 255))
     path = tmp_path_factory.getbasetemp() / "damaged.pcapng"
@@ -210,5 +232,27 @@ def test_no_byte_does_harm(sample: Sample, tmp_path_factory: pytest.TempPathFact
     try:
         file = capture.read(path)
         assert file.frame.size == 0 or (file.frame + file.caplen).max() <= file.data.size
-    except CaptureError as error:
+    except Damaged as error:
+        assert "damaged" in str(error)
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_byte_of_the_views_does_harm(
+    sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """The same of what is kept of stations, packed or not."""
+    shown = capture.read_file(sample.pcapng)
+    raw = bytearray(sample.views.read_bytes())
+    if unpacked := data.draw(st.booleans()):
+        raw = bytearray(gzip.decompress(raw))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, 20) if unpacked else st.integers(0, len(raw) - 1))
+        raw[at] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged.gz"
+    path.write_bytes(raw[: data.draw(st.sampled_from([len(raw), len(raw) - 1, 1000, 5]))])
+    try:
+        seen = views.read(path, shown.frame.size, 4)
+        assert seen.row.max() < shown.frame.size and seen.station.max() < 4 and seen.text.max() < len(seen.texts)
+    except Damaged as error:
         assert "damaged" in str(error)

@@ -191,7 +191,7 @@ SHOWS = """
 @pytest.mark.parametrize("size", [(1200, 900), (390, 800)], ids=["desk", "phone"])
 def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path) -> None:
     """All numbers; curves that zoom together; also on a narrow screen without moving sideways."""
-    for file in ("full-1/air.pcapng", "none-1/air.pcapng", "none-1/film.html"):
+    for file in ("full-1/air.pcapng.gz", "none-1/air.pcapng.gz", "none-1/film.html"):
         (tmp_path / "runs" / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "runs" / file).touch()
     said = look(page(replace(made, folder=str(tmp_path / "runs"))), SHOWS, tmp_path, "#theme=light", size)
@@ -204,7 +204,7 @@ def test_a_browser_shows_it(made: Report, size: tuple[int, int], tmp_path: Path)
     assert said["curves"] == said["again"] == 6 and said["bars"] == 2 and said["drawn"]
     assert said["zoomed"] == [[10, 20]] * 6 and all(said["all"])
     assert said["themes"] == ["light", "dark"] and said["wide"][0] <= said["wide"][1]
-    assert said["links"] == ["full-1/air.pcapng", "full-1/", "none-1/film.html", "none-1/air.pcapng", "none-1/"]
+    assert said["links"] == ["full-1/air.pcapng.gz", "full-1/", "none-1/film.html", "none-1/air.pcapng.gz", "none-1/"]
     for command in ("view", "film"):  # of what is not there
         assert f"./dcflab {command} {tmp_path}/runs/full-1" in said["text"]
 

@@ -54,29 +54,29 @@ def test_segments_are_found_where_the_taps_find_them(tmp_path: Path) -> None:
         assert seen == wanted and len(seen) > 5
 
 
-def test_columns(sample: Sample) -> None:
+def test_columns(sample: Sample, of_stations: Path) -> None:
     """Comment, interface, bad FCS and Retry bit are to be seen, and how long a frame lasts."""
     [collided, *_] = tshark(sample.pcapng, "-Y", 'frame.comment contains "collision" && wlan.fc.retry == 1')
     assert re.search(r" air .* \d+\S*s 1 0 collision with sta\d \S", collided)
-    [spoilt, *_] = tshark(sample.views, "-Y", "radiotap.flags.badfcs == 1 && tcp && wlan.fc.retry == 0")
+    [spoilt, *_] = tshark(of_stations, "-Y", "radiotap.flags.badfcs == 1 && tcp && wlan.fc.retry == 0")
     assert re.search(r" sta\d .* TCP .* 0 1 (collision|receiver)", spoilt)
     assert not tshark(sample.pcapng, "-Y", "tcp.analysis.retransmission")  # every hop shows a segment again
 
 
-def test_colours(sample: Sample) -> None:
+def test_colours(sample: Sample, of_stations: Path) -> None:
     """Each rule colours what it is for: the first that fits."""
     colours = Counter(tshark(sample.pcapng, "--color", "-T", "fields", "-e", "frame.coloring_rule.name"))
     given_up = np.isin(sample.trace.end["reason"], (2, 3, 4))
     assert colours["given up"] == given_up.sum()
     assert set(colours) == {"given up", "collision", "weak", "retry", "RTS and CTS", "the MAC's ACK", "TCP DATA",
                             "TCP ACK", "UDP", ""}  # fmt: skip
-    colours = Counter(tshark(sample.views, "--color", "-T", "fields", "-e", "frame.coloring_rule.name"))
+    colours = Counter(tshark(of_stations, "--color", "-T", "fields", "-e", "frame.coloring_rule.name"))
     spoilt = np.isin(sample.trace.rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
     assert colours["collision"] == spoilt.sum()
 
 
 @pytest.mark.parametrize("label", BUTTONS)
-def test_buttons(sample: Sample, label: str) -> None:
+def test_buttons(sample: Sample, of_stations: Path, label: str) -> None:
     """Each shows what its label says."""
     t = sample.trace
     addressed = t.rx[t.rx["addressed"] != 0]
@@ -91,5 +91,5 @@ def test_buttons(sample: Sample, label: str) -> None:
         "UDP": t.tx["kind"] == Kind.UDP,
         "Bad FCS": bad,
     }[label]
-    file = sample.views if label == "Bad FCS" else sample.pcapng
+    file = of_stations if label == "Bad FCS" else sample.pcapng
     assert len(tshark(file, "-Y", BUTTONS[label])) == wanted.sum() > 0

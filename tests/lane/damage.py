@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gzip
 import io
 import json
 import random
@@ -117,6 +118,8 @@ def damaged(file: Path, rng: random.Random) -> bytes:
         row = rng.choice(rows)
         row[rng.randrange(len(row))] = str(rng.choice(WORDS)).replace("\ud800", "?")
         return "\n".join(map(",".join, rows)).encode()
+    if file.suffix == ".gz" and rng.random() < 0.8:
+        return gzip.compress(spoilt(gzip.decompress(data), rng), 1)
     return spoilt(data, rng)
 
 
@@ -160,6 +163,7 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
         "still": command("film", run, "--at", "0.5", "--out", out / "film.svg"),
         "export": command("export", folder, "--out", out / "tables"),
         "flent": command("export", folder, "--to", "flent", "--out", out / "flent"),
+        "pcapng": command("export", folder, "--to", "pcapng", "--out", out / "pcapng"),
         "taps": command("taps", run),
         "scapy": command("taps", run, "--scapy"),
         "replay": command("replay", folder),
@@ -178,7 +182,20 @@ READ = {  # what reads which files; the others are read by what reads the run
     "manet.trace": ("film", "export", "tables", "python"),
     "routes.jsonl": ("film", "export", "tables", "python"),
 }
-OF_RUN = ("report", "timeline", "perfetto", "film", "still", "export", "flent", "taps", "tables", "python", "resume")
+OF_RUN = (
+    "report",
+    "pcapng",
+    "timeline",
+    "perfetto",
+    "film",
+    "still",
+    "export",
+    "flent",
+    "taps",
+    "tables",
+    "python",
+    "resume",
+)
 
 
 class Slow(BaseException):
@@ -208,9 +225,7 @@ def said(call: Callable[[], object]) -> str:
 def once(folder: Path, number: int, slow: int = 0) -> Iterator[str]:
     """One damage, and what came of it. The folder is as before then."""
     rng = random.Random(number)
-    files = sorted(
-        file for file in folder.glob("**/*") if file.suffix in (".json", ".jsonl", ".csv", ".pcapng", ".trace")
-    )
+    files = sorted(file for file in folder.glob("**/*") if file.suffix in (".json", ".jsonl", ".csv", ".gz", ".trace"))
     of = rng.choice(sorted({file.name for file in files}))
     file = rng.choice([each for each in files if each.name == of])
     runs = sorted(path.parent for path in folder.glob("*/lane.json"))
@@ -219,7 +234,7 @@ def once(folder: Path, number: int, slow: int = 0) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as out:
         there = commands(run, Path(out))
         names = rng.sample(sorted(READ.get(file.name, OF_RUN)), 2 if file.name != "run.json" else 1)
-        if file.suffix == ".pcapng" and rng.random() < 0.1:
+        if file.suffix == ".gz" and rng.random() < 0.1:
             names.append("scapy")
         try:
             file.write_bytes(damaged(file, rng))

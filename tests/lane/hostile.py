@@ -31,7 +31,7 @@ LARGE = 1 << 24
 WATCHED_S = 120  # who is not through by then hangs
 DEPTHS = (3, 1100, 1100, 3000)
 HOST_WRITES = (
-    "run.json", "run.json.new", "air.pcapng", "stations.pcapng", "result.json", "report.html", "film.html",
+    "run.json", "run.json.new", "air.pcapng.gz", "views.gz", "result.json", "report.html", "film.html",
     "graph.svg", "timeline.html", "console.log", "script.py", "new.pcapng", ".writable",
 )  # fmt: skip
 KINDS = ("link",) * 12 + ("fifo", "fifo", "socket", "folder", "folder", "deep", "many", "closed", "nothing")

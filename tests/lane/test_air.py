@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from analysis import capture, medium, observe, pcapng, taps, trace
+from analysis.export import stations
 
 FUZZ = """
     import os, random, struct
@@ -183,7 +184,8 @@ def test_table_and_taps_agree_to_the_last_unit(bench, options: dict[str, object]
 def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     """Wireshark's own filters on the same files give the module's numbers."""
     air = play(bench, stations=4, seconds=20, rts="full")
-    views = air.with_name(pcapng.STATIONS)
+    views = bench.folder / "stations.pcapng.gz"
+    assert stations.write(bench.folder, views)
     counters = [station["counters"] for station in bench.result()["air"]["stations"]]
 
     def tshark(path: Path, where: str) -> int:

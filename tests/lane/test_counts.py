@@ -112,7 +112,7 @@ def test_taps_and_scapy_and_what_is_exported(folder: Path, runs: list[Run]) -> N
     for run, row in zip(runs, exported.runs.to_dict("records"), strict=True):
         counters = [station.counters for station in run.stations]
         wanted = shown(run)
-        for found in (taps.totals(counters), taps.totals(taps.counters(folder / run.folder / "air.pcapng")),
+        for found in (taps.totals(counters), taps.totals(taps.counters(folder / run.folder / "air.pcapng.gz")),
                       tally.counters(folder / run.folder)):  # fmt: skip
             assert {name: found[name] for name in wanted} == wanted
         assert {name: row.get(name.replace("/", "").lower(), 0) for name in wanted} == wanted

@@ -292,7 +292,7 @@ for trap in (lambda: os.symlink("/dev/zero", trace), lambda: os.mkfifo(trace)):
     guest.read_line("has it looked?")
     os.unlink(trace)
 os.rename(trace + ".kept", trace)
-for name in ("run1-1/run.json", "run1-1/run.json.new", "run1-1/air.pcapng", "result.json"):
+for name in ("run1-1/run.json", "run1-1/run.json.new", "run1-1/air.pcapng.gz", "result.json"):
     os.symlink(outside + "/precious", run + "/" + name)
 deep(os.open(run + "/run1-1", os.O_RDONLY))
 """
@@ -329,7 +329,7 @@ def test_a_guest_at_work(at: Path, prepared: Prepared) -> None:
         played = play_script(lab, script, at / "run", Listener(line=lines.append, ask=lambda prompt: "yes"))
     assert played.error is None and [outcome.run.variant for outcome in played.outcomes] == ["run1"]
     assert lines == [f"*** capture: air.trace: it is {what}" for what in ("a link", "no plain file")]
-    for name in ("result.json", "run1-1/run.json", "run1-1/air.pcapng"):
+    for name in ("result.json", "run1-1/run.json", "run1-1/air.pcapng.gz"):
         assert not (at / "run" / name).is_symlink() and (at / "run" / name).stat().st_size > 100
     assert snapshot(at / "outside") == before
     tree.remove(str(at / "run"))

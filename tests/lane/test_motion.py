@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from analysis import pcapng, taps, trace
+from analysis import pcapng, taps, trace, views
 from analysis.medium import radios
 from emulation.plan import PlanError, plan
 from emulation.specification import specify
@@ -163,7 +163,7 @@ def differing(folder, **otherwise):
 def differing_without_views(folder):
     """The same where nobody kept what stations received."""
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
-    (folder / pcapng.STATIONS).unlink()
+    (folder / views.FILE).unlink()
     known = [station["counters"] for station in lane["air"]["stations"]]
     return taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), known)
 

@@ -56,8 +56,8 @@ def test_its_runs_leave_what_all_runs_leave(stage):
     read = result.read(stage.folder / "result.json")
     assert read == found.result
     assert [(run.variant, run.seed, run.trace) for run in read.runs] == [
-        ("run1", 1, "run1-1/air.pcapng"), ("bare", 1, "bare-1/air.pcapng"),
-        ("run1", 2, "run1-2/air.pcapng"), ("bare", 2, "bare-2/air.pcapng"),
+        ("run1", 1, "run1-1/air.pcapng.gz"), ("bare", 1, "bare-1/air.pcapng.gz"),
+        ("run1", 2, "run1-2/air.pcapng.gz"), ("bare", 2, "bare-2/air.pcapng.gz"),
     ]  # fmt: skip
     assert all(run.goodput_segments > 100 and run.flows[0].tcp and run.in_flight for run in read.runs)
     assert (read.runs[0].stations[0].counters["tx"]["rts"] > 100) and "rts" not in read.runs[1].stations[0].counters[

@@ -40,7 +40,7 @@ def found(seed: int = 1, made_of: Mapping[str, str] | None = None, **more: Any) 
     none = {"rtscts": 0, "data": 0, "ack": 0}
     return Run.model_validate({
         "seed": seed, "made_of": made_of or {"plan": str(seed)}, "goodput_segments": 5, "goodput_kbps": 1.5,
-        "col": {**none, "any": none}, "fail": none, "in_flight": None, "queue_drops": 0, "trace": "a/air.pcapng",
+        "col": {**none, "any": none}, "fail": none, "in_flight": None, "queue_drops": 0, "trace": "a/air.pcapng.gz",
         "trace_sha256": "00", "air_s": 10, "wall_s": 2, "flows": [], "settings": [], "stations": [], "lost_records": 0,
         "refused_frames": 0, "late_ns_max": 0, **more,
     })  # fmt: skip

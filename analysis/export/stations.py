@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the stations of a run received, as a pcapng with an interface each, for Wireshark and others."""
+
+from pathlib import Path
+
+from analysis import capture, pcapng
+from emulation.files.compressed import Compressed
+
+SUFFIX = "-stations.pcapng.gz"
+
+
+def write(run: Path, file: Path) -> bool:
+    """Write it, of the run in this folder; False: it was not kept, and there is no file. Raises Damaged, OSError."""
+    shown = capture.read_file(run / pcapng.AIR)
+    seen = capture.views_of(run / pcapng.AIR, shown)
+    if seen is None:
+        return False
+    made = Compressed(file)
+    for piece in pcapng.of_stations(shown, seen):
+        made.write(piece)
+    made.finish()
+    return True

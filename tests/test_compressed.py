@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compressed files: what goes in comes out, whatever the parts, and what is not ours is refused before it is large."""
+
+import gzip
+import random
+import tracemalloc
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from emulation.files import compressed
+from emulation.files.compressed import Compressed, Stream, pieces
+from emulation.files.foreign import Damaged
+
+CONTENT = random.Random(1).randbytes(3000) * 1000
+
+
+@pytest.mark.parametrize("part", [1009, 70_001, 1 << 30])
+def test_what_goes_in_comes_out(tmp_path: Path, part: int) -> None:
+    """The file is the same, too, in whatever parts it is written; and any program reads it."""
+    at_once, in_parts = Compressed(tmp_path / "a"), Compressed(tmp_path / "b")
+    at_once.write(CONTENT)
+    for at in range(0, len(CONTENT), part):
+        in_parts.write(CONTENT[at : at + part])
+    assert at_once.finish() == in_parts.finish()
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert compressed.read(tmp_path / "a") == CONTENT == gzip.decompress((tmp_path / "a").read_bytes())
+    assert at_once.size == (tmp_path / "a").stat().st_size < len(CONTENT) / 10
+    with open(tmp_path / "a", "rb") as file:
+        stream = Stream(pieces(file, tmp_path / "a"))
+        assert b"".join(iter(lambda: stream.read(part) or b"", b"")) == CONTENT
+
+
+def test_what_is_not_compressed_is_read_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(CONTENT)
+    assert compressed.read(tmp_path / "a") == CONTENT
+    assert list(pieces(BytesIO(b""), tmp_path)) == []
+
+
+def test_a_bomb_is_refused(tmp_path: Path) -> None:
+    """Before it takes room: of a file of one kind at its first bytes, of others at the bound."""
+    (tmp_path / "bomb").write_bytes(gzip.compress(bytes(1 << 28)))
+    tracemalloc.start()
+    for begins, said in ((b"text", "bomb: not a text, or cut short"), (b"", "more than 16 MB, which no run leaves")):
+        with pytest.raises(Damaged, match=said):
+            compressed.read(tmp_path / "bomb", begins, "text")
+    assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("at", [3, 12, 500, -5, -1])
+def test_what_is_cut_or_spoilt_is_said(tmp_path: Path, at: int) -> None:
+    packed = gzip.compress(CONTENT[:9000])
+    for spoilt in (packed[:at], packed[:at] + bytes([packed[at] ^ 255]) + packed[at:][1:]):
+        (tmp_path / "a").write_bytes(spoilt)
+        with pytest.raises(Damaged, match=r"a: (cut short|it cannot be unpacked)"):
+            compressed.read(tmp_path / "a")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from analysis import statistics
 from benchmarks import asked, manet
-from benchmarks.compare import HERE, output
+from benchmarks.compare import build_without, preload
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
@@ -33,18 +33,6 @@ HERE_TOO = {
     "dcflab, no local repair": ",local_repair=0",
 }  # fmt: skip
 Found = dict[str, list[list[manet.Row]]]  # by who played it and movement, a row for each paper
-
-
-def build_without(folder: Path) -> Path:
-    """What ns-2 is preloaded with."""
-    library = folder / "ns2_without.so"
-    output("gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, HERE / "peers/ns2_without.c")
-    return library
-
-
-def preload(library: Path, without: str) -> tuple[str, ...]:
-    """What comes before a command of ns-2's."""
-    return ("env", f"LD_PRELOAD={library}", f"NS2_WITHOUT={without}") if without else ()
 
 
 def measure(papers: int) -> Found:

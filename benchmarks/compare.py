@@ -120,6 +120,18 @@ def build_peer(folder: Path, name: str = "string", *more: str) -> Path:
     return peer
 
 
+def build_without(folder: Path) -> Path:
+    """What ns-2 is preloaded with."""
+    library = folder / "ns2_without.so"
+    output("gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, HERE / "peers/ns2_without.c")
+    return library
+
+
+def preload(library: Path, without: str) -> tuple[str, ...]:
+    """What comes before a command of ns-2's."""
+    return ("env", f"LD_PRELOAD={library}", f"NS2_WITHOUT={without}") if without else ()
+
+
 def build_core(folder: Path) -> Path:
     """The core alone, playing a saturated string."""
     core = folder / "core"

@@ -53,6 +53,7 @@ def unheard(done: float, air_s: float) -> None:
     """Progress that nobody wants to hear of."""
 
 
+BY_PLAN = "kernel, by plan"  # where a setting is that nobody asked for
 PRESENT = 0.9  # of a lane's memory, at least, as the kernel itself is in it
 PARAMETERS = "/sys/module/{}/parameters/{}"
 TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; not there in a network namespace of another kernel's
@@ -68,7 +69,7 @@ def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
         )
     if not memory["tcp_pages"] or not os.path.exists(TCP_MEMORY):
         return []
-    return [set_file("kernel", "net.ipv4.tcp_mem", TCP_MEMORY, " ".join(map(str, memory["tcp_pages"])))]
+    return [set_file(BY_PLAN, "net.ipv4.tcp_mem", TCP_MEMORY, " ".join(map(str, memory["tcp_pages"])))]
 
 
 class Net:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from emulation.lanes import LaneError, Listener, Reason
+from emulation.lane.net import PRESENT
+from emulation.lanes import LaneError, Listener, Reason, virtual
 from emulation.lanes.virtual import machine
+from emulation.plan.memory import MOST_MB
 
 
 def test_a_packet_goes_over_more_hops_than_the_kernel_s_own_ttl(bench) -> None:  # type: ignore[no-untyped-def]
@@ -87,3 +89,18 @@ def test_a_kernel_that_had_no_memory_left_is_no_crash(tmp_path: Path) -> None:
     with pytest.raises(LaneError, match="no memory left: have fewer stations") as error:
         ended.judge()
     assert error.value.reason is Reason.MEMORY
+
+
+def test_a_machine_without_room_for_a_lane_s_memory_is_no_crash(tmp_path: Path) -> None:
+    ended = machine.Machine(tmp_path, Listener(), None, "script")
+    ended.process = subprocess.Popen(["false"])
+    ended.process.wait()
+    ended.crash = "Kernel panic - not syncing: Kernel mode signal 7"
+    with pytest.raises(LaneError, match="no memory left: there is no more room for it"):
+        ended.judge()
+
+
+def test_a_script_has_the_memory_that_its_kernel_has_room_for(bench) -> None:  # type: ignore[no-untyped-def]
+    bench.script("import os; print(os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20)")
+    assert virtual.MOST_MB == MOST_MB
+    assert MOST_MB * PRESENT <= int(bench.lines[-1]) <= MOST_MB

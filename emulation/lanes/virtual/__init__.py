@@ -18,13 +18,15 @@ from types import FrameType
 
 from emulation.lanes import Ended, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.virtual import confine
-from emulation.lanes.virtual.boot import a_cpu, command_line, handed, memory_folder, nobodys, write_boot
+from emulation.lanes.virtual.boot import SCRIPTS, a_cpu, command_line, handed, memory_folder, nobodys, write_boot
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import cell
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 
-MEMORY_MB = 512
+# What is usual; and what a script's lane has, whose network nobody knows before: as much as its kernel has room for
+# (emulation/kernel/short-code.patch). Of this machine a lane takes what it touches.
+MEMORY_MB, MOST_MB = 512, 1472
 
 
 def run(
@@ -44,10 +46,10 @@ def run(
     outlives the run."""
     if not os.access(kernel, os.X_OK):
         raise LaneError(Reason.NOT_STARTED, f"no kernel at {kernel}; ./dcflab doctor says how to mend it")
-    kernel, memory_mb = kernel.resolve(), memory_mb or MEMORY_MB
+    kernel, place = kernel.resolve(), memory_folder(memory_mb or MEMORY_MB)
+    memory_mb = memory_mb or (MOST_MB if command[0] in SCRIPTS else MEMORY_MB)
     folder = run_folder.resolve()
     machine = Machine(folder, listener or Listener(), wall_limit_s, command[0])
-    place = memory_folder(memory_mb)
     given = handed(kernel, modules, command, plugins)
     with (
         scratch("lane", place) as private,

@@ -31,6 +31,7 @@ from emulation.lanes.virtual.reports import understood
 
 CRASH = re.compile(r"Kernel panic|Oops|BUG:|WARNING:|general protection fault")
 NO_MEMORY = "deadlocked on memory"
+NO_ROOM = "Kernel mode signal 7"  # where its memory is kept
 POWERED_OFF = "reboot: Power down"  # which tells nobody why
 NO_TERMINALS = "check_one_sigio failed"  # of the host's: it is not to open any
 PATIENCE = 99  # readings of what is printed, which hold more than a pipe does
@@ -290,6 +291,8 @@ class Machine:
             raise self.failure(Reason.DISK_FULL, f"{self.folder}: {self.error['error']}")
         if NO_MEMORY in self.crash:
             raise self.failure(Reason.MEMORY, "have fewer stations in earshot of each other, or fewer flows at once")
+        if NO_ROOM in self.crash:
+            raise self.failure(Reason.MEMORY, "there is no more room for it; $TMPDIR can name another folder")
         if self.crash:
             raise self.failure(Reason.CRASHED, self.crash)
         if code < 0:

@@ -262,3 +262,4 @@ def test_what_shows_a_run_is_loaded_while_it_runs() -> None:
     assert "emulation.play.session" in loaded
     later = {"analysis.result", "emulation.cli.reporting", "emulation.play.finished", "experiments", "numpy.ma", "rich"}
     assert not later & loaded
+    assert not [name for name in loaded if "wmediumd" in name]

@@ -34,6 +34,14 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
     ]
 
 
+def load_reporting() -> None:
+    """Load what shows runs: meanwhile, as they run."""
+    from rich import console, table  # noqa: F401
+
+    from analysis import flow_tables  # noqa: F401
+    from emulation.cli import reporting  # noqa: F401
+
+
 def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
     """The run folder: a new one, or one to continue in. Raises Misuse."""
     if out and resume:

@@ -22,7 +22,7 @@ from analysis.names import REPORT
 from analysis.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import check_film, folder_for, make_films, of_runs, say_speed, to_continue
+from emulation.cli.playing import check_film, folder_for, load_reporting, make_films, of_runs, say_speed, to_continue
 from emulation.cli.reporting import draw, findings_of, over_time, report_of, said_of
 from emulation.lanes import Lane
 from emulation.play.drawing import artist
@@ -120,7 +120,7 @@ def run(
     began = time.monotonic()
     with artist() if formats else nullcontext() as asked:
         with to_continue(folder):
-            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume))
+            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load_reporting)
         wall_s = time.monotonic() - began
         with suppress(OSError):  # a sweep would find them there, but nothing hangs on it
             remember(outcomes)

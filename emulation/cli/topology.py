@@ -17,7 +17,16 @@ from analysis.names import REPORT
 from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import check_film, command_line, folder_for, make_films, of_runs, say_speed, to_continue
+from emulation.cli.playing import (
+    check_film,
+    command_line,
+    folder_for,
+    load_reporting,
+    make_films,
+    of_runs,
+    say_speed,
+    to_continue,
+)
 from emulation.lanes import Lane
 from emulation.play.drawing import Artist, artist
 from emulation.play.run import Outcome, Task
@@ -67,7 +76,7 @@ def run(
     began = time.monotonic()
     with artist() if formats else nullcontext() as asked:
         with to_continue(folder) if len(tasks) > 1 else nullcontext():
-            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load)
+            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load_reporting)
         wall_s = time.monotonic() - began
         result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
         report = show(title, result, outcomes, folder, asked, formats, as_json, given)
@@ -78,14 +87,6 @@ def run(
         click.echo(f"{folder}/")
     elif not as_json:
         say_speed(outcomes, wall_s, folder)
-
-
-def load() -> None:
-    """Load what shows runs, while they run."""
-    from rich import console, table  # noqa: F401
-
-    from analysis import flow_tables  # noqa: F401
-    from emulation.cli import reporting  # noqa: F401
 
 
 def show(

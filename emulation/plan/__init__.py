@@ -16,12 +16,12 @@ from emulation.lane.plugins import extend
 from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
 from emulation.plan.errors import PlanError, known
-from emulation.plan.medium import plan_medium
 from emulation.plan.memory import plan_memory
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
 from emulation.plan.routes import plan_routing
 from emulation.specification import Specification, explain
+from emulation.specification.medium import OURS
 
 __all__ = ["PlanError", "plan"]
 
@@ -49,7 +49,11 @@ def plan(specification: Specification) -> dict[str, Any]:
     owners = owners_of(nodes)
     air = plan_air(specification, links, standing.of_radios(owners), found)
     moving = plan_motion(specification, aired, standing, owners)
-    other = plan_medium(specification, air, links, nodes, moving is not None)
+    other = None
+    if specification.medium.medium != OURS:
+        from emulation.plan.medium import plan_medium
+
+        other = plan_medium(specification, air, links, nodes, moving is not None)
     memory = plan_memory(nodes, links, received, moving is not None, applications)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)

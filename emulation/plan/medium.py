@@ -10,7 +10,6 @@ from emulation.lane.air import stations_of
 from emulation.lane.wmediumd.stations import NOISE_DBM
 from emulation.plan.errors import PlanError
 from emulation.specification import Specification
-from emulation.specification.medium import OURS
 from emulation.specification.per import PerTable
 
 SILENT = -100  # the SNR of what does not arrive
@@ -18,11 +17,9 @@ SILENT = -100  # the SNR of what does not arrive
 
 def plan_medium(
     specification: Specification, air: Mapping[str, Any], links: Sequence[Any], nodes: Sequence[Any], moving: bool
-) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `medium`; None: it is our air. Raises PlanError for what wmediumd cannot do."""
+) -> dict[str, Any]:
+    """docs/interfaces.md, section 1, `medium`. Raises PlanError for what wmediumd cannot do."""
     medium = specification.medium
-    if medium.medium == OURS:
-        return None
     fading = medium.fading
     if moving:
         raise PlanError("medium: under wmediumd nobody moves, as it is told where stations are once: leave out motion")

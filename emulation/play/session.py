@@ -136,18 +136,21 @@ def play_with_progress(
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:  # fmt: skip
     """Run all, with a progress bar on a terminal, or a line now and then; with `resume`, only those that are not
-    finished. `meanwhile` is called once a lane boots. Raises Misuse, Failure, and OSError."""
+    finished. `meanwhile` is called when the last one begins, as CPUs become free from then on. Raises Misuse, Failure,
+    and OSError."""
     progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
     with failures(), ExitStack() as stack:
         show: Callable[[Progress], None] | None = None
+        begun = set[int]()
 
         def heard(index: int, fraction: float, air_s: float) -> None:
             nonlocal show
             progress.heard(index, fraction)
-            if show is None:  # only now: loading that takes as long as a boot
-                show = stack.enter_context(shown(len(tasks)))
-                meanwhile()
+            show = show or stack.enter_context(shown(len(tasks)))  # only now: loading that takes as long as a boot
             show(progress)
+            if index == len(tasks) - 1 and index not in begun:
+                meanwhile()
+            begun.add(index)
 
         return play_all(lab, tasks, folder, heard, jobs, resume)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, ValidationInfo
 
-from emulation.lane.wmediumd import tables
-from emulation.lane.wmediumd.stations import NOISE_DBM
 from emulation.specification.radio import RATES
 from topologies.files import read_by
+
+if TYPE_CHECKING:
+    from emulation.lane.wmediumd.tables import Table
 
 FRAME = 1500  # bytes of the frames that such a table is taken to be about; it does not say
 FIRST_DB, DECADES = 5.0, 0.24  # of `one_curve`: where 10 frames' worth of errors is, and how many decades each dB takes
@@ -45,6 +46,8 @@ def _per(value: object, info: ValidationInfo) -> object:
     """A file's path, on a command line."""
     if not isinstance(value, str):
         return value
+    from emulation.lane.wmediumd import tables  # as few runs read one
+
     try:
         return of_table(tables.read(read_by(value, info.context)), value)
     except OSError as error:
@@ -54,8 +57,10 @@ def _per(value: object, info: ValidationInfo) -> object:
 MaybePer = Annotated[PerTable | None, BeforeValidator(_per)]
 
 
-def of_table(table: tables.Table, source: str) -> PerTable:
+def of_table(table: Table, source: str) -> PerTable:
     """That of a file, whose powers are over wmediumd's noise."""
+    from emulation.lane.wmediumd.stations import NOISE_DBM
+
     return PerTable(table.first_dbm - NOISE_DBM, table.rows, FRAME, source)
 
 

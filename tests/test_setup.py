@@ -73,6 +73,17 @@ def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> 
         packages.ensure(packages.Group.BENCH)
 
 
+def test_who_has_a_kernel_builds_modules_with_a_compiler_alone(
+    root: Path, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked for what only the kernel is built with, such as its source, which Ubuntu has in no package."""
+    for there, wanted in ((kernel.Kernel(root), False), (None, True)):
+        monkeypatch.setattr(emulation.setup, "find_or_take", lambda _, there=there: there)
+        with pytest.raises(SetupError) as caught:
+            emulation.setup.prepare()
+        assert "gcc" in str(caught.value) and ("flex" in str(caught.value)) == wanted
+
+
 def test_a_package_is_asked_for_once(bare_machine: Path) -> None:
     both = packages.missing(packages.Group.BUILD, packages.Group.TEST)
     assert len(both) == len(set(both)) and {"gcc", "tshark"} <= set(both)

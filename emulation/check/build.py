@@ -250,7 +250,9 @@ def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Findi
 
 
 def checkpatch() -> Path:
-    """The kernel's script, out of its source archive. Raises SetupError."""
+    """The kernel's script, of the lab's kernel, or out of its source archive. Raises SetupError."""
+    if found := kernel.find():
+        return found.folder / "scripts" / CHECKPATCH[0]
     packages.ensure(packages.Group.BUILD)
     source = kernel.archive()
     assert source

@@ -102,7 +102,7 @@ def built_by(folder: Path) -> list[str]:
     description = next((folder / name for name in modules.DESCRIPTIONS if (folder / name).is_file()), None)
     if description is None:
         raise Refused(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
-    packages.ensure(packages.Group.BUILD)
+    packages.ensure(packages.Group.MODULE)
     variables = ["KERNELRELEASE=6.12.0", f"KBUILD_EXTMOD={folder}", f"src={folder}", f"obj={folder}"]
     asked = subprocess.run(
         ["make", "-s", "--no-print-directory", "-C", str(folder), "-f", "-", *variables, "dcflab-obj-m"],

@@ -68,7 +68,7 @@ def prepare(
     lane = find_or_take(configuration)
     built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
     if not (all(built) and all(map(library.find, LIBRARIES))):
-        groups += (Group.BUILD,)
+        groups += (Group.MODULE if lane else Group.BUILD,)
     packages.ensure(*groups)
     lane = lane or kernel.obtain(configuration)
     found = dict(lane.modules)

@@ -19,7 +19,6 @@ from emulation.setup.package import Contents, copy_checkout, run, whole_seconds
 HOME = "usr/lib/dcflab"  # in the package
 TOOLS = ("dpkg-deb",)
 QUICK = ("-Zzstd", "-z9")  # a tenth of what xz takes; dpkg reads it since Debian 12 and Ubuntu 18.04
-NO_BUILD = "linux-source-6.12"  # who builds modules of their own does not need it
 CONTROL = """Package: dcflab
 Version: {version}
 Architecture: amd64
@@ -71,11 +70,10 @@ def copy_entry(entry: Path, into: Path, there: str) -> None:
 def control(version: str, home: Path) -> str:
     """What dpkg is told. The interpreter is the one to which the environment links."""
     [python] = home.glob("cache/venv-*/bin/python3.*")
-    suggested = [name for name in names(Group.BUILD, Group.DEBUG) if name != NO_BUILD]
     size = sum(file.lstat().st_size for file in home.rglob("*") if file.is_file())
     return CONTROL.format(
         version=version, kilobytes=size >> 10, depends=f"{python.name}, libc6",
-        recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*suggested, "wireshark"]),
+        recommends=", ".join(names(Group.PROMPT)), suggests=", ".join([*names(Group.MODULE, Group.DEBUG), "wireshark"]),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class Kernel:
     """A built kernel: its folder in the cache, which is also what modules are built against."""
 
     folder: Path
-    builders = packages.Group.BUILD  # what building for it takes
+    builders = packages.Group.MODULE  # what building for it takes
 
     @property
     def linux(self) -> Path:

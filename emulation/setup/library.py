@@ -37,5 +37,5 @@ def obtain(source: Path) -> Path:
     if found := find(source):
         return found
     if shutil.which("gcc") is None:
-        packages.ensure(packages.Group.BUILD)
+        packages.ensure(packages.Group.MODULE)
     return cache.obtain(name(source), build) / f"{source.stem}.so"

@@ -28,13 +28,14 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 class Group(enum.Enum):
     """What needs packages: the Python environment, a lab on a distribution's kernel, one on this machine's, people
-    at the prompt, building kernel and modules, checking modules, looking at one in a debugger, the tests, the
-    benchmarks."""
+    at the prompt, building modules for a kernel that is there, building that, too, checking modules, looking at one in
+    a debugger, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     VM = "vm"
     HOST = "host"
     PROMPT = "prompt"
+    MODULE = "module"
     BUILD = "build"
     CHECK = "check"
     DEBUG = "debug"
@@ -76,20 +77,21 @@ STOCK = (
     *OF_STOCK,
 )  # a lane of the distribution's kernel
 
+BUILDS = (program("gcc"), program("make"), files("/usr/include/stdio.h", "libc6-dev"))
+
 NEEDS: dict[Group, tuple[Need, ...]] = {
     Group.ENVIRONMENT: (Need("python3-venv", lambda: importlib.util.find_spec("ensurepip") is not None),),
     Group.VM: STOCK,
     Group.HOST: (*OF_STOCK, files(f"{RUNNING}/build/Makefile", f"linux-headers-{os.uname().release}")),
     Group.PROMPT: (*BY_HAND, REGDB),
+    Group.MODULE: BUILDS,
     Group.BUILD: (
-        program("gcc"),
-        program("make"),
+        *BUILDS,
         program("flex"),
         program("bison"),
         program("bc"),
         program("patch"),
         program("xz", "xz-utils"),
-        files("/usr/include/stdio.h", "libc6-dev"),
         Need("linux-source-6.12", lambda: bool(os.environ.get("DCFLAB_LINUX_SOURCE") or glob.glob(KERNEL_SOURCE))),
     ),
     Group.CHECK: (program("sparse"), program("perl")),

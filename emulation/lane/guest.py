@@ -209,6 +209,7 @@ def program(boot: dict[str, Any]) -> int:
     os.environ.update(TMPDIR="/run", DCFLAB_AIR=air, DCFLAB_RUN=RUN, DCFLAB_SEED=str(boot["seed"]))
     os.environ["DCFLAB_CLOCK"] = boot.get("clock", "virtual")
     sys.executable = boot["python"]
+    sys.path += boot["packages"]
     try:
         os.chdir(boot["directory"])
     except OSError:  # where nobody may not go

@@ -21,7 +21,7 @@ from emulation.lane.init import BUNDLE
 from emulation.lanes import CHECKOUT, Clock, Lane, LaneError, LaneResult, Listener, Reason
 from emulation.lanes.host.loaned import borrowed, in_use
 from emulation.lanes.virtual import sigterm_as_sigint
-from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS
+from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, packages
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Barrier, Cell, cell, is_root
 from emulation.lanes.virtual.machine import Machine, Wires
@@ -96,6 +96,7 @@ def write_boot(
         "checkout": str(CHECKOUT),
         "directory": os.getcwd(),
         "python": sys.executable,
+        "packages": packages(),
         "environment": dict(word.split("=", 1) for word in ENVIRONMENT),
         "modules": {name: [str(path.parent), path.name] for name, path in modules.items()},
         "plugins": [str(path.resolve()) for path in plugins],

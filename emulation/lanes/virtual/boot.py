@@ -14,6 +14,7 @@ import os
 import resource
 import shutil
 import signal
+import site
 import socket
 import sys
 import tempfile
@@ -44,8 +45,13 @@ def nobodys(place: str) -> bool:
 
 def needed(command: Sequence[str]) -> list[Path]:
     """The folders that a program sees where they lie: the environment's, the working directory, that of its script."""
-    script = [Path(command[1]).parent] if command[0] in SCRIPTS else []
-    return list(dict.fromkeys(path.resolve() for path in (Path(sys.prefix), Path.cwd(), *script)))
+    script = [os.path.dirname(command[1])] if command[0] in SCRIPTS else []
+    return list(dict.fromkeys(Path(path).resolve() for path in (sys.prefix, *packages(), os.getcwd(), *script)))
+
+
+def packages() -> list[str]:
+    """Where the user's own packages are, which no environment has (`pip install --user`), as far as they are in use."""
+    return [folder for folder in (site.getusersitepackages(),) if site.ENABLE_USER_SITE and folder in sys.path]
 
 
 def handed(kernel: Path, modules: Mapping[str, Path], command: Sequence[str], plugins: Sequence[Path]) -> list[Path]:
@@ -71,6 +77,7 @@ def write_boot(
         "kernel": cell.folder(kernel.parent),
         "directory": os.getcwd(),
         "python": sys.executable,
+        "packages": packages(),
         "needed": {str(path): cell.folder(path) for path in needed(command) if str(path) in cell.handed},
         "modules": {name: [cell.folder(path.resolve().parent), path.resolve().name] for name, path in modules.items()},
         "plugins": [cell.folder(path.resolve()) for path in plugins],

@@ -24,7 +24,7 @@ from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
 from emulation.lanes import CHECKOUT, INSIDE, Clock
-from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, needed
+from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, needed, packages
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
 from emulation.lanes.virtual.machine import Wires
@@ -134,6 +134,7 @@ def write_initrd(
     boot: dict[str, Any] = {
         "directory": os.getcwd() if seen else "/",
         "python": sys.executable if seen else str(PYTHON),  # the environment's is the host's
+        "packages": packages() if seen else [],
         "modules": {name: ["", path.name] for name, path in own.items()},
         "load": [] if is_open(command) else [name for name in modules if name not in own],
         "plugins": [str(path) for path in plugins],

@@ -21,8 +21,8 @@ try:
 
     main()
     gc.freeze()  # nor at the end
-except (ImportError, SyntaxError):  # a damaged environment: made anew, if that is what it is
+except (ImportError, SyntaxError) as error:  # a damaged environment: made anew, if that is what it is
     from emulation.setup import mend_environment
 
-    mend_environment(thoroughly=True)
+    mend_environment(thoroughly=True, lacking=getattr(error, "name", None) or "")
     raise

@@ -18,6 +18,7 @@ def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
 
     \b
     deb      a Debian package of the program and of all that it needs
+    wheel    the same for pip, pipx and uv; Python's packages come from where these find them
     kernel   the kernel and its modules, which a checkout takes from $DCFLAB_KERNEL
     sources  what these were made from: who hands on the others hands on this
     """
@@ -30,13 +31,13 @@ def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
 
 
 COMMAND = Command(
-    "package", ["package", "package --kind deb --checks --out /srv/lab"],
+    "package", ["package", "package --kind wheel --kind sources", "package --kind deb --checks --out /srv/lab"],
     params=[
         click.Option(["--out"], type=click.Path(path_type=Path, file_okay=False), default=Path("."), metavar="FOLDER",
                      help="where it is put  [default: here]"),
         click.Option(["--kind", "kinds"], type=click.Choice([kind.value for kind in Kind]), multiple=True,
                      help="only this; repeat it for several  [default: all]"),
-        click.Option(["--checks"], is_flag=True, help="with the kernel in which modules are checked, in the deb"),
+        click.Option(["--checks"], is_flag=True, help="with the kernel in which modules are checked"),
     ],
     callback=callback, help=callback.__doc__,
 )  # fmt: skip

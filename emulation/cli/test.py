@@ -6,6 +6,8 @@ from __future__ import annotations
 import click
 
 from emulation.cli.command import Command, become
+from emulation.lanes import CHECKOUT
+from emulation.play.errors import Failure
 from emulation.setup import Group
 
 # A process a CPU; the one that is done takes over what another has not begun.
@@ -16,6 +18,8 @@ def callback(arguments: tuple[str, ...]) -> None:
     """Run all tests, side by side on all CPUs; or those of ARGUMENTS, which go to pytest."""
     from emulation.play.session import provide
 
+    if not (CHECKOUT / "tests").is_dir():
+        raise Failure("the tests are not here: packages leave them out; this takes a checkout")
     provide(Group.TEST)
     become("pytest", *(arguments or SIDE_BY_SIDE))
 

@@ -8,6 +8,7 @@ started here ends with the block that started it, however that ends.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import os
 import struct
@@ -21,6 +22,7 @@ from emulation.play.processes import Child, Parent
 Figure = Callable[..., None]
 Drawing = tuple[Figure, Sequence[Any]]
 NUMBER = struct.Struct("I")
+LIBRARY = "matplotlib"
 _ahead: list[Child[None]] = []  # that nobody has taken yet
 
 
@@ -51,7 +53,9 @@ class Artist:
 
 @contextlib.contextmanager
 def ahead() -> Iterator[None]:
-    """Load the drawing library from now on, beside what is done in this block, for the first `artist` in it."""
+    """Load the drawing library from now on, beside what is done in this block, for the first `artist` in it. Raises
+    ImportError if it is not installed."""
+    _look_for_it()
     import numpy  # noqa: F401  # which both need: once
 
     with Child(_studio, daemon=False) as studio:
@@ -62,11 +66,19 @@ def ahead() -> Iterator[None]:
 
 @contextlib.contextmanager
 def artist() -> Iterator[Artist]:
-    """The end of the block waits for all that is drawn, and raises what one of them raised."""
+    """The end of the block waits for all that is drawn, and raises what one of them raised. Raises ImportError if the
+    drawing library is not installed."""
+    _look_for_it()
     with _ahead.pop() if _ahead else Child(_studio, daemon=False) as studio:
         asked = Artist(studio)
         yield asked
         asked.finish()
+
+
+def _look_for_it() -> None:
+    """Before anything is played, and not in the process that draws, when all is over."""
+    if importlib.util.find_spec(LIBRARY) is None:
+        raise ModuleNotFoundError(f"No module named {LIBRARY!r}", name=LIBRARY)
 
 
 @contextlib.contextmanager

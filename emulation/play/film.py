@@ -11,7 +11,6 @@ import numpy as np
 from analysis import aired, film, flow_routes, result, routes, shapes
 from analysis.film import Film
 from analysis.film.page import page
-from analysis.film.still import still
 from emulation import files
 from emulation.plan import PlanError
 from emulation.plan.air import stronger_db
@@ -57,6 +56,8 @@ def write(made: Film, out: Path) -> None:
 
 def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:
     """A picture of one moment. Raises Misuse, OSError."""
+    from analysis.film.still import still  # the drawing library, which a film does without
+
     if out.suffix not in STILLS:
         raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in STILLS)}")
     if not 0 <= at_s <= made.seconds:

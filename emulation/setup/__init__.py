@@ -135,9 +135,9 @@ def prepare_docs() -> Path:
     return environment.obtain(DOCS_LOCK_FILE, kind="docs")
 
 
-def mend_environment(thoroughly: bool = False) -> None:
-    """Start this program again in a sound environment if this one is damaged, else return."""
+def mend_environment(thoroughly: bool = False, lacking: str = "") -> None:
+    """Start this program again in a sound environment if this one is damaged, or lacks a module, else return."""
     try:
-        environment.mend(LOCK_FILE, thoroughly)
+        environment.mend(LOCK_FILE, thoroughly, lacking)
     except SetupError as error:
         sys.exit(f"dcflab: {error}")

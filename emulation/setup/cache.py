@@ -73,8 +73,8 @@ def find(name: str, thoroughly: bool = False) -> Path | None:
     return next((r / name for r in roots() if inspect(r / name, thoroughly)[0] is State.SOUND), None)
 
 
-def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
-    """The sound entry of that name, built if there is none.
+def obtain(name: str, build: Build, thoroughly: bool = False, space: int = 0) -> Path:
+    """The sound entry of that name, built if there is none; that takes `space` bytes, or up to SPACE.
 
     `build` fills the empty folder that it is given and returns the paths, in that folder, of its key files. One of a
     kind is built at a time, so two callers at once build once, and no module waits for somebody else's kernel. Raises
@@ -94,8 +94,9 @@ def obtain(name: str, build: Build, thoroughly: bool = False) -> Path:
                 state, reason = inspect(entry, thoroughly)
                 if state is State.DAMAGED:
                     say(f"{entry} is damaged ({reason}), so it is built anew")
-            if (free := shutil.disk_usage(root).free) < SPACE:
-                raise SetupError(f"{root} has {free >> 20} MB left, and building takes up to {SPACE >> 20}: make room")
+            space = space or SPACE
+            if (free := shutil.disk_usage(root).free) < space:
+                raise SetupError(f"{root} has {free >> 20} MB left, and this takes up to {space >> 20}: make room")
             with scratch(root, kind) as folder:
                 place(folder, root / name, build(folder))
     except OSError as error:

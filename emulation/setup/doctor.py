@@ -65,14 +65,21 @@ def checks() -> list[Check]:
 
 def python() -> Iterator[Check]:
     yield Check("python", Status.OK, f"{platform.python_version()} at {sys.executable}")
-    yield entry("environment", environment.name(LOCK_FILE))
+    if environment.is_ours(LOCK_FILE):
+        yield entry("environment", environment.name(LOCK_FILE))
+    elif missing := environment.missing(LOCK_FILE):
+        detail = f"what some commands need is not installed: {', '.join(map(environment.package, missing))}"
+        yield Check("environment", Status.HINT, detail, environment.pip(missing))
+    else:
+        yield Check("environment", Status.OK, sys.prefix)
 
 
 def system_packages() -> Iterator[Check]:
     """Packages by what needs them; what would build a thing is not needed where the thing is in the cache."""
+    offered = prebuilt.offered(kernel.recipe_key(uml.CONFIGURATION))
     needed = {
-        Group.ENVIRONMENT: not cache.find(environment.name(LOCK_FILE)),
-        Group.BUILD: not kernel.find(),
+        Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not cache.find(environment.name(LOCK_FILE)),
+        Group.BUILD: not (offered or kernel.find()),
     }
     for group in Group:
         name = f"packages: {group.value}"
@@ -88,11 +95,15 @@ def caches() -> Iterator[Check]:
     """The cache: its entries for this checkout, read to the last byte, and its size."""
     built = kernel.find()
     wanted, recipe = kernel.name(uml.CONFIGURATION), kernel.recipe_key(uml.CONFIGURATION)
+    offer = prebuilt.offered(recipe)
     if why := prebuilt.refusal(recipe):
         yield Check("prebuilt kernel", Status.BROKEN if os.environ.get(prebuilt.VARIABLE) else Status.HINT, why)
-    elif offer := prebuilt.offered(recipe):
+    elif offer:
         yield Check("prebuilt kernel", Status.OK, str(offer))
-    yield entry("kernel", built.folder.name if built else wanted or "kernel")
+    if offer and not built:
+        yield Check("kernel", Status.HINT, "not in the cache yet", "the next ./dcflab run takes the prebuilt one")
+    else:
+        yield entry("kernel", built.folder.name if built else wanted or "kernel")
     if built:
         for folder in MODULES:
             yield entry(f"modules: {folder.name}", modules.name(folder, built))

@@ -4,11 +4,16 @@
 The launcher looks for `venv-*-KEY` by itself, where KEY is the start of the lock file's SHA-256, so that a second use
 costs no Python before the real one. The environment's interpreter is named by its version (/usr/bin/python3.11): when
 the system's Python is replaced by another, the link dangles, and the launcher asks for a new environment.
+
+A wheel has no lock file (`wheel`): whoever installed it made the environment, and it is looked at, but never changed.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -27,9 +32,16 @@ def name(lock_file: Path, kind: str = KIND) -> str:
     return f"{kind}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
 
 
+def is_ours(lock_file: Path) -> bool:
+    """Whether this program makes its environment itself, as a checkout and a Debian package do."""
+    return lock_file.exists()
+
+
 def obtain(lock_file: Path, thoroughly: bool = False, kind: str = KIND) -> Path:
     """The environment's interpreter; the environment is made if it is not there. One that is not the program's own has
     another kind. Raises SetupError."""
+    if not is_ours(lock_file):
+        raise SetupError(f"{lock_file.name} is not here, of which an environment is made: this takes a checkout")
     entry = name(lock_file, kind)
     python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON
     if not thoroughly and not os.access(python, os.X_OK):  # of an environment whose manifest does not name it
@@ -68,11 +80,44 @@ def run(command: list[str], must: bool = True) -> None:
         raise SetupError("cannot make the Python environment; pip needs the network for it", output[-SHOWN:])
 
 
-def mend(lock_file: Path, thoroughly: bool) -> None:
+def mend(lock_file: Path, thoroughly: bool, lacking: str) -> None:
     """Start this program again in a sound environment if this one is damaged, else return. One that is not of the cache
-    is looked at only `thoroughly`, when it lacks something. Raises SetupError."""
+    is looked at only `thoroughly`, when it lacks something: a module of this name, if that is known. Raises SetupError,
+    also if it is not for us to mend."""
     here = Path(sys.prefix)
+    if not is_ours(lock_file):
+        module = lacking.partition(".")[0]
+        if wanted := [each for each in missing(lock_file) if package(each) == module]:
+            raise SetupError(f"this needs {module}, which is not installed. Install it, and try again:\n"
+                             f"  {pip(wanted)}")  # fmt: skip
+        return
     ours = (here / cache.MANIFEST).is_file()
     if (ours or thoroughly) and cache.inspect(here, thoroughly)[0] is cache.State.DAMAGED:
         python = obtain(lock_file, thoroughly=True)
         os.execv(python, [str(python), *sys.orig_argv[1:]])
+
+
+def requirements(lock_file: Path) -> list[str]:
+    """What a wheel's program asks for, its extra included, as pip is told."""
+    import tomllib
+
+    project = tomllib.loads(lock_file.with_name("pyproject.toml").read_text())["project"]
+    return [*project["dependencies"], *project["optional-dependencies"]["all"]]
+
+
+def package(requirement: str) -> str:
+    """The package that a requirement is for; all of ours are imported by that name."""
+    return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
+
+
+def missing(lock_file: Path) -> list[str]:
+    """The requirements that this environment does not meet, as far as a package is not there at all."""
+    return [each for each in requirements(lock_file) if importlib.util.find_spec(package(each)) is None]
+
+
+def pip(wanted: Iterable[str]) -> str:
+    """What a person types to install these requirements in this environment; those that uv makes have no pip."""
+    command = [sys.executable, "-m", "pip", "install"]
+    if importlib.util.find_spec("pip") is None:
+        command = ["uv", "pip", "install", "--python", sys.executable]
+    return shlex.join([*command, *wanted])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What other machines are given, so that they build nothing: a Debian package, or the kernel alone for a checkout; and
-the sources that belong to either."""
+"""What other machines are given, so that they build nothing: a Debian package, a wheel, or the kernel alone for a
+checkout; and the sources that belong to each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.setup import LIBRARIES, MODULES, ROOT, bytecode, kernel, library, modules, prebuilt, prepare, uml
+from emulation.setup import LIBRARIES, MODULES, ROOT, bytecode, cache, kernel, library, modules, prebuilt, prepare, uml
 from emulation.setup.errors import SetupError
 
 LEFT_OUT = (".ci", ".gitignore", "tests")
@@ -23,6 +23,7 @@ class Kind(enum.StrEnum):
     """What can be made."""
 
     DEB = "deb"
+    WHEEL = "wheel"
     KERNEL = "kernel"
     SOURCES = "sources"
 
@@ -40,20 +41,20 @@ class Contents:
         """The entry of the lab's kernel."""
         return self.kernels[0].folder.name
 
-    def entries(self) -> Iterator[Path]:
-        """Kernels, their modules, and the library."""
+    def entries(self, *kernels: kernel.Kernel) -> Iterator[Path]:
+        """Kernels, all if none is named, their modules, and the library."""
         for source in LIBRARIES:
             yield library.obtain(source).parent
-        for each in self.kernels:
+        for each in kernels or self.kernels:
             yield each.folder
             for source in MODULES:
                 yield from {file.parent for file in modules.obtain(source, each).values()}
 
 
 def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = False) -> list[Path]:
-    """Make these files in a folder and return their paths; with `checks`, the kernel in which modules are checked is in
-    the Debian package, too. Set-up is done first. Raises SetupError."""
-    from emulation.setup import deb, sources
+    """Make these files in a folder and return their paths; with `checks`, also of the kernel in which modules are
+    checked. Set-up is done first. Raises SetupError."""
+    from emulation.setup import deb, sources, wheel
 
     if lacking := [name for name in ("git", *deb.TOOLS * (Kind.DEB in kinds)) if not shutil.which(name)]:
         raise SetupError(f"packages are made by {' and '.join(lacking)}: not on this machine")
@@ -66,9 +67,14 @@ def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = 
     made = []
     if Kind.DEB in kinds:
         made.append(deb.build(contents, folder))
-    if Kind.KERNEL in kinds:
-        only = Contents(version, contents.kernels[:1])
-        made.append(prebuilt.pack(list(only.entries()), folder, sources.note(only.built, version)))
+    if {Kind.KERNEL, Kind.WHEEL} & set(kinds):
+        note = sources.note(contents.built, version)
+        with cache.scratch(folder, "package") as staged:
+            files = [prebuilt.pack(list(contents.entries(each)), staged, note) for each in contents.kernels]
+            if Kind.WHEEL in kinds:
+                made.append(wheel.build(contents, files, folder))
+            if Kind.KERNEL in kinds:
+                made += [file.rename(folder / file.name) for file in files]
     if Kind.SOURCES in kinds:
         made.append(sources.pack(contents.built, version, folder))
     return made
@@ -89,12 +95,19 @@ def version_of(checkout: Path) -> str:
     return f"{tomllib.loads((checkout / 'pyproject.toml').read_text())['project']['version']}+{said.strip()}"
 
 
+def files_of(checkout: Path) -> list[str]:
+    """What git has of a checkout, as far as it is there, without what is left out. Raises SetupError."""
+    names = run("git", "-C", str(checkout), "ls-files", "-z").split("\0")
+    return [
+        name for name in names if name and name.partition("/")[0] not in LEFT_OUT and os.path.lexists(checkout / name)
+    ]
+
+
 def copy_checkout(checkout: Path, home: Path) -> None:
-    """What git has of a checkout, as it lies there, with bytecode beside it."""
-    for name in run("git", "-C", str(checkout), "ls-files", "-z").split("\0"):
-        if name and name.partition("/")[0] not in LEFT_OUT and os.path.lexists(checkout / name):
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(checkout / name, home / name, follow_symlinks=False)
+    """The same copied, as it lies there, with bytecode beside it."""
+    for name in files_of(checkout):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(checkout / name, home / name, follow_symlinks=False)
     whole_seconds(home)
     bytecode.refresh([home])
 

@@ -36,7 +36,8 @@ NAMES = re.compile(r"dcflab-(kernel-([0-9a-f]{16})-[0-9a-f]{16})\.tar\.xz")
 ENTRY = re.compile(r"(kernel|library|modules)-[\w-]+")
 HEAD, VERSION, NOTE = "dcflab.json", 1, "SOURCES.txt"
 COMPRESSION: Literal[0, 6] = 6  # of xz
-HEAD_LIMIT, LIMIT = 1 << 20, cache.SPACE  # bytes of the head, and of an entry
+HEAD_LIMIT, LIMIT = 1 << 20, 1 << 28  # bytes of the head, and of an entry
+SAME_S = 315532800  # 1980: all files are of one moment, so that one kernel makes one file; make takes none for newer
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def take(file: Path) -> None:
     if missing := [name for name in announced if not cache.find(name)]:
         say(f"taking kernel and modules from {file}")
         for name in missing:
-            cache.obtain(name, partial(unpack, file, name, announced[name]))
+            cache.obtain(name, partial(unpack, file, name, announced[name]), space=LIMIT)
 
 
 @contextmanager
@@ -196,8 +197,8 @@ def links_and_manifest(folder: str, names: list[str]) -> list[str]:
 
 
 def nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without what is of the machine that packs; with whole seconds, which need no second header."""
+    """Without what is of the machine that packs, and of the hour."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
-    member.mtime = int(member.mtime)
+    member.mtime = SAME_S
     return member

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A wheel of all that a run needs, for whom pip, pipx or uv installs it: without a compiler, and without root.
+
+It has the package `dcflab` (dcflab.py) and in that, as `home`, the program as git has it, without its tests, and the
+built kernel as one file (`prebuilt`), which the first run unpacks into the user's cache. What every run loads is
+required, and other packages are the extra `all`; an environment of the program's own, which the lock file would name,
+there is none. The tag says which glibc the built programs need. One commit and one kernel make the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import tomllib
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from emulation.setup import DOCS_LOCK_FILE, LOCK_FILE, ROOT, cache, prebuilt, sources
+from emulation.setup.errors import say
+from emulation.setup.package import Contents, files_of
+
+HOME = "dcflab/home"
+# What makes an environment, or another machine, of a checkout.
+LEFT_OUT = ("dcflab", LOCK_FILE.name, DOCS_LOCK_FILE.name, "Containerfile", ".containerignore", "Vagrantfile")
+GLIBC = re.compile(rb"GLIBC_2\.(\d+)\0")
+WHEEL = "Wheel-Version: 1.0\nGenerator: dcflab\nRoot-Is-Purelib: false\nTag: {tag}\n"
+COMMANDS = "[console_scripts]\ndcflab = dcflab:main\n"
+EXTRA = "all"
+
+
+def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
+    """Build the wheel in a folder, with these files of prebuilt kernels, and return its path. Raises SetupError."""
+    tag = f"py3-none-manylinux_2_{oldest_glibc(contents.entries())}_x86_64"
+    name = f"dcflab-{contents.version}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    built, record = folder / f"{name}-{tag}.whl", f"{name}.dist-info/RECORD"
+    said = [
+        (f"{HOME}/{prebuilt.NOTE}", sources.note(contents.built, contents.version).encode()),
+        (f"{name}.dist-info/METADATA", "".join(metadata(contents.version, project)).encode()),
+        (f"{name}.dist-info/WHEEL", WHEEL.format(tag=tag).encode()),
+        (f"{name}.dist-info/entry_points.txt", COMMANDS.encode()),
+    ]
+    files = [("dcflab/__init__.py", ROOT / "dcflab.py"), *((f"{HOME}/{file.name}", file) for file in kernels)]
+    files += [(f"{HOME}/{file}", ROOT / file) for file in files_of(ROOT) if file not in LEFT_OUT]
+    files += [(f"{name}.dist-info/licenses/{file}", ROOT / file) for file in licenses()]
+    said += [(place, file.read_bytes()) for place, file in files]
+    rows = [f"{place},sha256={digest(content)},{len(content)}" for place, content in said]
+    say(f"packing {len(said)} files")
+    with cache.scratch(folder, "package") as staged:
+        half = staged / built.name
+        with zipfile.ZipFile(half, "w") as packed:
+            for place, content in [*said, (record, "\n".join([*rows, f"{record},,\n"]).encode())]:
+                about = zipfile.ZipInfo(place)  # of 1980, readable by all
+                about.external_attr = 0o100644 << 16
+                about.compress_type = zipfile.ZIP_STORED if place.endswith(".xz") else zipfile.ZIP_DEFLATED
+                packed.writestr(about, content, compresslevel=9)
+        half.rename(built)
+    return built
+
+
+def oldest_glibc(entries: Iterable[Path]) -> int:
+    """The minor version of the oldest glibc 2 on which all programs and libraries in these folders run."""
+    programs = (file for entry in entries for file in entry.rglob("*") if file.is_file() and not file.is_symlink())
+    contents = (file.read_bytes() for file in programs)
+    return max(int(minor) for content in contents if content.startswith(b"\x7fELF") for minor in GLIBC.findall(content))
+
+
+def metadata(version: str, project: dict[str, Any]) -> Iterator[str]:
+    """What pip is told, line by line, of the `project` of pyproject.toml."""
+    yield f"Metadata-Version: 2.4\nName: dcflab\nVersion: {version}\nSummary: {project['description']}\n"
+    yield f"License-Expression: {' AND '.join(Path(file).stem for file in licenses())}\n"
+    yield from (f"License-File: {file}\n" for file in licenses())
+    yield f"Requires-Python: {project['requires-python']}\n"
+    yield from (f"Requires-Dist: {each}\n" for each in project["dependencies"])
+    yield f"Provides-Extra: {EXTRA}\n"
+    yield from (f'Requires-Dist: {each} ; extra == "{EXTRA}"\n' for each in project["optional-dependencies"][EXTRA])
+
+
+def licenses() -> list[str]:
+    """The texts of licenses, each of which holds for some of what is in the wheel."""
+    return sorted(str(file.relative_to(ROOT)) for file in (ROOT / "LICENSES").iterdir())
+
+
+def digest(content: bytes) -> str:
+    """As the wheel's RECORD has it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

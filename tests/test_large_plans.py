@@ -74,3 +74,9 @@ def test_a_network_that_may_take_more_than_a_lane_has_is_warned_of():
     (said,) = advice(made("mobile", stations=600))
     assert "may take" in said
     assert "a lane has 1472" in said
+
+
+def test_two_hundred_flows_among_a_thousand_stations_are_planned():
+    plan = made("mobile", stations=1000, flows=200, area="4500x4500", routing="aodv")
+    assert len(plan["nodes"]) == 1000
+    assert len({end for flow in plan["applications"] for end in (flow["source"], flow["destination"])}) == 400

@@ -19,7 +19,7 @@ from topologies.network import MAX_NODES
 
 class Parameters(random_waypoint.Parameters):
     stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
-    flows: int = Field(1, ge=0, le=100, description="flows, from sta1 to sta2, sta3 to sta4 …")
+    flows: int = Field(1, ge=0, le=MAX_NODES // 2, description="flows, from sta1 to sta2, sta3 to sta4 …")
 
     @model_validator(mode="after")
     def _fits(self) -> Parameters:

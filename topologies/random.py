@@ -22,7 +22,7 @@ from topologies.motion import Point, stream
 from topologies.network import MAX_NODES
 
 TRIES = 1000
-PAIR = re.compile(r"(sta\d{1,3})-(sta\d{1,3})", re.ASCII)
+PAIR = re.compile(r"(sta\d{1,4})-(sta\d{1,4})", re.ASCII)
 
 
 class Parameters(BaseModel):
@@ -30,7 +30,9 @@ class Parameters(BaseModel):
 
     stations: int = Field(50, ge=2, le=MAX_NODES, description="stations in the area")
     area: Area = Field("1500x300", description="metres, width x height")
-    flows: int = Field(1, ge=0, le=100, description="flows, between pairs drawn at random that share no station")
+    flows: int = Field(
+        1, ge=0, le=MAX_NODES // 2, description="flows between pairs drawn at random, no two of one station"
+    )
     pairs: str | None = Field(None, description="flows between these pairs instead: sta1-sta9,sta4-sta2")
     connected: float | None = Field(
         None, gt=0, le=1e6, description="draw until everybody reaches everybody by hops of at most so many metres"

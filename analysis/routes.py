@@ -26,6 +26,7 @@ from analysis.summaries import RouteSummary, RoutingSummary
 from analysis.tcp_flows import Flow as TcpFlow
 from analysis.tcp_flows import Phase
 from analysis.trace import NEVER, Array, TraceError, record
+from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, reading
 
 RECORD = record(
@@ -148,11 +149,12 @@ def common(some: Array, others: Array) -> int:
 
 
 def read(path: Path, lane: Mapping[str, Any]) -> Array:
-    """The records of the file at `path`, of the run that left this lane.json. Raises TraceError, OSError."""
+    """The records of the file at `path`, compressed or not, of the run that left this lane.json. Raises TraceError,
+    OSError."""
     if lost := lane["recorders"][RECORDER]["lost_records"]:
         raise TraceError(f"the trace of routing lost {lost} records: its reader fell behind")
     with reading(path):
-        return parse(path.read_bytes())
+        return parse(compressed.read(compressed.kept(path)))
 
 
 def parse(data: bytes) -> Array:

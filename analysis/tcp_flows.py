@@ -19,6 +19,7 @@ import numpy as np
 
 from analysis.columns import begins
 from analysis.trace import Array, TraceError, record
+from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, reading
 
 if TYPE_CHECKING:
@@ -141,9 +142,10 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
 
 
 def read(path: Path) -> dict[Ends, Array]:
-    """The records of the file at `path`, by connection, each in the order of time. Raises TraceError; OSError."""
+    """The records of the file at `path`, compressed or not, by connection, each in the order of time. Raises
+    TraceError; OSError."""
     with reading(path):
-        return parse(path.read_bytes())
+        return parse(compressed.read(compressed.kept(path)))
 
 
 def parse(data: bytes) -> dict[Ends, Array]:

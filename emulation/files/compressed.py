@@ -87,6 +87,22 @@ def read(path: Path, begins: bytes = b"", kind: str = "") -> bytes:
     return b"".join(found)
 
 
+def kept(path: Path) -> Path:
+    """Where a file is that `pack` may have compressed."""
+    packed = path.with_name(f"{path.name}.gz")
+    return packed if packed.exists() else path
+
+
+def pack(path: Path) -> None:
+    """Compress a file, whose name ends with .gz from then on. Raises OSError."""
+    with files.opened(path) as file:
+        packed = Compressed(path.with_name(f"{path.name}.gz"))
+        while piece := file.read(PIECE):
+            packed.write(piece)
+    packed.finish()
+    path.unlink()
+
+
 class Stream(io.RawIOBase):
     """Pieces of bytes as a file, for who reads files."""
 

@@ -44,6 +44,7 @@ def take(
     if kept_time and not kept_time.valid and not lanes.allows_late(played_in):
         raise LaneError(Reason.LATE, f"{'; '.join(kept_time.invalid)}. --allow-late keeps such a run")
     kept = keeper.finish()
+    traces.pack(where, lane)
     tcp = traces.tcp_flows(where, plan, lane)
     routing = traces.routing(where, plan, lane, kept.seen if kept else traces.NOTHING)
     run = from_lane(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from emulation.files import compressed
 from emulation.files.foreign import Damaged
 from emulation.lanes import LaneError, Reason
 from emulation.play.errors import Failure
@@ -149,6 +150,13 @@ def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
 
     shown = read(where / TRACE)
     return in_flight(of_observation(observe(shown, Medium.of_plan(plan, shown.start_ns))))
+
+
+def pack(where: Path, lane: Mapping[str, Any]) -> None:
+    """Compress what recorders left as they found it."""
+    for recorder, name in ((TCP_TAP, TCP_TRACE), (MANET_TRACE, ROUTING_TRACE)):
+        if recorder in lane["recorders"]:
+            compressed.pack(where / name)
 
 
 def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:

@@ -178,8 +178,8 @@ READ = {  # what reads which files; the others are read by what reads the run
     "result.json": ("report", "export", "flent", "tables", "python", "film", "replay"),
     "run.json": ("resume",),
     "flows.csv": ("export", "flent", "tables", "python"),
-    "tcp.trace": ("report", "timeline", "export", "tables", "python"),
-    "manet.trace": ("film", "export", "tables", "python"),
+    "tcp.trace.gz": ("report", "timeline", "export", "tables", "python"),
+    "manet.trace.gz": ("film", "export", "tables", "python"),
     "routes.jsonl": ("film", "export", "tables", "python"),
 }
 OF_RUN = (

@@ -5,6 +5,7 @@ Sources: include/uapi/linux/batadv_packet.h; IEEE 802.11-2016, 9.4.2.1 (element 
 carries several messages (RFC 8966, 4.2), so it is one of Babel.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,12 +29,20 @@ class Control:
     octets: dict[str, int]
 
     @classmethod
-    def of_trace(cls, trace: Trace) -> "Control":
-        """From the air's own records."""
-        row = np.flatnonzero(trace.tx["kind"] == Kind.ROUTING)
+    def of_trace(cls, trace: Trace, which: Array | bool = True) -> "Control":
+        """From the air's own records, of `which` transmissions."""
+        row = np.flatnonzero((trace.tx["kind"] == Kind.ROUTING) & which)
         tx = trace.tx[row]
         frames = Frames(trace.data, trace.frame[row], tx["caplen"].astype(np.int64))
         return cls._of(frames, tx["start_ns"], tx["length"].astype(np.int64))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Control"]) -> "Control":
+        """What was sent in parts of a run, one after the other."""
+        kinds = sorted({kind for part in parts for kind in part.octets})
+        none = np.zeros(0, np.int64)
+        return cls({kind: np.concatenate([part.time_ns.get(kind, none) for part in parts]) for kind in kinds},
+                   {kind: sum(part.octets.get(kind, 0) for part in parts) for kind in kinds})  # fmt: skip
 
     @classmethod
     def of_air(cls, air: Aired) -> "Control":

@@ -7,6 +7,7 @@ answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent withou
 CTS counts long; the short count starts again when a CTS arrives.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,9 +119,9 @@ def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, durat
     unknown = np.flatnonzero(served.data < 0)
     if unknown.size:
         asked = asked_for(rate[attempts.tx], duration[attempts.tx])
-        followed = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
-        kinds_then = kind[served.of_attempt[followed]]
-        kind[unknown] = kinds_asked_for(asked[followed], kinds_then, asked[served.first[unknown]])
+        then = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
+        kinds_then = kind[served.of_attempt[then]]
+        kind[unknown] = kinds_asked_for(followed(asked[then], kinds_then), asked[served.first[unknown]])
     return kind
 
 
@@ -130,9 +131,15 @@ def asked_for(rate: Array, duration: Array) -> Array:
     return asked
 
 
-def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
-    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`; `asked` and `kind` are those of
-    the RTSs whose frames followed. RTSs are given as `asked_for` has them.
+def followed(asked: Array, kind: Array) -> Counter[int]:
+    """How often a frame of which Kind followed which RTS (`asked_for`), each pair as one number."""
+    pairs, times = np.unique(asked * len(Kind) + kind, return_counts=True)
+    return Counter(dict(zip(pairs.tolist(), times.tolist(), strict=True)))
+
+
+def kinds_asked_for(times: Counter[int], wanted: Array) -> Array:
+    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`, as `asked_for` has it; `times`
+    is what `followed` counted.
 
     The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
     this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
@@ -140,9 +147,8 @@ def kinds_asked_for(asked: Array, kind: Array, wanted: Array) -> Array:
     """
     if not wanted.size:
         return np.zeros(0, np.int64)
-    seen, times = np.unique(asked * len(Kind) + kind, return_counts=True)
-    rarest_first = seen[np.argsort(times, kind="stable")]
-    most_often = dict(zip((rarest_first // len(Kind)).tolist(), (rarest_first % len(Kind)).tolist(), strict=True))
+    rarest_first = sorted(times, key=lambda pair: (times[pair], pair))
+    most_often = {pair // len(Kind): pair % len(Kind) for pair in rarest_first}
     kinds = []
     for key in wanted.tolist():
         same_rate = [(abs(k - key), k) for k in most_often if k >> DURATION_BITS == key >> DURATION_BITS]

@@ -10,15 +10,19 @@ look at the same frame and at who sent at the same time. The bytes are those of 
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from analysis import pcapng
+from analysis.control import Control
+from analysis.flight import Flight
+from analysis.flights import Flights
 from analysis.medium import ips_of
 from analysis.packets import Packets
+from analysis.paths import Legs
 from analysis.same_slot import same_slot
 from analysis.trace import (
     GIVEN_UP,
@@ -29,6 +33,7 @@ from analysis.trace import (
     Outcome,
     Records,
     Trace,
+    check_order,
     is_response,
     joined,
     picked,
@@ -48,15 +53,16 @@ class Growing:
 
     def __init__(
         self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf, part: int = PART,
-        slot_ns: int = 0,
+        slot_ns: int = 0, routed: bool = False,
     ) -> None:  # fmt: skip
-        self.path, self.part, self.slot_ns = path, part, slot_ns
+        self.path, self.part, self.slot_ns, self.stations, self.routed = path, part, slot_ns, stations, routed
         self.same_slot = 0  # collisions of frames that began within a slot
         self.writer = pcapng.Writer(stations, folder, most)
         self.parts: list[Records] = []
-        self.ips, self.packets = ips_of(stations), list[Packets]()
+        self.ips, self.flights, self.hidden = ips_of(stations), Flights(stations), False
+        self.legs, self.control = list[Legs](), list[Control]()
         self.begin, self.written_ns = 0, 0
-        nothing = Records.of(np.zeros(0, np.uint8), 0)
+        self.nothing = nothing = Records.of(np.zeros(0, np.uint8), 0)
         self.tx, self.tx_at, self.rx, self.end = nothing.tx, nothing.tx_at, nothing.rx, nothing.end
 
     def __enter__(self) -> Self:
@@ -69,26 +75,29 @@ class Growing:
     def more(self) -> None:
         """Turn into packets what has come since, if it is much."""
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
-            self._parts(self._bytes())
+            self._parts()
 
-    def finish(self) -> tuple[Trace, Packets, tuple[str, str | None]]:
-        """The file is whole: the trace, but only of frames' ways: no answers, of arrivals those by which frames were
-        delivered, and the ends of those that were given up; what its transmissions carry; and the SHA-256 of what
-        is kept."""
+    def finish(self) -> "Grown":
+        """The file is whole: what is known of it."""
+        self._parts()
         data = self._bytes()
-        self._parts(data)
         self._take(data, 0)
         trace = whole(data, self.parts)
-        return trace, Packets.joined(self.packets), self.writer.finish(trace.start_ns, trace.stop_ns)
+        return Grown(
+            *self.writer.finish(trace.start_ns, trace.stop_ns),
+            self.flights.finish(trace.start_ns, trace.stop_ns), self.hidden,
+            Legs.joined(self.legs) if self.routed else None, Control.joined(self.control) if self.routed else None,
+            self.same_slot,
+        )  # fmt: skip
 
     def _bytes(self) -> Array:
         with files.opened(self.path) as file:
             return np.memmap(file, np.uint8, "r") if file.seek(0, os.SEEK_END) else np.zeros(0, np.uint8)
 
-    def _parts(self, data: Array) -> None:
+    def _parts(self) -> None:
         """Take all that has come but less than a part, a part at a time: what that takes of memory grows with it."""
         before = -1
-        while data.size - self.begin >= self.part and self.begin > before:  # else it is no record: the end says so
+        while (data := self._bytes()).size - self.begin >= self.part and self.begin > before:  # else it is no record
             before = self.begin
             self._take(data[: before + max(self.part, LONGEST)], HOLD_NS)
 
@@ -99,23 +108,48 @@ class Growing:
         tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
-        kind = tx["kind"][row] if tx.size else row
-        delivered = (kind > Kind.ACK) & (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
         here = known & (np.arange(rx.size) >= self.rx.size)
         self.same_slot += same_slot(tx, rx[here], row[here], self.slot_ns)
-        kept = (delivered | ~known)[self.rx.size :]
-        own = ~is_response(new.tx["kind"])
-        sent, sent_at = picked(new.tx, own), new.tx_at[own]
-        ended = picked(new.end, np.isin(new.end["reason"], GIVEN_UP))
-        self.parts.append(
-            replace(new, tx=sent, tx_at=sent_at, rx=picked(new.rx, kept), rx_at=new.rx_at[kept], end=ended)
-        )
-        self.packets.append(Packets.of(data, sent, sent_at + TX.itemsize, self.ips))  # while they are in the cache
+        check_order(tx, tx_at)
+        lost = ~known[self.rx.size :]
+        self.parts.append(replace(self.nothing, rx=picked(new.rx, lost), rx_at=new.rx_at[lost], mark=new.mark,
+                                  last_at=new.last_at, end_at=new.end_at))  # fmt: skip
         until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
         part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
+        self._tell(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
         self.written_ns = until_ns
         since = until_ns - HOLD_NS
         first = int(np.searchsorted(tx["start_ns"], since))
         self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], end[end["time_ns"] >= since]
         self.rx = rx[row >= first]
+
+    def _tell(self, part: Trace, settled: Array, end: Array) -> None:
+        """Tell all that counts of transmissions whose arrivals are there, and of these ends."""
+        tx, rx = part.tx, part.rx
+        own = settled & ~is_response(tx["kind"])
+        self.hidden = self.hidden or bool((tx["kind"] == Kind.ENCRYPTED).any())
+        sent = picked(tx, own)
+        packets = Packets.of(part.data, sent, part.frame[own], self.ips)  # while they are in the cache
+        delivered = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
+        if tx.size:
+            delivered &= (own & (tx["kind"] > Kind.ACK))[part.rx_tx]
+        self.flights.add(sent, picked(rx, delivered), picked(end, np.isin(end["reason"], GIVEN_UP)), packets)
+        if self.routed:
+            self.legs.append(Legs.of_trace(part, self.stations, settled))
+            self.control.append(Control.of_trace(part, settled))
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Of a trace that is whole: the SHA-256 of its packets and of what stations received (None: left out); segments in
+    flight, but for those that are encrypted, and whether there are such; what its routing did, if that was asked for;
+    and collisions in one slot."""
+
+    air_sha256: str
+    views_sha256: str | None
+    flight: Flight
+    hidden: bool
+    legs: Legs | None
+    control: Control | None
+    same_slot: int

@@ -6,6 +6,7 @@ times are to be seen; `of_trace` takes the air's own records, which number every
 several times faster, because nothing is left to derive; tests hold the two to the same series.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -81,18 +82,22 @@ def of_observation(seen: Observation) -> Hops:
     )
 
 
-def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packets | None = None) -> Hops:
+def of_trace(
+    trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packets | None = None,
+    before: Counter[int] | None = None,
+) -> Hops:  # fmt: skip
     """From the air's own records; `stations` are the plan's, in their order, `packets` what is sent (None: not known
-    yet)."""
+    yet), `before` what was `followed` in what came before."""
     tx, rx = trace.tx, trace.rx
     time, end = tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
-    served = _numbered(trace)
+    served = numbered(trace)
     first, seen = served.first, served.data >= 0
     if packets is None:
         packets = Packets.of(trace.data, tx, trace.frame, ips_of(stations))
     sent = packets.pick(served.data) if tx.size else packets
     kind = sent.kind.astype(np.int64)
-    kind[~seen] = _kinds_asked_for(trace, served, kind, packets.duration)
+    times = followed(trace, served, kind, packets.duration) + (before or Counter())
+    kind[~seen] = exchanges.kinds_asked_for(times, asked_for(trace, served.first[~seen], packets.duration))
     well = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
     to = trace.rx_tx[well]
     receiver = tx["receiver"][served.data].astype(np.int64) if tx.size else served.data
@@ -115,7 +120,7 @@ def of_trace(trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packe
 
 
 @dataclass(frozen=True)
-class _Numbered:
+class Numbered:
     """The frames that a trace numbers, by station and in the order in which it served them, as rows of `Trace.tx`.
 
     `first` and `last` are their attempts; `data` the last that was no RTS, or -1. `of_tx` has for each transmission its
@@ -128,7 +133,7 @@ class _Numbered:
     of_tx: Array
 
 
-def _numbered(trace: Trace) -> _Numbered:
+def numbered(trace: Trace) -> Numbered:
     """The frames of a trace: all attempts of a station at one bear the same number."""
     tx = trace.tx
     attempt = np.flatnonzero(~is_response(tx["kind"]))
@@ -140,23 +145,23 @@ def _numbered(trace: Trace) -> _Numbered:
     of_tx[attempt] = frame
     own = tx["kind"][attempt] != Kind.RTS
     data[frame[own]] = attempt[own]  # the last of each
-    return _Numbered(first, attempt[ends(number)], data, of_tx)
+    return Numbered(first, attempt[ends(number)], data, of_tx)
 
 
-def _kinds_asked_for(trace: Trace, served: _Numbered, kind: Array, duration: Array) -> Array:
-    """The Kind of each frame of which only RTSs were sent."""
-
-    def asked(rts: Array) -> Array:
-        return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration[rts])
-
-    rts = np.flatnonzero(trace.tx["kind"] == Kind.RTS)
-    followed = rts[served.data[served.of_tx[rts]] >= 0]
-    return exchanges.kinds_asked_for(
-        asked(followed), kind[served.of_tx[followed]], asked(served.first[served.data < 0])
-    )
+def asked_for(trace: Trace, rts: Array, duration: Array) -> Array:
+    """What some RTSs, by their rows, say of the frames that they ask for."""
+    return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration[rts])
 
 
-def _lost(trace: Trace, served: _Numbered) -> Array:
+def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which: Array | bool = True) -> Counter[int]:
+    """How often a frame of which kind followed which RTS, of `which` transmissions; `kind` is that of each served
+    frame."""
+    rts = np.flatnonzero((trace.tx["kind"] == Kind.RTS) & which)
+    rts = rts[served.data[served.of_tx[rts]] >= 0]
+    return exchanges.followed(asked_for(trace, rts, duration), kind[served.of_tx[rts]])
+
+
+def _lost(trace: Trace, served: Numbered) -> Array:
     """Which frames their stations gave up."""
     ids, sent = trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)], trace.tx["id"]
     lost = np.zeros(served.first.size, bool)

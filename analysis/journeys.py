@@ -24,9 +24,25 @@ from analysis.packets import SEGMENTS
 from analysis.trace import Array, Kind
 
 
-def in_flight(hops: Hops) -> Flight:
+@dataclass(frozen=True)
+class Before:
+    """What is known of the frames that came before: each segment's `journeys`, columns as these have them, and when
+    each station was last handed a frame."""
+
+    journeys: tuple[Array, Array, Array]
+    latest: Array
+
+    @classmethod
+    def nothing(cls, stations: int) -> "Before":
+        none = np.zeros(0, np.int64)
+        return cls((none, none, none), np.zeros(stations, np.int64))
+
+
+def in_flight(hops: Hops, before: Before | None = None) -> Flight:
     """The segments in flight over time. Cost: a few passes over the frames that stations served."""
-    enter, leave, kind = journeys(hops)
+    before = before or Before.nothing(hops.stations)
+    columns = zip(before.journeys, journeys(hops, before.latest), strict=True)
+    enter, leave, kind = (np.concatenate(parts) for parts in columns)
 
     def series(which: Array) -> Series:
         return Series.of(enter[which], leave[which], hops.start_ns, hops.stop_ns)
@@ -34,8 +50,31 @@ def in_flight(hops: Hops) -> Flight:
     return Flight(series(kind == Kind.TCP_DATA), series(kind == Kind.TCP_ACK), series(np.ones(kind.size, bool)))
 
 
-def journeys(hops: Hops) -> tuple[Array, Array, Array]:
-    """When each segment came and left (ns; NEVER: still there at the stop), and its Kind."""
+def over(hops: Hops, until_ns: int, before: Before) -> tuple[Array, Before]:
+    """Which frames tell no more of a segment in flight than is known then: those of packets whose journeys all ended in
+    plain sight, and that nobody has sent since, and those of no segment."""
+    legs = _legs(hops)
+    delivered, returned, given_up = _delivered(hops, legs), _returned(hops, legs), _given_up(hops, legs)
+    under_way = (delivered == NEVER) & (returned == NEVER)
+    leave = np.where(~under_way, np.where(delivered < NEVER, delivered, returned), given_up)
+    known = leave < NEVER
+    known[[journey for came in _stranded(hops, legs, under_way).values() for _, journey in came]] = False
+    packet = np.cumsum(begins(hops.packet[legs.frame])) - 1
+    done = np.ones(packet.max(initial=-1) + 1, bool)
+    np.logical_and.at(done, packet, known[legs.journey] & (hops.ended[legs.frame] < until_ns))
+    journey, frames = np.zeros(legs.first.size, bool), np.zeros(hops.station.size, bool)
+    journey[legs.journey], frames[legs.frame] = done[packet], done[packet]
+    frames |= hops.shown & ~np.isin(hops.kind, SEGMENTS) & (hops.ended < until_ns)
+    new = hops.queued[legs.first[journey]], leave[journey], hops.kind[legs.first[journey]]
+    latest = before.latest.copy()
+    np.maximum.at(latest, hops.station[frames], hops.queued[frames])
+    a, b, c = (np.concatenate(parts) for parts in zip(before.journeys, new, strict=True))
+    return frames, Before((a, b, c), latest)
+
+
+def journeys(hops: Hops, latest: Array | None = None) -> tuple[Array, Array, Array]:
+    """When each segment came and left (ns; NEVER: still there at the stop), and its Kind. `latest`: when each station
+    was last handed a frame before these."""
     legs = _legs(hops)
     delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
     returned = _returned(hops, legs)
@@ -45,7 +84,7 @@ def journeys(hops: Hops) -> tuple[Array, Array, Array]:
     gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
     known = (journey >= 0) & (gone < NEVER)
     dropped[journey[known]] = gone[known]
-    for overtaken, came in _overtaken(hops, stranded):
+    for overtaken, came in _overtaken(hops, stranded, latest):
         dropped[overtaken] = came
 
     unseen = journey < 0  # each is a journey of its own
@@ -142,9 +181,9 @@ def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded
     return asked, np.array(journey, np.int64), left
 
 
-def _overtaken(hops: Hops, stranded: _Stranded) -> Iterator[tuple[int, int]]:
+def _overtaken(hops: Hops, stranded: _Stranded, before: Array | None) -> Iterator[tuple[int, int]]:
     """The stranded segments whose station was later handed others to send, as journey and when it came there: a queue
     keeps order, so it was full."""
-    latest = np.zeros(hops.stations, np.int64)
+    latest = np.zeros(hops.stations, np.int64) if before is None else before.copy()
     np.maximum.at(latest, hops.station, hops.queued)
     return ((journey, time) for (at, _), came in stranded.items() for time, journey in came if time < latest[at])

@@ -7,7 +7,7 @@ and so on, back to the source. So it does not matter how stations know the way, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from analysis.aired import Aired
 from analysis.columns import begins
-from analysis.dissect import Frames, Tcp, classify
+from analysis.dissect import Frames, classify
 from analysis.medium import ips_of, radios
 from analysis.packets import identify
 from analysis.trace import NOBODY, Array, Kind, Outcome, Trace
@@ -27,40 +27,54 @@ COLUMNS = 1200  # of pixels, of a figure
 
 @dataclass(frozen=True)
 class Legs:
-    """TCP DATA frames that their receivers got, in order of time: from which station to which, when they were over
-    (ns), their bytes, and `tcp`, a row for each. `ips` are the stations' addresses."""
+    """TCP DATA frames that their receivers got, in order of time: columns. From which station to which, when they were
+    over (ns); which packet they carried, and the station that this is for (-1: none), as `analysis.packets` has both;
+    and its IPv4 addresses and port."""
 
     sender: Array
     receiver: Array
     end_ns: Array
-    frames: Frames
-    tcp: Tcp
-    ips: Sequence[str]
+    packet: Array
+    home: Array
+    source: Array
+    destination: Array
+    port: Array
 
     @classmethod
-    def of_trace(cls, trace: Trace, stations: Sequence[Mapping[str, Any]]) -> "Legs":
-        """From the air's own records; `stations` are the plan's, in their order."""
+    def of_trace(cls, trace: Trace, stations: Sequence[Mapping[str, Any]], which: Array | bool = True) -> "Legs":
+        """From the air's own records, of `which` transmissions; `stations` are the plan's, in their order."""
         tx, rx = trace.tx, trace.rx
         got = np.zeros(tx.size, bool)
         got[trace.rx_tx[(rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)]] = True
-        row = np.flatnonzero(got & (tx["kind"] == Kind.TCP_DATA) & (tx["receiver"] != NOBODY))
+        row = np.flatnonzero(got & which & (tx["kind"] == Kind.TCP_DATA) & (tx["receiver"] != NOBODY))
         frames = Frames(trace.data, trace.frame[row], tx["caplen"][row].astype(np.int64))
         end = tx["start_ns"][row] + tx["duration_ns"][row]
         sender, receiver = (tx[name][row].astype(np.int64) for name in ("station", "receiver"))
-        return cls._of(sender, receiver, end, frames, ips_of(stations))
+        return cls.of(sender, receiver, end, frames, ips_of(stations))
 
     @classmethod
     def of_air(cls, air: Aired, stop_ns: int) -> "Legs":
         """From what was on the air, until the stop."""
         got = (air.outcome == Outcome.OK) & (air.receiver >= 0) & (air.end_ns < stop_ns)
         row = np.flatnonzero((air.kind == Kind.TCP_DATA) & got)
-        return cls._of(air.station[row], air.receiver[row], air.end_ns[row], air.frames.pick(row), air.ips)
+        return cls.of(air.station[row], air.receiver[row], air.end_ns[row], air.frames.pick(row), air.ips)
 
     @classmethod
-    def _of(cls, sender: Array, receiver: Array, end: Array, frames: Frames, ips: Sequence[str]) -> "Legs":
+    def of(cls, sender: Array, receiver: Array, end: Array, frames: Frames, ips: Sequence[str]) -> "Legs":
+        """Of frames from and to these stations, which have these addresses."""
         row = classify(frames)[1].row  # all, unless a frame was cut too short to be known again
         frames = frames.pick(row)
-        return cls(sender[row], receiver[row], end[row], frames, classify(frames)[1], ips)
+        tcp = classify(frames)[1]
+        packet, home = identify(frames, tcp, ips, np.arange(row.size)) if row.size else (row.astype(np.uint64), row)
+        source, destination = (frames.field(tcp.network + at, 4).astype(np.uint32) for at in (12, 16))
+        port = frames.field(tcp.transport + 2, 2).astype(np.uint16)
+        sender, receiver, home = (column.astype(np.int16) for column in (sender[row], receiver[row], home))
+        return cls(sender, receiver, end[row], packet, home, source, destination, port)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Legs"]) -> "Legs":
+        """Those of parts, one after the other."""
+        return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -87,18 +101,15 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
     """The paths of each flow of a plan, by its name."""
     if not legs.end_ns.size:
         return {flow["name"]: _nothing() for flow in plan["applications"]}
-    row, tcp = np.arange(legs.end_ns.size), legs.tcp
-    packet, home = identify(legs.frames, tcp, legs.ips, row)
-    order = np.lexsort((legs.end_ns, packet))
-    new = begins(packet[order])
+    order = np.lexsort((legs.end_ns, legs.packet))
+    new = begins(legs.packet[order])
     sender, receiver, end = (column[order] for column in (legs.sender, legs.receiver, legs.end_ns))
     before = _before(sender, receiver, new)
-    there = np.flatnonzero(receiver == home[order])
+    there = np.flatnonzero(receiver == legs.home[order])
     there = there[begins(np.cumsum(new)[there])]  # the first time
     there = there[np.argsort(end[there], kind="stable")]
     stations, hops = _walk_back(there, before, sender, receiver)
-    ends = [legs.frames.field(tcp.network + offset, 4)[order][there] for offset in (12, 16)]
-    port = legs.frames.field(tcp.transport + 2, 2)[order][there]
+    *ends, port = (column[order][there] for column in (legs.source, legs.destination, legs.port))
     ip = addresses(plan)
     found = {}
     for flow in plan["applications"]:

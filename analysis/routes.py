@@ -157,7 +157,7 @@ def read(path: Path, lane: Mapping[str, Any]) -> Array:
         return parse(compressed.read(compressed.kept(path)))
 
 
-def parse(data: bytes) -> Array:
+def parse(data: bytes | bytearray) -> Array:
     """The same of the bytes `data`."""
     whole = len(data) // RECORD.itemsize * RECORD.itemsize
     records = np.frombuffer(data[:whole], RECORD)

@@ -148,7 +148,7 @@ def read(path: Path) -> dict[Ends, Array]:
         return parse(compressed.read(compressed.kept(path)))
 
 
-def parse(data: bytes) -> dict[Ends, Array]:
+def parse(data: bytes | bytearray) -> dict[Ends, Array]:
     """The same of the bytes `data`."""
     whole = len(data) // RECORD.itemsize * RECORD.itemsize
     records = np.frombuffer(data[:whole], RECORD)

@@ -192,7 +192,7 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
 
     _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
     tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
-    _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
+    check_order(tx, tx_at)
     if mark.size == 0 or mark["what"][0] != 0:
         raise TraceError("trace is corrupt: at byte 0: no start mark")
     last_is_mark = any(part.last_at == data.size - MARK.itemsize and part.mark.size for part in parts)
@@ -205,6 +205,11 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
     else:
         _fail(rx_at, ~known, "an arrival of a transmission that is not in the trace")
     return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
+
+
+def check_order(tx: Array, tx_at: Array) -> None:
+    """Raises TraceError unless these, which are at these bytes, are numbered in their order."""
+    _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
 
 
 def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:

@@ -2,8 +2,9 @@
 """`./dcflab bench scale`: how what a run takes grows with its network: square meshes of 25 to 961 stations.
 
 Each has a flow along every other row, ten at most, for ten seconds, with its trace and without figures. What is timed
-is what a user waits for; the memory is that of the largest process, which is the lane's kernel. The exponent is that of
-N in the wall time, between one size and the one before. ns-3 plays the same networks, without a trace.
+is what a user waits for; the memory is that of the largest process, which is the lane's kernel; the folder is what is
+left. The exponent is that of N in the wall time, between one size and the one before. ns-3 plays the same networks,
+without a trace.
 """
 
 from __future__ import annotations
@@ -45,11 +46,12 @@ def took(*command: object) -> Took:
     return Took(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def here(side: int) -> Took:
-    """A mesh of this side, as users have it, whose folder is gone afterwards."""
+def here(side: int) -> tuple[Took, float]:
+    """A mesh of this side, as users have it, and the MB of its folder, which is gone afterwards."""
     with scratch("bench") as out:
         words = ("--size", f"{side}x{side}", "--flows", flows(side), "--seconds", SECONDS, "--no-figures")
-        return took(HERE.parent / "dcflab", "run", "mesh", *words, "--out", out)
+        of = took(HERE.parent / "dcflab", "run", "mesh", *words, "--out", out)
+        return of, sum(file.stat().st_size for file in Path(out).rglob("*") if file.is_file()) / 1e6
 
 
 def there(peer: Path, side: int) -> Took:
@@ -68,7 +70,8 @@ def measure(repeats: int) -> list[dict[str, float]]:
         peer = build_peer(Path(folder), "mesh")
         for side in SIDES:
             ours, theirs = zip(*((here(side), there(peer, side)) for _ in range(repeats)), strict=True)
-            row = {"stations": side * side, **middle(ours)}
+            used, folders = zip(*ours, strict=True)
+            row = {"stations": side * side, **middle(used), "folder_mb": folders[0]}
             row |= {f"ns3_{name}": value for name, value in middle(theirs).items()}
             if rows:
                 more = row["stations"] / rows[-1]["stations"]
@@ -90,13 +93,13 @@ def main(as_json: bool, repeats: int) -> int:
         print(json.dumps(rows, indent=1))
         return 0
     title = f"Meshes, {SECONDS} s of air; median of {repeats}"
-    columns = ("stations", "wall s", "CPU s", "memory, MB", "exponent", "ns-3: wall s", "CPU s", "memory, MB")
-    table = Table(*columns, title=title, title_justify="left")
+    ours = ("stations", "wall s", "CPU s", "memory, MB", "folder, MB", "exponent")
+    table = Table(*ours, "ns-3: wall s", "CPU s", "memory, MB", title=title, title_justify="left")
     for row in rows:
         exponent = f"{row['exponent']:.2f}" if "exponent" in row else ""
         table.add_row(f"{row['stations']:.0f}", f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}",
-                      f"{row['memory_mb']:.0f}", exponent, f"{row['ns3_wall_s']:.2f}", f"{row['ns3_cpu_s']:.2f}",
-                      f"{row['ns3_memory_mb']:.0f}")  # fmt: skip
+                      f"{row['memory_mb']:.0f}", f"{row['folder_mb']:.1f}", exponent, f"{row['ns3_wall_s']:.2f}",
+                      f"{row['ns3_cpu_s']:.2f}", f"{row['ns3_memory_mb']:.0f}")  # fmt: skip
     Console().print(table)
     return 0
 

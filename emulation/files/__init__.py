@@ -70,13 +70,13 @@ def made(path: Path) -> BinaryIO:
     return open(os.open(path, MAKE, 0o666), "wb", buffering=0)
 
 
-def write(path: Path, content: str | bytes) -> None:
+def write(path: Path, content: str | bytes | bytearray) -> None:
     """Leave this in a new file. Raises OSError."""
     with made(path) as file:
         put(file, path, content.encode() if isinstance(content, str) else content)
 
 
-def put(file: BinaryIO, path: Path, content: bytes | memoryview) -> None:
+def put(file: BinaryIO, path: Path, content: bytes | bytearray | memoryview) -> None:
     """Append all of this to a file without a buffer, which takes what there is room for. Raises OSError, with the
     path."""
     with naming(path):

@@ -70,21 +70,20 @@ def pieces(file: BinaryIO | io.RawIOBase, name: Path) -> Iterator[bytes]:
         held = unpacker.unconsumed_tail or (b"" if unpacker.eof else file.read(PIECE) or b"")
 
 
-def read(path: Path, begins: bytes = b"", kind: str = "") -> bytes:
+def read(path: Path, begins: bytes = b"", kind: str = "") -> bytearray:
     """All that is in a file, unpacked. Raises Damaged, also if that is more than any run leaves, and at once if it does
     not begin as one of its `kind` does; OSError."""
     with files.opened(path) as file:
         most = max(MOST_TIMES * file.seek(0, io.SEEK_END), LEAST)
         file.seek(0)
-        found, size = [], 0
+        found = bytearray()
         for piece in filter(None, pieces(file, path)):
-            if not size and not piece.startswith(begins):
+            if not found and not piece.startswith(begins):
                 raise Damaged(f"{path}: not a {kind}, or cut short")
-            size += len(piece)
-            if size > most:
+            found += piece
+            if len(found) > most:
                 raise Damaged(f"{path}: it unpacks to more than {most >> 20} MB, which no run leaves")
-            found.append(piece)
-    return b"".join(found)
+    return found
 
 
 def kept(path: Path) -> Path:

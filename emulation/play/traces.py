@@ -114,20 +114,13 @@ class Keeper:
         """The trace is whole; None if there is none."""
         if not self.plan["air"]["trace"]:
             return None
-        from analysis import hops, journeys, paths
-        from analysis.control import Control
-        from analysis.medium import radios
-        from analysis.trace import Kind
+        from analysis import paths
 
-        trace, packets, (air, views) = self._growing().finish()
+        found = self._growing().finish()
         (self.where / RAW).unlink()
-        stations, seen = radios(self.plan), NOTHING
-        if any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES)):
-            took = paths.paths(paths.Legs.of_trace(trace, stations), self.plan)
-            seen = Seen(took, Control.of_trace(trace))
-        hidden = bool((trace.tx["kind"] == Kind.ENCRYPTED).any())
-        found = None if hidden else journeys.in_flight(hops.of_trace(trace, stations, packets))
-        return Kept(air, views, found, seen, self._growing().same_slot)
+        seen = Seen(paths.paths(found.legs, self.plan), found.control) if found.legs else NOTHING
+        flight = None if found.hidden else found.flight
+        return Kept(found.air_sha256, found.views_sha256, flight, seen, found.same_slot)
 
     def _growing(self) -> Growing:
         if not self.growing:
@@ -135,7 +128,10 @@ class Keeper:
             from analysis.medium import radios
 
             slot_ns = self.plan["air"]["slot_ns"]
-            growing = Growing(self.where / RAW, radios(self.plan), self.where, self.most_views, slot_ns=slot_ns)
+            routed = any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES))
+            growing = Growing(
+                self.where / RAW, radios(self.plan), self.where, self.most_views, slot_ns=slot_ns, routed=routed
+            )
             self.growing = self.cleanup.enter_context(growing)
         return self.growing
 

@@ -8,7 +8,7 @@ import pytest
 from sample import Sample, make_sample
 from tiny_air import busy_string
 
-from analysis.flight import Flight, Series
+from analysis.flight import BINS, Flight, Series
 from analysis.hops import NEVER, Hops, of_observation, of_trace
 from analysis.journeys import in_flight, journeys
 from analysis.medium import Medium, radios
@@ -112,3 +112,17 @@ def test_no_traffic(tmp_path: Path) -> None:
     flight: Flight = in_flight(look(make_sample(air, 1, tmp_path)))
     assert flight.means().total == 0
     assert flight.total.average(np.array([0.5]), 1.0).tolist() == [0]
+
+
+def test_of_very_many_the_times_are_rounded() -> None:
+    """The mean is the same to five digits, and so is the count nearly everywhere."""
+    rng = np.random.default_rng(1)
+    enter = np.sort(rng.integers(0, 1000 * S, 2 * BINS))
+    leave = enter + rng.integers(S // 100, S, enter.size)
+    rounded = Series.of(enter, leave, 0, 1000 * S)
+    held = (np.minimum(leave, 1000 * S) - enter).sum() / (1000 * S)
+    assert rounded.time_s.size == BINS + 1 and rounded.mean == pytest.approx(held, rel=1e-5)
+    at = rng.uniform(1, 999, 50)
+    true = [np.count_nonzero((enter <= t * S) & (leave > t * S)) for t in at.tolist()]
+    found = rounded.count[np.searchsorted(rounded.time_s, at, "right") - 1]
+    assert np.abs(found - true).max() <= 4

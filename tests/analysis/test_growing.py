@@ -2,18 +2,20 @@
 """A trace that is turned into packets while it grows: the same bytes as at once, whatever the parts."""
 
 import math
+from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sample import Sample
 
 from analysis import growing
+from analysis.control import Control
 from analysis.growing import Growing
 from analysis.hops import of_trace
 from analysis.journeys import in_flight
 from analysis.medium import radios
-from analysis.trace import GIVEN_UP, TraceError, is_response
+from analysis.paths import Legs
+from analysis.trace import TraceError
 
 
 def grow(
@@ -21,22 +23,24 @@ def grow(
 ) -> tuple[str, str | None]:  # fmt: skip
     """Write the sample's trace bit by bit, up to so many bytes, and let it be read along."""
     raw = sample.trace.data.tobytes()[:size]
-    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1) as growing:
+    with Growing(folder / "air.trace", radios(sample.air.plan()), folder, most, part=1, routed=True) as growing:
         growing.more()  # there is no file yet
         for at in range(0, len(raw), part):
             with (folder / "air.trace").open("ab") as file:
                 file.write(raw[at : at + part])
             growing.more()
-        trace, packets, sha256 = growing.finish()
-    own = ~is_response(sample.trace.tx["kind"])
-    assert trace.tx.tobytes() == sample.trace.tx[own].tobytes() and 0 < own.sum() < own.size
-    assert trace.frame.tolist() == sample.trace.frame[own].tolist()
-    given_up = np.isin(sample.trace.end["reason"], GIVEN_UP)
-    assert trace.end.tobytes() == sample.trace.end[given_up].tobytes() and given_up.any()
+        grown = growing.finish()
     stations = radios(sample.air.plan())
-    assert in_flight(of_trace(trace, stations, packets)).means() == in_flight(of_trace(sample.trace, stations)).means()
-    assert trace.rx.size < sample.trace.rx.size / 4
-    return sha256
+    assert grown.flight.means() == in_flight(of_trace(sample.trace, stations)).means()
+    assert grown.legs and grown.control
+    legs, control = Legs.of_trace(sample.trace, stations), Control.of_trace(sample.trace)
+    for each in fields(Legs):
+        assert getattr(grown.legs, each.name).tolist() == getattr(legs, each.name).tolist() != []
+    assert grown.control.octets == control.octets
+    assert {name: times.tolist() for name, times in grown.control.time_ns.items()} == {
+        name: times.tolist() for name, times in control.time_ns.items()
+    }
+    return grown.air_sha256, grown.views_sha256
 
 
 @pytest.mark.parametrize("part", [1001, 10_000, 1 << 30])
@@ -58,9 +62,10 @@ def test_what_stations_received_is_left_out_if_it_is_much(sample: Sample, tmp_pa
 
 
 def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Held back for less than the longest frame takes, remarks come too early."""
+    """Held back for less than the longest frame takes, arrivals come too late."""
     monkeypatch.setattr(growing, "HOLD_NS", 3_000_000)
-    assert grow(tmp_path, sample, 1001) != sample.sha256
+    with pytest.raises(TraceError, match="an arrival of a transmission that is not in the trace"):
+        grow(tmp_path, sample, 1001)
 
 
 def test_what_is_not_finished_is_gone(sample: Sample, tmp_path: Path) -> None:

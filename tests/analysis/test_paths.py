@@ -10,7 +10,7 @@ from tiny_air import ip, ipv4, mac, tcp
 
 from analysis import aired
 from analysis.aired import NONE
-from analysis.dissect import Frames, classify
+from analysis.dissect import Frames
 from analysis.medium import radios
 from analysis.paths import Legs, Paths, addresses, paths
 from analysis.trace import NOBODY, Kind, Outcome
@@ -60,7 +60,7 @@ def legs(*rows: tuple[int, int, int, int]) -> Legs:
     at = np.cumsum([0, *map(len, bodies)])[:-1]
     frames = Frames(np.frombuffer(b"".join(bodies), np.uint8), at, np.array([len(body) for body in bodies]))
     columns: Any = (np.array(column) for column in list(zip(*rows, strict=True))[:3])
-    return Legs(*columns, frames, classify(frames)[1], [f"10.0.0.{n}" for n in range(1, 6)])
+    return Legs.of(*columns, frames, [f"10.0.0.{n}" for n in range(1, 6)])
 
 
 def found(*rows: tuple[int, int, int, int]) -> Paths:

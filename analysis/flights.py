@@ -33,7 +33,8 @@ class Flights:
         self.before, self.followed = Before.nothing(len(stations)), Counter[int]()
 
     def add(self, tx: Array, rx: Array, end: Array, packets: Packets) -> None:
-        """What came next: transmissions, what they carry, all arrivals of these, and ends."""
+        """What came next: transmissions, what they carry, all arrivals of these, and ends, which may come before the
+        transmissions that they end."""
         self.tx.append(tx)
         self.rx.append(rx)
         self.end.append(end)
@@ -65,5 +66,6 @@ class Flights:
         left, here = np.flatnonzero(~gone), ~gone[trace.rx_tx]
         self.tx, self.rx, self.packets = [picked(trace.tx, left)], [picked(trace.rx, here)], [packets.pick(left)]
         row, known = rows_of(trace.tx, trace.end)
-        self.end = [picked(trace.end, known & ~gone[row] if gone.size else known)]
+        early = trace.end["id"] > trace.tx["id"][-1]  # of transmissions that are still to come
+        self.end = [picked(trace.end, early | known & ~gone[row])]
         self.held = self.kept = left.size

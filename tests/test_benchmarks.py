@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import aodv, manet, wlan
-from benchmarks.compare import build_core, build_peer, events_per_s, output
+from benchmarks.compare import build_core, build_peer, build_without, events_per_s, output, preload
 from benchmarks.manet import Light, light_in_ns2
 from benchmarks.mutants import HERE, MISTAKES, mutants
 from emulation.plan import plan
@@ -52,11 +52,11 @@ def test_ns2_can_be_played_without_what_is_held_to_be_the_cause(tmp_path: Path) 
         f"$node_({n}) set {axis}_ {at}\n" for n in range(10) for axis, at in (("X", 200 * n + 1), ("Y", 1), ("Z", 0))
     ]
     movement.write_text("".join(row) + '$ns_ at 21.0 "$node_(9) setdest 3900 1 10000"\n')
-    library = aodv.build_without(tmp_path)
+    library = build_without(tmp_path)
     arrived, requests = [], []
     for without in aodv.NS2.values():
-        before = aodv.preload(library, without)
-        output(*before, "ns", aodv.HERE / "peers/mobile.tcl", movement, 10, 4000, 10, "AODV", 30, 1, "cbr", trace)
+        before = preload(library, without)
+        output(*before, "ns", HERE / "peers/mobile.tcl", movement, 10, 4000, 10, "AODV", 30, 1, "cbr", trace)
         lines = [line.split() for line in trace.read_text().splitlines()]
         arrived.append(next(float(line[1]) for line in lines if line[0] == "r" and line[3] == "AGT"))
         requests.append(

@@ -41,6 +41,7 @@ def interrupt(number: int, frame: FrameType | None = None) -> None:
     if _loads(frame) and not _late:  # at the second time whatever comes of it: it may load for ever
         _later(error)
     else:
+        _late.clear()  # this one stands for both
         raise error
 
 

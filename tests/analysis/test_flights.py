@@ -17,8 +17,9 @@ from analysis.packets import Packets
 from analysis.trace import GIVEN_UP, Kind, Outcome
 
 
-def in_parts(sample: Sample, size: int, most: int, quiet_ns: int) -> tuple[Flight, Flights, int]:
-    """That of a sample's trace, told in parts of so many transmissions; and how many were held at most."""
+def in_parts(sample: Sample, size: int, most: int, quiet_ns: int, early: int = 0) -> tuple[Flight, Flights, int]:
+    """That of a sample's trace, told in parts of so many transmissions, and their ends `early` transmissions before;
+    and how many were held at most."""
     t, stations = sample.trace, radios(sample.air.plan())
     flights, held = Flights(stations, most, quiet_ns), 0
     own = (t.tx["kind"] != Kind.CTS) & (t.tx["kind"] != Kind.ACK)
@@ -29,19 +30,21 @@ def in_parts(sample: Sample, size: int, most: int, quiet_ns: int) -> tuple[Fligh
         rows[first : first + size] = True
         ids, mine = t.tx["id"][rows], rows & own
         packets = Packets.of(t.data, t.tx[mine], t.frame[mine], [station["ip"].split("/")[0] for station in stations])
-        end = t.end[ended & (t.end["id"] >= ids.min()) & (t.end["id"] <= ids.max())]
+        since = ids.min() + early if first else 0
+        end = t.end[ended & (t.end["id"] >= since) & (t.end["id"] <= ids.max() + early)]
         flights.add(t.tx[mine], t.rx[delivered & (rows & own)[t.rx_tx]], end, packets)
         held = max(held, flights.held)
     return flights.finish(t.start_ns, t.stop_ns), flights, held
 
 
+@pytest.mark.parametrize("early", [0, 150])
 @pytest.mark.parametrize("rts_above", [0, 4000])
-def test_the_same_in_parts(tmp_path: Path, rts_above: int) -> None:
+def test_the_same_in_parts(tmp_path: Path, rts_above: int, early: int) -> None:
     """To the nanosecond, with and without RTS; and nine of ten transmissions are forgotten meanwhile."""
     sample = make_sample(busy_string(12, 3, rts_above=rts_above), 12, tmp_path)
     whole = in_flight(of_trace(sample.trace, radios(sample.air.plan())))
     for size in (97, 1000):
-        found, flights, held = in_parts(sample, size, 50, 1_000_000_000)
+        found, flights, held = in_parts(sample, size, 50, 1_000_000_000, early)
         for name in ("data", "ack", "total"):
             ours, all_ = getattr(found, name), getattr(whole, name)
             assert ours.mean == pytest.approx(all_.mean, rel=1e-12)

@@ -13,8 +13,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.export import Tables
-    from analysis.export import tables as load
+    from emulation.features.export import Tables
+    from emulation.features.export import tables as load
 
 __all__ = ["Tables", "load"]
 HOME = os.path.join(os.path.dirname(os.path.abspath(__file__)), "home")
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
     """What `__all__` names."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from analysis import export
+    from emulation.features import export
 
     return export.Tables if name == "Tables" else export.tables
 

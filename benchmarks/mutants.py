@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emulation.check import Finding, Name, Report, Stage, build, compare, exercise, subject
+from emulation.features.check import Finding, Name, Report, Stage, build, compare, exercise, subject
 from emulation.lanes import LaneError, Reason
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, kernel, prepare

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.check import build, exercise
+from emulation.features.check import build, exercise
 from emulation.setup import prepare
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -322,7 +322,7 @@ def test_a_new_module_passes_its_check(here: Path) -> None:
 @pytest.mark.usefixtures("debug_kernel")
 def test_what_a_check_finds_comes_again(here: Path) -> None:
     """By the command that it tells, also in the file for a CI."""
-    broken = str(ROOT / "tests/check/broken/use_after_free")
+    broken = str(ROOT / "tests/features/check/broken/use_after_free")
     options = "--seeds", "2,3", "--json", "--out", "run", "--junit", "report.xml"
     done = dcflab(here, "module", "check", broken, *options, limit_s=300)
     assert done.returncode == 1

@@ -9,21 +9,17 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
+from browser import CHROMIUM, chromium, visit
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from emulation.cli.main import cli
-
-sys.path.insert(0, str(Path(__file__).parent / "analysis"))
-
-from browser import CHROMIUM, chromium, visit
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = Path("docs/index.md")
@@ -225,7 +221,7 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
 
 def test_what_sphinx_says_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the page and its line; and nothing is left of a site that could not be built."""
-    from emulation.cli import docs as command
+    from emulation.cli.commands import docs as command
 
     (tmp_path / "docs").mkdir()
     shutil.copytree(ROOT / "docs/site", tmp_path / "docs/site")

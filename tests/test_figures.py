@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
 import pytest
+import sample_runs
 from click.testing import CliRunner, Result
 
 from analysis.result import Host
@@ -16,10 +16,6 @@ from analysis.result import Result as Runs
 from emulation.cli.command import pictures
 from emulation.cli.main import cli
 from emulation.files.foreign import Damaged
-
-sys.path.insert(0, str(Path(__file__).parent / "analysis"))
-
-import sample_runs
 
 
 def folder(where: Path, name: str = "string", **changes: object) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from emulation import features
 from emulation.lanes import CHECKOUT, INSIDE
 from emulation.play.imports import MAKE_RUNS, of_a_run, of_its_result
 
@@ -19,31 +20,22 @@ TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.files", "emulation.setup"},
-    "benchmarks": {"analysis", "emulation.check", "emulation.lanes", "emulation.play", "emulation.plan",
-                   "emulation.setup", "emulation.specification", "topologies"},
+    "benchmarks": {"analysis", "emulation.features.check", "emulation.lanes", "emulation.play",
+                   "emulation.plan", "emulation.setup", "emulation.specification", "topologies"},
     "emulation": {"emulation.cli", "emulation.setup"},
-    "emulation.check": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.plan",
-                        "emulation.play", "emulation.setup", "emulation.specification", "topologies", "traffic"},
-    "emulation.claims": {"analysis", "emulation.lanes", "emulation.play", "experiments"},
-    "emulation.cli": {"analysis", "emulation.check", "emulation.claims", "emulation.files", "emulation.labs",
-                      "emulation.lanes",
-                      "emulation.live", "emulation.mediumd", "emulation.mininet", "emulation.plan", "emulation.play",
-                      "emulation.setup", "emulation.specification", "experiments", "labs", "topologies", "traffic"},
+    "emulation.cli": {"analysis", "emulation.features", "emulation.files", "emulation.lanes", "emulation.plan",
+                      "emulation.play", "emulation.setup", "emulation.specification", "experiments", "topologies",
+                      "traffic"},
+    "emulation.features": set(),
     "emulation.files": set(),
-    "emulation.labs": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.play",
-                       "emulation.specification", "labs"},
     "emulation.lane": {"traffic"},
     "emulation.lanes": {"emulation.files", "emulation.lane", "topologies"},
-    "emulation.live": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.net",
-                       "emulation.plan", "emulation.play", "emulation.specification", "topologies", "traffic"},
-    "emulation.mediumd": {"analysis", "emulation.lane", "emulation.plan", "emulation.specification", "topologies",
-                          "traffic"},
-    "emulation.mininet": {"emulation.lane", "emulation.net", "emulation.plan", "emulation.specification", "topologies",
-                          "traffic"},
-    "emulation.net": {"emulation.lane", "emulation.plan", "emulation.specification", "topologies", "traffic"},
-    "emulation.plan": {"emulation.lane", "emulation.specification", "topologies", "traffic"},
-    "emulation.play": {"analysis", "emulation.files", "emulation.lane", "emulation.lanes", "emulation.plan",
-                       "emulation.setup", "emulation.specification", "experiments", "topologies", "traffic"},
+    "emulation.net": {"emulation.features", "emulation.lane", "emulation.plan", "emulation.specification",
+                      "topologies", "traffic"},
+    "emulation.plan": {"emulation.features", "emulation.lane", "emulation.specification", "topologies", "traffic"},
+    "emulation.play": {"analysis", "emulation.features", "emulation.files", "emulation.lane", "emulation.lanes",
+                       "emulation.plan", "emulation.setup", "emulation.specification", "experiments", "topologies",
+                       "traffic"},
     "emulation.setup": {"emulation.lane", "emulation.lanes"},
     "emulation.specification": {"emulation.lane", "topologies", "traffic"},
     "experiments": {"analysis", "topologies"},
@@ -51,6 +43,13 @@ ARROWS = {
     "topologies": set(),
     "traffic": set(),
 }  # fmt: skip
+FEATURES = {f"emulation.features.{name}" for name in features.names()}
+# Which feature may import another one, and what for.
+BETWEEN = {
+    ("claims", "sweeps"): "a claim is tested by runs that may have been played before",
+    ("wmediumd", "prompt"): "`shell` takes a configuration, too",
+    ("mininet", "prompt"): "Mininet's CLI has the prompt's verbs",
+}
 
 
 def modules() -> dict[str, Path]:
@@ -98,8 +97,10 @@ def module_of(imported: str) -> str | None:
 
 
 def package_of(module: str) -> str:
-    """The package that a module counts to: a folder at the top, or of `emulation`."""
+    """The package that a module counts to: a folder at the top, or of `emulation`, or a feature."""
     parts = module.split(".")
+    if parts[:2] == ["emulation", "features"]:
+        return ".".join(parts[:3])
     within = parts[0] == "emulation" and len(parts) > 1 and f"emulation.{parts[1]}" in ARROWS
     return ".".join(parts[: 2 if within else 1])
 
@@ -113,6 +114,9 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
     return sorted(name for name, to in reach.items() if name in to)
 
 
+AROUND = {"emulation", "emulation.features", *FEATURES}  # packages that Python loads with what is in them
+
+
 def inside() -> list[str]:
     """The modules that run inside a lane."""
     return sorted(name for name, file in MODULES.items() if any(folder in file.parents for folder in INSIDE))
@@ -124,7 +128,14 @@ def test_what_runs_inside_a_lane_imports_the_standard_library_and_its_own_side_o
         for imported in imports(name):
             ours = module_of(imported)
             allowed = imported.partition(".")[0] in sys.stdlib_module_names if ours is None else ours in inside()
-            assert allowed or ours == "emulation", f"{name} imports {imported}"
+            assert allowed or ours in AROUND, f"{name} imports {imported}"
+
+
+def test_inside_each_feature_is_by_itself() -> None:
+    for name in inside():
+        if name.startswith("emulation.features."):
+            own = {"emulation.lane", "traffic", "emulation", package_of(name)}
+            assert {package_of(ours) for one in imports(name) if (ours := module_of(one))} <= own, name
 
 
 def closure(roots: Iterable[str]) -> set[str]:
@@ -142,18 +153,23 @@ def test_what_a_run_depends_on_lies_behind_the_wall() -> None:
     """`Run.made_of`, and so which runs are not run again, follows from what is imported: no list is kept."""
     loaded = of_a_run()
     assert closure(loaded) <= {*loaded, "emulation", "emulation.lane", "traffic"} and loaded.keys() <= {*inside()}
-    assert {"emulation.lane.net", "emulation.lane.routing.aodv", "emulation.lane.wmediumd.__main__",
-            "emulation.lane.modprobe", "emulation.lane.hosted", "traffic.applications.web"} <= {*loaded}  # fmt: skip
+    assert {"emulation.lane.net", "emulation.lane.routing.aodv", "emulation.lane.modprobe", "emulation.lane.hosted",
+            "traffic.applications.web"} <= {*loaded}  # fmt: skip
+    assert not [name for name in loaded if name.startswith("emulation.features")]
+
+
+def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
+    for part in features.parts("of_media"):
+        loaded = of_a_run(part.INSIDE)
+        assert {part.INSIDE} < loaded.keys() - of_a_run().keys() and loaded.keys() <= {*inside()}
 
 
 def test_what_no_run_loads_discards_no_result() -> None:
-    """The prompt, whose help is a matter of words; what checks modules; what only shows results."""
-    loaded = of_a_run()
-    assert not [name for name in loaded if name.startswith(("emulation.lane.prompt", "emulation.lane.check"))]
+    """What only shows results."""
     made = of_its_result()
     assert {"analysis.result", "analysis.growing", "analysis.tcp_flows", *MAKE_RUNS} <= made.keys()
     ours = {name for name in closure(made) if name.startswith("analysis.")}
-    assert ours <= made.keys() and not {"analysis.table", "analysis.report", "analysis.film", "analysis.taps"} & ours
+    assert ours <= made.keys() and not {"analysis.table", "analysis.report", "analysis.taps"} & ours
 
 
 def test_a_lanes_programs_load_without_the_environment() -> None:
@@ -163,19 +179,27 @@ def test_a_lanes_programs_load_without_the_environment() -> None:
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", program, str(CHECKOUT), *inside()], check=True)
 
 
-@pytest.mark.parametrize("package", ARROWS)
+@pytest.mark.parametrize("package", [*ARROWS, *FEATURES])
 def test_arrows_run_one_way(package: str) -> None:
-    """Those that there are, are those that are allowed."""
+    """Those that there are, are those that are allowed. A feature may use all of the road, and so few other features;
+    nothing on the road uses a feature."""
+    between = {f"emulation.features.{to}" for of, to in BETWEEN if package == f"emulation.features.{of}"}
+    allowed = ARROWS.get(package, {*ARROWS, "labs"} | between) | {package, "emulation"}
     for name in MODULES:
         if package_of(name) == package:
             for imported in imports(name):
                 if ours := module_of(imported):
-                    to = package_of(ours)
-                    assert to in {package, "emulation", *ARROWS[package]}, f"{name} imports {imported}"
+                    assert package_of(ours) in allowed, f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("pair", BETWEEN, ids="-".join)
+def test_no_arrow_between_features_is_allowed_in_vain(pair: tuple[str, str]) -> None:
+    of, to = (f"emulation.features.{name}" for name in pair)
+    assert any(package_of(name) == of and to in map(package_of, imports(name)) for name in MODULES)
 
 
 def test_no_package_is_in_a_circle() -> None:
-    arrows: dict[str, set[str]] = {package: set() for package in ARROWS}
+    arrows: dict[str, set[str]] = {package: set() for package in (*ARROWS, *FEATURES)}
     for name in MODULES:
         for imported in imports(name):
             if ours := module_of(imported):
@@ -218,14 +242,14 @@ def test_contributing_draws_the_tree_that_there_is() -> None:
         pytest.skip("not a git checkout")
     folders = {str(parent) for file in listed.stdout.splitlines() for parent in Path(file).parents[:-1]}
     there = {folder for folder in folders if not folder.startswith((".", "LICENSES", "tests/"))}
-    alike = {folder for folder in there if folder.startswith("emulation/check/template/")}
+    alike = {folder for folder in there if folder.startswith("emulation/features/check/template/")}
     assert drawn() == (there - alike) | {"tests/plugins"}
 
 
 def test_what_tests_import_by_name_is_named_once() -> None:
     """Each folder of tests puts itself on the path, and of two modules with one name the first would be both."""
     helpers = [
-        file.stem for file in Path(__file__).parent.glob("*/*.py") if not file.stem.startswith(("test_", "conftest"))
+        file.stem for file in Path(__file__).parent.glob("**/*.py") if not file.stem.startswith(("test_", "conftest"))
     ]
     assert len(helpers) == len(set(helpers)), [name for name in helpers if helpers.count(name) > 1]
 
@@ -252,8 +276,8 @@ def test_help_loads_no_command() -> None:
     """The list of commands is made of their files' first sentences."""
     loaded = loaded_by("--help")
     assert "emulation.cli.main" in loaded and not {"numpy", "pydantic", "rich", "experiments"} & loaded
-    commands = {name for name in loaded if name.startswith("emulation.cli.")}
-    assert commands <= {"emulation.cli.command", "emulation.cli.interrupts", "emulation.cli.main"}
+    commands = {name for name in loaded if name.startswith(("emulation.cli.", "emulation.features."))}
+    assert commands <= {f"emulation.cli.{name}" for name in ("command", "groups", "interrupts", "main")}
 
 
 def test_what_shows_a_run_is_loaded_while_it_runs() -> None:

@@ -14,12 +14,12 @@ import yaml
 from click.testing import CliRunner
 
 import experiments
-from emulation.check import Finding, Name, Report, Stage
-from emulation.check.junit import suite
-from emulation.check.report import Check, Done
-from emulation.claims import junit, record
-from emulation.claims.looks import State
 from emulation.cli.main import cli
+from emulation.features.check import Finding, Name, Report, Stage
+from emulation.features.check.junit import suite
+from emulation.features.check.report import Check, Done
+from emulation.features.claims import junit, record
+from emulation.features.claims.looks import State
 from emulation.play.junit import Case, Outcome, Suite, text
 
 # By element: the attributes that it must and those that it may have, and its children in order, with how many at most.
@@ -101,7 +101,7 @@ def test_of_several_modules_each_has_its_own() -> None:
 def test_claims_are_cases_in_the_seeds_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that fail do not hold, those that are skipped are undecided or not tested, and no other state is."""
     file = tmp_path / "claims.xml"
-    monkeypatch.setattr("emulation.cli.claims.listing", lambda claims: None)
+    monkeypatch.setattr("emulation.features.claims.commands.claims.listing", lambda claims: None)
     assert CliRunner().invoke(cli, ["claims", "--junit", str(file)]).exit_code == 0
     root, known = read(file.read_bytes()), record.read().claims
     states = {f"{number}: {experiments.numbered()[number].text}": one.state for number, one in known.items()}

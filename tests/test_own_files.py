@@ -15,24 +15,19 @@ import pytest
 import experiments
 from analysis.result import Host, Result
 from emulation import lanes
-from emulation.cli.main import defines
+from emulation.cli.groups import defines
 from emulation.play.errors import Misuse
 from emulation.play.lab import Lab, parameters_of
 from emulation.play.replay import changed, replay
 from emulation.play.run import Outcome, Task, play, play_all
 from emulation.play.traces import check_whole
-from emulation.setup import Prepared, prepare
+from emulation.setup import Prepared
 from emulation.specification import specify
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = ROOT / "tests/plugins"
 REMEMBERING, RATES, RING = OWN / "lanes/remembering.py", OWN / "studies/rates.py", OWN / "topologies/ring.py"
 TASK = Task(specify("string", {"stations": 3, "seconds": 1}), "none")
-
-
-@pytest.fixture(scope="session")
-def prepared() -> Prepared:
-    return prepare()
 
 
 @pytest.mark.parametrize(

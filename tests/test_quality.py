@@ -21,7 +21,7 @@ MODULES = [
         "emulation/dcf80211",
         "emulation/manet",
         "emulation/tcp_tap",
-        "emulation/check/template",
+        "emulation/features/check/template",
         "labs/own_congestion_control",
         "tc_modules",
     )

@@ -16,8 +16,9 @@ from analysis import result
 from analysis.result import Result
 from emulation.cli import own
 from emulation.cli.main import cli
+from emulation.features.film import runs as film
 from emulation.lane.measurement import ASKED
-from emulation.play import film, trust
+from emulation.play import trust
 from emulation.play.errors import Failure, Misuse
 from emulation.play.replay import replay, tasks_of
 from emulation.play.script import specified

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import CHROMIUM, look
 from click.testing import CliRunner, Result
+from sample_runs import NOBODY
 
 from analysis.aired import of_capture
 from analysis.capture import read_file
@@ -23,16 +25,12 @@ from analysis.medium import Medium
 from analysis.packed import unpack
 from analysis.timeline.heard import hearing
 from analysis.trace import Kind
-from emulation.cli import view as command
+from emulation.cli.commands import view as command
 from emulation.cli.main import cli
+from emulation.features.film import runs as film
 from emulation.files.foreign import Damaged
-from emulation.play import film, view
+from emulation.play import view
 from emulation.play.errors import Failure, Misuse
-
-sys.path.insert(0, str(Path(__file__).parent / "analysis"))
-
-from browser import CHROMIUM, look
-from sample_runs import NOBODY
 
 
 def run_in(folder: Path, *names: str) -> Path:

@@ -126,10 +126,6 @@ def jobs() -> click.Option:
     return click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]")
 
 
-def film() -> click.Option:
-    return click.Option(["--film"], is_flag=True, help="make a film of each run, of the first seed, for a browser")
-
-
 def formats() -> click.Option:
     return click.Option(["--figure-format", "formats"], type=click.Choice(FORMATS), multiple=True,
                         help=f"what figures are drawn as; repeat it for several  [default: {FORMATS[0]}]")  # fmt: skip
@@ -187,3 +183,8 @@ def become(program: str, *arguments: str) -> NoReturn:
     """Go on as another Python program of the checkout."""
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", program, *arguments])
+
+
+def size(octets: int) -> str:
+    """For people."""
+    return f"{octets / 1e6:.1f} MB" if octets >= 1e6 else f"{octets / 1e3:.0f} kB"

@@ -8,16 +8,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import click
 
-from emulation import lanes
-from emulation.cli.command import as_json, film, jobs, lane, out, pictures, resume, seeds
+from emulation import features, lanes
+from emulation.cli.command import as_json, jobs, lane, out, pictures, resume, seeds
 from emulation.play.errors import Failure, Misuse
-from emulation.play.run import Outcome, Task, name_of
+from emulation.play.run import Outcome, name_of
 from emulation.play.session import new_folder
 from emulation.play.traces import VIEWS
-from topologies.files import USER
 
 
 def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
@@ -28,7 +29,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
         as_json("result.json instead of tables"),
         jobs(),
         *pictures(),
-        film(),
+        *(part.OPTION for part in features.parts("of_runs")),
         *lane(default_lane),
         resume(),
     ]
@@ -75,22 +76,19 @@ def command_line() -> str:
     return shlex.join(["./dcflab", *words])
 
 
-def check_film(film: bool, tasks: Sequence[Task]) -> None:
-    """Raises Misuse if films are wanted of runs that record no frame."""
-    if film and not all(task.specification.measurement.trace for task in tasks):
-        raise Misuse("--film: --no-trace leaves nothing that a film could be made of")
+def asked(given: dict[str, Any]) -> list[ModuleType]:
+    """The features (`of_runs.py`) whose options were given, which are taken out."""
+    return [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
 
 
-def make_films(folder: Path, outcomes: Sequence[Outcome], say: bool) -> None:
-    """Leave a film in the folder of each run of the first seed, and `say` where; what was run, this command line has
-    said. Raises Failure, OSError."""
-    from emulation.play import film
-
+def finished(asked: Sequence[ModuleType], folder: Path, outcomes: Sequence[Outcome], say: bool) -> None:
+    """Let features make what they make of runs, of those of the first seed, and `say` where it is. Raises Failure,
+    OSError."""
     runs = [outcome.run for outcome in outcomes]
-    for where in (folder / name_of(run) for run in runs if run.seed == runs[0].seed):
-        film.write(film.of_run(where, USER), where / film.FILM)
+    folders = [folder / name_of(run) for run in runs if run.seed == runs[0].seed]
+    for made in (made for part in asked for made in part.after(folders)):
         if say:
-            click.echo(where / film.FILM)
+            click.echo(made)
 
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:

@@ -20,6 +20,7 @@ from emulation.play.drawing import artist
 from emulation.play.errors import Misuse
 from emulation.play.lab import Lab
 from emulation.play.session import new_folder, provide
+from emulation.specification import Specification
 
 
 def command(path: str) -> click.Command:
@@ -83,3 +84,9 @@ def play_in(
     if found.error:
         raise found.error
     sys.exit(found.status)
+
+
+def standing(asked: Specification) -> Specification:
+    """The same of its network itself: in a lane a topology of the user's own may be out of sight."""
+    chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
+    return asked.model_copy(update={"network": chosen})

@@ -22,7 +22,7 @@ from analysis.names import REPORT
 from analysis.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import check_film, folder_for, load_reporting, make_films, of_runs, say_speed, to_continue
+from emulation.cli.playing import asked, finished, folder_for, load_reporting, of_runs, say_speed, to_continue
 from emulation.cli.reporting import draw, findings_of, over_time, report_of, said_of
 from emulation.lanes import Lane
 from emulation.play.drawing import artist
@@ -104,21 +104,22 @@ def command(name: str) -> click.Command:
 
 def run(
     study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    formats: Sequence[str], film: bool, lane: Lane, only_variants: tuple[str, ...] = (),
+    formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
     only_cases: tuple[str, ...] = (), network: Network | None = None, usual: Mapping[str, Any] = MappingProxyType({}),
     **given: Any,
 ) -> None:  # fmt: skip
     """Run a study with what the user gave; print its tables, and draw its figures. Of a `network` that comes from no
     topology, with the options that are `usual` for it. Raises Misuse, Failure."""
-    given = {option: value for option, value in given.items() if value is not None}
+    more, given = asked(given), {option: value for option, value in given.items() if value is not None}
     what = network or study.topology
     base = specification_of(what, {**usual, **study.options, **given})
     tasks = tasks_of(study, seeds, {**usual, **given}, only_cases, only_variants, what)
-    check_film(film, tasks)
+    for part in more:
+        part.check(tasks)
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, study.name)
     began = time.monotonic()
-    with artist() if formats else nullcontext() as asked:
+    with artist() if formats else nullcontext() as drawing:
         with to_continue(folder):
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load_reporting)
         wall_s = time.monotonic() - began
@@ -128,16 +129,16 @@ def run(
         seen = over_time(outcomes, folder, study.names, also_bulk=False)
         findings = findings_of(study, result, conditions(result.runs, said_of(study.options, given)))
         report = report_of(study, findings, result, folder, seen)
-        if asked:
-            draw(asked, report, folder, formats)
+        if drawing:
+            draw(drawing, report, folder, formats)
         if as_json:
             click.echo((folder / "result.json").read_text(), nl=False)
         else:
             findings.show()
         report.write(folder / REPORT)
-    if film:
-        make_films(folder, outcomes, not as_json)
-        report.write(folder / REPORT)  # which leads to them
+    if more:
+        finished(more, folder, outcomes, not as_json)
+        report.write(folder / REPORT)  # which leads to what they made
     if resume and not as_json:  # only now are the figures there
         click.echo(f"{folder}/")
     elif not as_json:

@@ -18,11 +18,11 @@ from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import (
-    check_film,
+    asked,
     command_line,
+    finished,
     folder_for,
     load_reporting,
-    make_films,
     of_runs,
     say_speed,
     to_continue,
@@ -62,27 +62,28 @@ def command(name: str) -> click.Command:
 
 def run(
     title: str, what: str | topologies.Network, *, seeds: list[int], out: Path | None, resume: Path | None,
-    as_json: bool, jobs: int | None, formats: Sequence[str], film: bool, lane: Lane,
+    as_json: bool, jobs: int | None, formats: Sequence[str], lane: Lane,
     usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
     """Run one network, of a topology by its name or itself, under each seed; with the options that were `given`, and
     those that are `usual` where they were not. Raises Misuse, Failure."""
-    chosen = {name: value for name, value in given.items() if value is not None}
+    more, chosen = asked(given), {name: value for name, value in given.items() if value is not None}
     base = specification_of(what, {**usual, **chosen, "seed": seeds[0]})
     tasks = [Task(base.with_seed(seed), base.radio.rts) for seed in seeds]
-    check_film(film, tasks)
+    for part in more:
+        part.check(tasks)
     lab = provide_for(tasks, lane)
     folder = folder_for(out, resume, title)
     began = time.monotonic()
-    with artist() if formats else nullcontext() as asked:
+    with artist() if formats else nullcontext() as drawing:
         with to_continue(folder) if len(tasks) > 1 else nullcontext():
             outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load_reporting)
         wall_s = time.monotonic() - began
         result = finish(title, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        report = show(title, result, outcomes, folder, asked, formats, as_json, given)
-    if film:
-        make_films(folder, outcomes, not as_json)
-        report.write(folder / REPORT)  # which leads to them
+        report = show(title, result, outcomes, folder, drawing, formats, as_json, given)
+    if more:
+        finished(more, folder, outcomes, not as_json)
+        report.write(folder / REPORT)  # which leads to what they made
     if resume and not as_json:
         click.echo(f"{folder}/")
     elif not as_json:

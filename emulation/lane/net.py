@@ -24,6 +24,7 @@ why starting a network takes milliseconds, and no `ip` or `iw` is ever run.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 
 from emulation.lane import interfaces, links, routing
@@ -164,9 +165,8 @@ class Net:
             stack.callback(setattr, self, "air", None)
             on_air = any(interface.on_air for interface in self.interfaces())
             if on_air and plan.get("medium"):
-                from emulation.lane.medium import Medium
-
-                self.air = stack.enter_context(Medium())
+                other = importlib.import_module(plan["medium"]["module"])
+                self.air = stack.enter_context(other.Medium())
             elif on_air and self.air_module:
                 from emulation.lane.air import Air
 

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-INSIDE = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # all that runs inside a lane
+ROAD = (CHECKOUT / "emulation" / "lane", CHECKOUT / "traffic")  # what runs inside a lane, whatever it runs
+INSIDE = (*ROAD, *sorted(CHECKOUT.glob("emulation/features/*/inside")))  # that, and what features have there
+PACKAGES = tuple(CHECKOUT / f"{name}/__init__.py" for name in ("emulation", "emulation/features"))  # around these
 DEFAULT = "virtual"
 
 

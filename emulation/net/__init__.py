@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import topologies
-from emulation import plan, specification
+from emulation import features, plan, specification
 from emulation.lane import guest, links
 from emulation.lane import net as lane
 from emulation.lane.links.adhoc import Link as Adhoc
@@ -41,7 +41,6 @@ from emulation.lane.measurement import ASKED, Measurement, Service
 from emulation.lane.motion import Position, going
 from emulation.lane.node import Node
 from emulation.lane.plugins import extend
-from emulation.lane.prompt import Shell
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.net import played
 from emulation.net.station import Station
@@ -330,7 +329,7 @@ class Net(lane.Net):
             if result["air"] and result["air_s"] > PAUSE_S:  # of wires alone there is nothing to keep
                 keep(result, result["air_s"], applications=flows, motion=self.in_session())
 
-    play, live, reroute = played.play, played.live, played.reroute
+    play, reroute = played.play, played.reroute
 
     def begin(self, loop: Loop) -> None:
         """A session has begun. At a prompt nobody is in motion but by its verbs."""
@@ -374,14 +373,8 @@ class Net(lane.Net):
 
 def CLI(net: Net) -> None:
     """A prompt in a started network, until exit; what happens meanwhile is kept as a run is."""
-    shell, before = Shell(net, guest.read_line), Path.cwd()
-    guest.report(words=shell.words())
-    os.chdir(net.folder)  # where it may write
-    try:
-        with net.session():
-            shell.run()
-    finally:
-        os.chdir(before)
+    for part in features.parts("of_networks"):
+        part.prompt(net)
 
 
 NAMES: list[str] = []  # of the runs of this lane

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A started network that is played (`emulation.lane.live`): by a script, or by the host and who looks at its page."""
+"""A started network that is played (`emulation.lane.stage`): by a script, or by whoever tells a script what to do."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from emulation import plan
-from emulation.lane import guest
-from emulation.lane.live import Stage, serve
 from emulation.lane.measurement import Measurement
 from emulation.lane.routing import static
+from emulation.lane.stage import Stage
 from emulation.plan.errors import PlanError, refusals
 from emulation.specification import specify
 from traffic.loop import Loop
@@ -65,10 +63,3 @@ def reroute(net: Net) -> dict[str, dict[str, str]]:
         own: Any = node.interfaces[0]
         net.link_of(own).greet(own)
     return {made["name"]: static.next_hops(made) for made in planned["nodes"]}
-
-
-def live(net: Net) -> None:
-    """Let the host play, which has asked for it: `./dcflab live`."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host sees to its end
-    with play(net) as stage:
-        serve(stage, guest.read_line)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from emulation import features
 from emulation.lane import recorders
 from emulation.lane.plugins import extend
 from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
@@ -51,9 +52,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     moving = plan_motion(specification, aired, standing, owners)
     other = None
     if specification.medium.medium != OURS:
-        from emulation.plan.medium import plan_medium
-
-        other = plan_medium(specification, air, links, nodes, moving is not None)
+        other = medium_of(specification, air, links, nodes, moving is not None)
     memory = plan_memory(nodes, links, received, moving is not None, applications)
     modules = [*kernel.load, *getattr(found, "MODULES", ()), *tcp_modules]  # what others need is first
     modules += set_up_queues(specification, by_name, network)
@@ -86,3 +85,13 @@ def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str
     """The modules that parameters are set of, besides those that are known."""
     named = dict.fromkeys(name.partition(".")[0] for name in parameters)
     return [name for name in named if name not in known]
+
+
+def medium_of(specification: Specification, *of: Any) -> dict[str, Any]:
+    """Another medium than our air, as the feature that has it plans it. Raises PlanError."""
+    name = specification.medium.medium
+    for part in features.parts("of_media"):
+        if name in part.MEDIA:
+            planned: dict[str, Any] = part.plan_medium(specification, *of)
+            return planned
+    raise PlanError(f"medium: no feature here has {name}")

@@ -22,9 +22,9 @@ RUN = re.compile(r"[\"/]((?:emulation|traffic)(?:[./]\w+)+)")
 BY_NAME = "plugins.find(__name__"
 
 
-def of_a_run() -> dict[str, Path]:
-    """What is loaded inside a lane that runs a plan, whatever is in it: not the prompt, nor what checks modules."""
-    return reached([FIRST], modules(*INSIDE))
+def of_a_run(*others: str) -> dict[str, Path]:
+    """What is loaded inside a lane that runs a plan, whatever is in it; and these, if the plan names them."""
+    return reached([FIRST, *others], modules(*INSIDE))
 
 
 def of_its_result() -> dict[str, Path]:

@@ -60,6 +60,7 @@ class Lab:
         """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises PlanError, as `chosen` does."""
         return {
             **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.chosen(plan["modules"]))},
+            **({PROGRAMS: digest(imports.of_a_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
             **{folder: digest(programs([Path(folder)])) for folder in plan["plugins"]},
             PLAN: hashlib.sha256(json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
         }

@@ -21,7 +21,7 @@ from typing import Any
 
 from analysis.result import Result, Script
 from analysis.shapes import Asked, object_of, read_lane, read_plan
-from emulation import files, lanes
+from emulation import features, files, lanes
 from emulation.files import compressed, tree
 from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
@@ -38,7 +38,6 @@ from topologies.files import Trust
 
 KEPT = "script.py"  # in the run folder
 CONSOLE = "console.log"
-PICTURE = "graph.svg"
 MOST_FILES = 10_000  # in a folder of plug-ins that a script names
 
 
@@ -49,7 +48,7 @@ class Played:
 
     status: int = 0
     tasks: list[Task] = field(default_factory=list)
-    films: list[Path] = field(default_factory=list)  # folders of runs that are to have one
+    shown: list[Path] = field(default_factory=list)  # folders of runs of which there are to be pictures
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
     ended: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
@@ -94,9 +93,10 @@ def play_script(
         found.result = finish(
             name or name_of(script), found.tasks[0].specification, found.tasks, runs, lab, folder, script
         )
-        for where in found.films:
+        for where in found.shown:
             with failures(), readable(where):
-                show_motion(where)
+                for part in features.parts("of_runs"):
+                    part.show(where)
     elif {file.name for file in folder.iterdir()} <= {KEPT, CONSOLE} and (
         not (found.error or found.status) or same(folder / KEPT, program)
     ):
@@ -129,15 +129,6 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
     except (OSError, ValueError, MemoryError) as error:  # not the network's end
         of = getattr(error, "filename", None)
         say(f"*** capture: {Path(of).name}: {getattr(error, 'strerror', '')}" if of else f"*** capture: {error}")
-
-
-def show_motion(where: Path) -> None:
-    """Leave a film of a run in its folder, and a picture of how it began. Raises Failure, OSError."""
-    from emulation.play import film
-
-    made = film.of_run(where)
-    film.write(made, where / film.FILM)
-    film.write_still(made, 0, where / PICTURE)
 
 
 def name_of(script: Script) -> str:
@@ -184,4 +175,4 @@ def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found:
         found.outcomes.append(take(keeper, made_of, task, partial(float, wall_s), found.ended, lab.lane))
     found.tasks.append(task)
     if asked.get("film") and task.specification.measurement.trace:
-        found.films.append(where)
+        found.shown.append(where)

@@ -15,6 +15,14 @@ TIMELINE = "timeline.html"
 PERFETTO = (".json", ".json.gz")
 
 
+def runs_of(folder: Path) -> list[Path]:
+    """The runs in a run folder, or the one that it is. Raises Misuse if there is none."""
+    found = sorted(path.parent for path in [*folder.glob("lane.json"), *folder.glob("*/lane.json")])
+    if not found:
+        raise Misuse(f"{folder}: there is no run in it")
+    return found
+
+
 def timeline_of(where: Path) -> Timeline:
     """That of the run in this folder. Raises Misuse if it left no trace, Damaged, OSError."""
     plan, lane = shapes.read_both(where)

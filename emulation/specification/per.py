@@ -13,7 +13,7 @@ from emulation.specification.radio import RATES
 from topologies.files import read_by
 
 if TYPE_CHECKING:
-    from emulation.lane.wmediumd.tables import Table
+    from emulation.lane.per_tables import Table
 
 FRAME = 1500  # bytes of the frames that such a table is taken to be about; it does not say
 FIRST_DB, DECADES = 5.0, 0.24  # of `one_curve`: where 10 frames' worth of errors is, and how many decades each dB takes
@@ -46,10 +46,10 @@ def _per(value: object, info: ValidationInfo) -> object:
     """A file's path, on a command line."""
     if not isinstance(value, str):
         return value
-    from emulation.lane.wmediumd import tables  # as few runs read one
+    from emulation.lane import per_tables  # as few runs read one
 
     try:
-        return of_table(tables.read(read_by(value, info.context)), value)
+        return of_table(per_tables.read(read_by(value, info.context)), value)
     except OSError as error:
         raise ValueError(f"{value}: {error.strerror}") from None
 
@@ -59,7 +59,7 @@ MaybePer = Annotated[PerTable | None, BeforeValidator(_per)]
 
 def of_table(table: Table, source: str) -> PerTable:
     """That of a file, whose powers are over wmediumd's noise."""
-    from emulation.lane.wmediumd.stations import NOISE_DBM
+    from emulation.lane.per_tables import NOISE_DBM
 
     return PerTable(table.first_dbm - NOISE_DBM, table.rows, FRAME, source)
 

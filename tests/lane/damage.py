@@ -133,8 +133,8 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
         return lambda: cli.main([*map(str, words)], prog_name="dcflab", standalone_mode=False)
 
     def tables() -> None:
-        from analysis.export.schema import TABLES
         from dcflab import load
+        from emulation.features.export.schema import TABLES
 
         found = load(folder)
         for name in TABLES:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from analysis import capture, medium, observe, pcapng, taps, trace
-from analysis.export import stations
+from emulation.features.export import stations
 
 FUZZ = """
     import os, random, struct

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import export, figures, load, tally, taps
+from analysis import figures, load, tally, taps
 from analysis.report import content
 from analysis.report.pictures import drawings
 from analysis.result import APART, GIVEN_UP, ROWS, Run, counted, from_lane
@@ -23,7 +23,8 @@ from analysis.table import OF_RUNS
 from analysis.trace import Kind, Outcome
 from emulation.cli.main import cli
 from emulation.cli.reporting import report_again
-from emulation.lane.prompt_air import COUNTED
+from emulation.features import export
+from emulation.features.prompt.inside.air import COUNTED
 from emulation.play.view import timeline_of
 from emulation.specification import specify
 

@@ -24,15 +24,15 @@ from hostile import Kept, Lane, Ways, prey, snapshot, watched
 import analysis.growing
 from analysis.growing import Growing
 from analysis.result import Script
+from emulation.features.live import deeds
+from emulation.features.live.play import trace_of
+from emulation.features.live.session import END, Session
 from emulation.files import tree
 from emulation.lanes import LaneError, LaneResult, Listener, virtual
 from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.ownership import lent
 from emulation.lanes.virtual.scratch import scratch
-from emulation.live import deeds
-from emulation.live.play import trace_of
-from emulation.live.session import END, Session
 from emulation.plan import plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab

@@ -62,7 +62,7 @@ def test_the_queue_is_a_queue(script: Script) -> None:
         NAMES
         + textwrap.dedent(f"""
         from types import SimpleNamespace
-        from emulation.lane.check import queues
+        from emulation.features.check.inside import queues
         data, acks = ([bytes.fromhex(packet) for packet in packets] for packets in ({data}, {acks}))
         output = Output()
         link = output.wire.index

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.check.build import build, lane_target, stock_targets
-from emulation.check.subject import INFO, find
+from emulation.features.check.build import build, lane_target, stock_targets
+from emulation.features.check.subject import INFO, find
 from emulation.setup import MODULES, kernel, modules, stock
 
 ROOT = Path(__file__).parents[2]

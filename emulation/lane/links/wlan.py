@@ -5,7 +5,7 @@ come to any of them; a station may be an access point, too, and nodes may have s
 All is one link, so that a station may go from one access point to another. What each interface has otherwise is its
 `wlan` in the plan: `ssid`, `freq`, `security`, `passphrase`; of a station that of the access point to begin with, the
 `client` that it has (`idle`: it is connected to nobody) and `networks`, all that it may come to. Who has a `master` is
-an access point. `emulation.mininet` plans it.
+an access point. `emulation.features.mininet` plans it.
 """
 
 from __future__ import annotations

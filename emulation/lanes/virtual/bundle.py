@@ -18,7 +18,7 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from emulation.lane.init import CHECKOUT as IN_LANE
-from emulation.lanes import CHECKOUT, INSIDE
+from emulation.lanes import CHECKOUT, PACKAGES, ROAD
 
 STANDARD = (
     *(
@@ -37,7 +37,7 @@ STANDARD = (
     *("struct", "types", "warnings"),
 )
 WITHOUT_REFERENCES = 2  # a format of marshal: which objects later ones refer to hangs on what else the process holds
-NOT_FOR_RUNS = ("check", "prompt.py", "init.py")  # below emulation/lane
+STARTED = CHECKOUT / "emulation/lane/init.py"  # what the kernel starts, from a file of its own
 
 
 @cache
@@ -50,10 +50,8 @@ def bundle(exact: bool = False) -> bytes:
     found = {
         name: entry(name, spec.origin, spec.origin, code) for name, spec in specs.items() if spec and spec.has_location
     }
-    for file in sorted([CHECKOUT / "emulation/__init__.py", *(file for top in INSIDE for file in top.rglob("*.py"))]):
+    for file in sorted({*PACKAGES[:1], *(file for top in ROAD for file in top.rglob("*.py"))} - {STARTED}):
         path = file.relative_to(CHECKOUT)
-        if path.parts[2:3] and path.parts[2] in NOT_FOR_RUNS:
-            continue
         name = ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
         found[name] = entry(name, str(file), f"{IN_LANE}/{path}", code)
     return marshal.dumps(found, WITHOUT_REFERENCES)

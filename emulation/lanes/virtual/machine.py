@@ -226,7 +226,7 @@ class Machine:
         return waits / 1e9
 
     def answer(self, prompt: str) -> None:
-        """Ask the user, and stop the kernel meanwhile: it would only spin (see `emulation.lane.prompt`)."""
+        """Ask the user, and stop the kernel meanwhile: it would only spin for what is typed."""
         if self.listener.ask is None:
             self.type(END_OF_INPUT)
             return

@@ -23,7 +23,7 @@ from emulation.files import tree
 from emulation.lane.guest import COPY, MODULES, PLUGINS, RUN
 from emulation.lane.init import BUNDLE
 from emulation.lane.init import CHECKOUT as IN_LANE
-from emulation.lanes import CHECKOUT, INSIDE, Clock
+from emulation.lanes import CHECKOUT, INSIDE, PACKAGES, Clock
 from emulation.lanes.virtual.boot import ENVIRONMENT, PYTHON, SCRIPTS, needed, packages
 from emulation.lanes.virtual.bundle import bundle
 from emulation.lanes.virtual.confine import Cell, open_to_all
@@ -147,8 +147,8 @@ def write_initrd(
     root.file(f"{HOME}/boot.json", json.dumps(boot).encode())
     root.file(f"{HOME}/init.py", (CHECKOUT / "emulation/lane/init.py").read_bytes())
     root.file(f"{HOME}/{BUNDLE}", bundle(exact=True))
-    sources = [CHECKOUT / "emulation/__init__.py", *(file for top in INSIDE for file in sorted(top.rglob("*.py")))]
-    for file in sources:
+    around = [top.parent / "__init__.py" for top in INSIDE if top.name == "inside"]
+    for file in [*PACKAGES, *around, *(file for top in INSIDE for file in sorted(top.rglob("*.py")))]:
         root.file(f"{IN_LANE}/{file.relative_to(CHECKOUT)}", file.read_bytes())
     for name, path in own.items():
         root.file(f"{MODULES}/{name}/{path.name}", path.read_bytes())

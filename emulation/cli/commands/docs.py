@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`docs`: build the docs as a site, with search. Sphinx makes it (docs/site), from an environment of its own, which is
+made when it is first asked for: nobody who only runs networks needs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command, as_json
+from emulation.cli.commands.view import show
+from emulation.lanes import CHECKOUT
+from emulation.play.errors import Failure, Misuse
+
+START, BUILT = "index.html", ".buildinfo"  # of Sphinx's
+SHOWN = 20  # lines of what is wrong
+
+
+def callback(out: Path, opens: bool, as_json: bool) -> None:
+    """Build the docs as a site, with search, which any browser reads from the disk: no server, no network."""
+    if out.exists() and not (out / BUILT).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise Misuse(f"{out}: is there already, and is no site; name another folder with --out")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        made = Path(scratch, "site")
+        build(made, Path(scratch, "doctrees"))
+        shutil.rmtree(out, ignore_errors=True)
+        made.rename(out)
+    start = out / START
+    shown = opens and not as_json and show(start)
+    pages = sum(1 for _ in out.rglob("*.html"))
+    if as_json:
+        click.echo(json.dumps({"file": str(start), "pages": pages}))
+    else:
+        click.echo(f"{start}: {pages} pages" + "; open it in a browser" * (opens and not shown))
+
+
+def build(folder: Path, doctrees: Path) -> None:
+    """Have Sphinx make the site; a warning is an error. Raises Failure with what it says."""
+    from emulation.play.session import set_up
+    from emulation.setup import prepare_docs
+
+    with set_up():
+        python = prepare_docs()
+    # Ours are imported for their docstrings, and what they import is in the program's environment.
+    paths = os.pathsep.join([str(CHECKOUT), sysconfig.get_path("purelib")])
+    command = [str(python), "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"]
+    command += ["-c", str(CHECKOUT / "docs/site"), "-d", str(doctrees), str(CHECKOUT), str(folder)]
+    env = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"}
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        said = [line.replace(f"{CHECKOUT}/", "") for line in done.stderr.splitlines() if line.strip()]
+        raise Failure("\n  | ".join(["the docs cannot be built:", *said[:SHOWN]]))
+
+
+COMMAND = Command(
+    "docs", ["docs", "docs --out /srv/lab/docs --no-open"],
+    params=[
+        click.Option(["--out"], type=click.Path(path_type=Path), default=Path("site"), metavar="FOLDER",
+                     show_default=True, help="the folder that is made, or made anew"),
+        click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),
+        as_json("where it is, and how many pages, as JSON"),
+    ],
+    callback=callback, help=callback.__doc__,
+)  # fmt: skip

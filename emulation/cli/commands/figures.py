@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`figures RUN`: draw the figures of a report as files, for print. Its page draws them itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import FORMATS, Command, as_json, formats, size
+from emulation.play.errors import Failure, Misuse
+
+
+def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:
+    """Draw the figures of a run folder's report as files: goodput and collisions, segments in flight, what TCP's
+    senders did, flows and routes over time; of a study with several cases, each quantity over the cases."""
+    from analysis.names import RESULT
+
+    folder = out or run_folder
+    if not (run_folder / RESULT).is_file():
+        above = f"; that of {run_folder.parent} is meant?" if (run_folder.parent / RESULT).is_file() else ""
+        raise Misuse(f"{run_folder}: figures are of a whole run folder, with a {RESULT}{above}")
+    if folder.exists() and not folder.is_dir():
+        raise Misuse(f"--out: {folder} is no folder")
+    try:
+        found = drawn(run_folder, folder, formats or FORMATS[:1])
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+    if as_json:
+        click.echo(json.dumps([{"file": str(file), "bytes": file.stat().st_size} for file in found], indent=1))
+        return
+    for file in found:
+        click.echo(f"{file}: {size(file.stat().st_size)}")
+
+
+def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw them, all or none, and say where they are. Raises Misuse, Failure, Damaged, OSError."""
+    from emulation.cli.reporting import draw, report_again
+    from emulation.files.foreign import reading
+    from emulation.files.whole import at_once
+    from emulation.play.drawing import ahead, artist
+
+    with ahead():
+        report = report_again(run_folder)
+        with at_once(folder) as half:
+            with reading(run_folder), artist() as asked:
+                draw(asked, report, half, formats)
+            names = sorted(file.name for file in half.iterdir())
+    return [folder / name for name in names]
+
+
+EXAMPLES = [
+    "figures runs/rts-cts-…",
+    "figures runs/rts-cts-… --figure-format pdf --figure-format svg --out figures",
+]
+PARAMS = [
+    click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    formats(),
+    click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR", help="where  [default: in the run folder]"),
+    as_json("which files there are, with their bytes, as JSON"),
+]
+COMMAND = Command("figures", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

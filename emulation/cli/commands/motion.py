@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`motion TOPOLOGY`: write who moves how to a movement file, for ns-2 or BonnMotion; nothing is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from emulation.cli.command import Command
+from emulation.cli.groups import OfTopologies
+from emulation.cli.options import asked_for, options_of
+from emulation.play.errors import Misuse
+from emulation.specification import explain
+from topologies.mobility import bonnmotion, setdest
+
+FORMATS = {".movements": bonnmotion.write, ".setdest": setdest.write}
+
+
+def command(name: str) -> click.Command:
+    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    stem = Path(name).stem
+    examples = [
+        f"motion {name} --motion random_waypoint,vmax=10,pause=40 --seconds 900 --out {stem}.setdest",
+        f"motion {name} --motion scripted,file=walk.csv --out {stem}.movements",
+    ]
+    params = [
+        *(option for option in options_of(name) if getattr(option, "group", None) == "Network"),
+        *(option for option in options_of(name) if option.name == "seconds"),
+        click.Option(["--seed"], type=click.IntRange(0, 2**63 - 1), metavar="N", default="1", show_default=True,
+                     help="the seed of the run whose motion it is"),
+        click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", required=True,
+                     help="FILE.setdest is for ns-2, FILE.movements for BonnMotion"),
+    ]  # fmt: skip
+
+    def callback(out: Path, **given: Any) -> None:
+        if out.suffix not in FORMATS:
+            raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in FORMATS)}")
+        try:
+            network = asked_for(name, given).made()
+            text = FORMATS[out.suffix](network)
+        except ValueError as error:
+            raise Misuse("; ".join(explain(error))) from None
+        out.write_text(text)
+        legs = sum(max(len(way) - 1, 0) for way in network.motion.values())
+        click.echo(f"{out}: {len(network.nodes)} stations, {legs} legs")
+
+    help_ = f"Write who moves how in the topology {stem}, as in a run with these options, to a movement file."
+    return Command(name, examples, params=params, callback=callback, help=help_)
+
+
+COMMAND = OfTopologies(
+    "motion", command, subcommand_metavar="TOPOLOGY --out FILE [OPTIONS]",
+    help="Write who moves how to a movement file, for ns-2 or BonnMotion.",
+    examples=["motion random --motion random_waypoint,vmax=10 --seconds 900 --out a.setdest",
+              "motion ./ring.py --motion line,node=sta1 --out ring.movements"],
+)  # fmt: skip

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`view RUN`: look at runs in the browser: their report, and the air of one on its timeline."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command, as_json
+from emulation.play.errors import Failure, Misuse
+
+
+def callback(
+    run_folder: Path, what: str | None, out: Path | None, opens: bool, as_json: bool, perfetto: Path | None
+) -> None:
+    """Look at runs: the report of a run folder; or of one run, RUNS/NAME, the air on a timeline, with all frames,
+    collisions and who caused them, queues, backoff, and what TCP did meanwhile. Each is one file, which any browser
+    shows; it is made if it is not there."""
+    if perfetto:
+        from emulation.play import view
+
+        view.write_perfetto(view.timeline_of(the_run(run_folder)), perfetto)
+        made = perfetto
+    elif what == "report" or (what is None and (run_folder / "result.json").is_file()):
+        made = report(run_folder, out)
+    else:
+        made = timeline(the_run(run_folder), out)
+    shown = opens and not perfetto and not as_json and show(made)
+    if as_json:
+        click.echo(json.dumps({"file": str(made), "bytes": made.stat().st_size}))
+    else:
+        how = "" if shown else "; open it at ui.perfetto.dev" if perfetto else "; open it in a browser" * opens
+        click.echo(f"{made}: {made.stat().st_size / 1e6:.1f} MB{how}")
+
+
+def the_run(folder: Path) -> Path:
+    """The run that a folder is, or has. Raises Misuse if there are several."""
+    from emulation.play.view import runs_of
+
+    found = runs_of(folder)
+    if len(found) > 1:
+        raise Misuse(f"{folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
+    return found[0]
+
+
+def report(folder: Path, out: Path | None) -> Path:
+    """Where the report of these runs is. Raises Misuse, Failure, OSError."""
+    from analysis.names import REPORT, RESULT
+    from analysis.report import page
+    from emulation.cli.reporting import report_again
+
+    if not (folder / RESULT).is_file():
+        above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+        raise Misuse(f"{folder}: a report is of a whole run folder, with a {RESULT}{above}")
+    made = out or folder / REPORT
+    if out:
+        out.write_text(page(report_again(folder)))
+    elif older(made, folder / RESULT):
+        again = report_again(folder)
+        with in_the_run(folder) as half:
+            again.write(half / REPORT)
+    return made
+
+
+def timeline(where: Path, out: Path | None) -> Path:
+    """Where the timeline of this run is. Raises Misuse, Failure, OSError."""
+    from emulation.play import view
+
+    made = out or where / view.TIMELINE
+    if out:
+        view.write_timeline(view.timeline_of(where), out)
+    elif older(made, where / "lane.json"):
+        of = view.timeline_of(where)
+        with in_the_run(where) as half:
+            view.write_timeline(of, half / view.TIMELINE)
+    return made
+
+
+@contextmanager
+def in_the_run(folder: Path) -> Iterator[Path]:
+    """Where to write what is then in this folder, whole. Raises Failure if one may not write there, OSError."""
+    from emulation.files.whole import at_once
+
+    try:
+        with at_once(folder) as half:
+            yield half
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+
+
+def older(made: Path, of: Path) -> bool:
+    """Whether a file is to be made anew."""
+    return not made.exists() or made.stat().st_mtime < of.stat().st_mtime
+
+
+def show(file: Path) -> bool:
+    """Have the desktop's browser open it. False: there is no display, or no browser."""
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or shutil.which("wslview")):
+        return False
+    try:
+        return webbrowser.open(file.resolve().as_uri())
+    except (webbrowser.Error, OSError):
+        return False
+
+
+EXAMPLES = [
+    "view runs/rts-cts-…",
+    "view runs/rts-cts-…/full-1",
+    "view runs/string-… --no-open",
+    "view runs/rts-cts-…/full-1 --perfetto full.json.gz",
+]
+PARAMS = [
+    click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.Option(["--report", "what"], flag_value="report", help="the report  [default: of a run folder]"),
+    click.Option(["--timeline", "what"], flag_value="timeline", help="the timeline  [default: of one run]"),
+    click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="FILE.html  [default: in the folder]"),
+    click.Option(["--open/--no-open", "opens"], default=True, help="open it in the browser  [default: --open]"),
+    click.Option(["--perfetto"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="FILE.json or FILE.json.gz instead, for ui.perfetto.dev"),
+    as_json("where it is, and how large, as JSON"),
+]  # fmt: skip
+COMMAND = Command("view", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

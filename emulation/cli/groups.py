@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of commands: those that are files, and those whose subcommands are what one runs.
+
+There is no list of commands: each is a file of `emulation/cli/commands`, or of a feature (`emulation.features`).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from emulation import features
+from emulation.cli.command import write_examples
+from emulation.lanes import CHECKOUT
+from emulation.play.errors import Misuse
+
+DRAWING = "--figure"  # how the options begin that ask for figures
+TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
+
+
+class Group(click.Group):
+    """A group of commands, whose help ends with `examples`."""
+
+    def __init__(self, name: str | None = None, examples: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(name, **more)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(self.examples, formatter)
+
+
+class What(Group):
+    """`run`'s subcommands: the studies, the topologies, and any Python file."""
+
+    draws, kinds = True, {"topology": TOPOLOGY, "study": STUDY}
+    what, also, takes_files = "study, topology or script", "a script (.py)", True
+
+    def invoke(self, ctx: click.Context) -> Any:
+        if (
+            self.draws
+            and any(word.startswith(DRAWING) for word in ctx.args)
+            and not {*ctx.help_option_names} & {*ctx.args}
+        ):
+            from emulation.play.drawing import ahead
+
+            ctx.with_resource(ahead())
+        return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        import experiments
+
+        return [*experiments.names(), *topology_names()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        defined = defines(cmd_name) if cmd_name.endswith(".py") else set()
+        if cmd_name in topology_names() or defined >= TOPOLOGY:
+            from emulation.cli import topology
+
+            return topology.command(cmd_name)
+        import experiments
+
+        if cmd_name in experiments.names() or defined >= STUDY:
+            from emulation.cli import study
+
+            return study.command(cmd_name)
+        if cmd_name.endswith(".py"):
+            from emulation.cli import script
+
+            return script.command(cmd_name)
+        return next((part.command(cmd_name) for part in of_files(cmd_name)), None)
+
+    def others(self) -> str:
+        """Which files may be named instead."""
+        return " or ".join([self.also, *(part.KIND for part in features.parts("of_files") if self.takes_files)])
+
+    def runs_here(self, name: str) -> str:
+        """What the file of this name is that is run here, and not in a lane; empty if it is none."""
+        defined = defines(name) if name.endswith(".py") else set()
+        return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command: click.Command | None = None
+        try:
+            if what := self.runs_here(args[0]):
+                from emulation.cli import own
+
+                command, rest = own.admitted(args[0], what, args[1:], ctx.help_option_names)
+                args = [args[0], *rest]
+            command = command or self.get_command(ctx, args[0])
+        except (ValueError, Misuse) as error:  # of a file of the user's own
+            raise click.UsageError(str(error), ctx) from None
+        if command is None:
+            there = ", ".join(self.list_commands(ctx))
+            said = f"there is no {self.what} {args[0]!r}; there are: {there}, or the path of {self.others()}"
+            raise click.UsageError(said, ctx)
+        return args[0], command, args[1:]
+
+
+class OfTopologies(What):
+    """Subcommands that are topologies, also in files of the user's own; `command` makes one, by its name or path."""
+
+    draws, kinds = False, {"topology": TOPOLOGY}
+    what, also, takes_files = "topology", "one that ends in .py", False
+
+    def __init__(self, name: str, command: Callable[[str], click.Command], **more: Any) -> None:
+        super().__init__(name, **more)
+        self.of = command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return topology_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY
+        return self.of(cmd_name) if cmd_name in topology_names() or own else None
+
+
+class Files(Group):
+    """Subcommands that are files, given by their names. What each is for, in the list of them, is its file's docstring:
+    to load them all would take half a second."""
+
+    def __init__(self, files: Mapping[str, str], **more: Any) -> None:
+        super().__init__(**more)
+        self.files = files
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *self.files])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.files:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = importlib.import_module(module_of(self.files[cmd_name])).COMMAND
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.purpose(name)) for name in self.list_commands(ctx)])
+
+    def purpose(self, name: str) -> str:
+        """What a subcommand is for, in a sentence."""
+        if name in self.files:
+            return purpose(Path(self.files[name]).read_text())
+        return self.commands[name].get_short_help_str(sys.maxsize)
+
+
+def module_of(file: str) -> str:
+    """The name of a module of the checkout."""
+    path = Path(file).relative_to(CHECKOUT)
+    return ".".join(path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts)
+
+
+def of_files(name: str) -> Iterator[ModuleType]:
+    """The part of the feature that takes files whose names end so."""
+    return (part for part in features.parts("of_files") if name.endswith(part.ENDINGS))
+
+
+def topology_names() -> list[str]:
+    import topologies
+
+    return topologies.names()
+
+
+def purpose(text: str) -> str:
+    """The first sentence of a command file's docstring, after the command."""
+    found = re.search(r'^"""`.+?`: (.+?\.)[\s"]', text, re.MULTILINE | re.DOTALL)
+    words = " ".join(found[1].split()) if found else ""
+    return words[:1].upper() + words[1:]
+
+
+def defines(path: str) -> set[str]:
+    """What a Python file defines, found without running it; nothing, if it cannot be read."""
+    try:
+        body = ast.parse(Path(path).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    found = set()
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.add(statement.name)
+        elif isinstance(statement, ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in statement.names}
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features: what one can do with networks and runs beside running them. Each is a folder here: it is found by being
+there, and to remove the folder removes it. The rest of the program is the road that every run takes; it names none.
+
+A feature may have
+
+    commands/NAME.py    a command: `COMMAND`, and a docstring that begins with what it is for; commands/NAME/ is a group
+    of_runs.py          options of all that plays runs, and what follows the runs (emulation.cli.playing)
+    of_files.py         kinds of files that `run` and `shell` take (emulation.cli.groups)
+    of_networks.py      what scripts have of it (emulation.net)
+    of_media.py         media beside the project's own air (emulation.plan)
+    inside/             what of it runs inside a lane: it imports the standard library, `emulation.lane`, `traffic` and
+                        itself
+    faces/              packages that scripts import by their own names, as `mininet`
+
+A lane loads this file, too, so it imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def names() -> list[str]:
+    """The features there are."""
+    return sorted(name for name in os.listdir(HERE) if os.path.isfile(os.path.join(HERE, name, "__init__.py")))
+
+
+def parts(part: str) -> Iterator[ModuleType]:
+    """This part of each feature that has it."""
+    for name in names():
+        if os.path.isfile(os.path.join(HERE, name, f"{part}.py")):
+            yield importlib.import_module(f"{__name__}.{name}.{part}")
+
+
+def commands() -> dict[str, str]:
+    """The files of the features' commands, by the commands' names; of a group it is the group's own file."""
+    found = {}
+    for name in names():
+        folder = os.path.join(HERE, name, "commands")
+        for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            inner = os.path.join(folder, entry, "__init__.py")
+            if entry.endswith(".py") and entry != "__init__.py":
+                found[entry.removesuffix(".py")] = os.path.join(folder, entry)
+            elif os.path.isfile(inner):
+                found[entry] = inner
+    return found

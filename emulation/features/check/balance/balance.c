@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which function of a module under test returns with a lock that it has not given back.
+ *
+ * The kernel notices a forgotten unlock only later, in code that has nothing to do with the module. So the compiler
+ * (-finstrument-functions) calls the two functions below wherever a function of the module begins and ends. When the
+ * outermost one returns to the kernel, the locks that lockdep counts, read-side critical sections of RCU included, are
+ * compared with those at its call. The log names each function once: some are meant to differ, such as the start and
+ * stop of a seq_file, so only a report of the kernel makes a finding of it (emulation/features/check/splats.py).
+ */
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+
+#define MOST_CALLS 64
+#define MOST_NAMED 16
+
+/* The outermost call of a task, or of an interrupt or softirq that came in between. The kernel has one CPU. */
+struct call {
+	struct task_struct *task;
+	unsigned int context;
+	unsigned int depth;	/* 0: not in use */
+	int locks;
+	int preempt;
+};
+
+static struct call calls[MOST_CALLS];
+static void *named[MOST_NAMED];
+
+void __cyg_profile_func_enter(void *function, void *caller);
+void __cyg_profile_func_exit(void *function, void *caller);
+
+static struct call *find_call(bool begins)
+{
+	unsigned int context = preempt_count() & (SOFTIRQ_OFFSET | HARDIRQ_MASK);
+	struct call *free = NULL;
+	int i;
+
+	for (i = 0; i < MOST_CALLS; i++) {
+		struct call *call = &calls[i];
+
+		if (!call->depth)
+			free = call;
+		else if (call->task == current && call->context == context)
+			return call;
+	}
+	if (!begins || !free)
+		return NULL;
+	*free = (struct call){ .task = current, .context = context,
+			       .locks = current->lockdep_depth, .preempt = preempt_count() };
+	return free;
+}
+
+static bool is_new(void *function)
+{
+	int i;
+
+	for (i = 0; i < MOST_NAMED && named[i] != function; i++) {
+		if (named[i])
+			continue;
+		named[i] = function;
+		return true;
+	}
+	return false;
+}
+
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+	unsigned long flags;
+	struct call *call;
+
+	raw_local_irq_save(flags);
+	call = find_call(true);
+	if (call)
+		call->depth++;
+	raw_local_irq_restore(flags);
+}
+EXPORT_SYMBOL(__cyg_profile_func_enter);
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+	int locks = 0, preempt = 0;
+	unsigned long flags;
+	struct call *call;
+
+	raw_local_irq_save(flags);
+	call = find_call(false);
+	if (call && !--call->depth && debug_locks) {
+		locks = current->lockdep_depth - call->locks;
+		preempt = preempt_count() - call->preempt;
+		if ((locks || preempt) && !is_new(function))
+			locks = preempt = 0;
+	}
+	raw_local_irq_restore(flags);
+	if (locks > 0) {
+		struct held_lock *last = &current->held_locks[current->lockdep_depth - 1];
+
+		pr_info("dcflab: left: %ps returned with %s held, taken at %pS\n",
+			function, last->instance->name, (void *)last->acquire_ip);
+	} else if (locks < 0 || preempt < 0) {
+		pr_info("dcflab: left: %ps returned without a lock that its caller held\n", function);
+	} else if (preempt) {
+		pr_info("dcflab: left: %ps returned with preemption or bottom halves off\n", function);
+	}
+}
+EXPORT_SYMBOL(__cyg_profile_func_exit);
+
+MODULE_DESCRIPTION("Names the functions of a module under test that return with a lock");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole bench: all stages of a check, in their order.
+
+A module is built, put to work in the debug kernel under several seeds side by side, and compared. A stage that makes no
+sense any more is left out: what does not compile is not loaded, and what breaks a kernel is not compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from analysis import figures
+from emulation import lanes
+from emulation.features.check import Report, Stage, build, compare, coverage, exercise, gdb, moment
+from emulation.features.check.build import Target
+from emulation.features.check.exercise import Place
+from emulation.features.check.report import Done, merge
+from emulation.features.check.subject import Module, Subject, examine, in_order
+from emulation.files import tree
+from emulation.play import processes
+from emulation.play.lab import Lab
+from emulation.setup import Prepared, PreparedStock, kernel, stock
+from emulation.setup.errors import say
+from emulation.setup.tools import TELL_EVERY_S
+
+CURVES = "curves.png"
+TOLD, OVER = 17, "over"  # how often, about, a workout says that it goes on, and what at its end
+IN_DEBUG_KERNEL = (Stage.LOAD, Stage.WORKOUT, Stage.CYCLES)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for. `seeds` are those of the workout and the comparison, `hops` the lengths of its strings;
+    `optional` the names of `stock` kernels for which the module need not be meant."""
+
+    subject: Subject
+    stages: frozenset[Stage]
+    stock: Sequence[build.Target]
+    optional: Collection[str]
+    seeds: Sequence[int]
+    hops: Sequence[int]
+    cycles: int
+    against: str
+    strict: bool
+
+
+@dataclass
+class Bench:
+    """One check: what it is made of, where it leaves things, and what was done so far. `debug` may be None if no stage
+    wants the debug kernel."""
+
+    wish: Wish
+    lab: Lab
+    debug: Place | None
+    folder: Path
+    scratch: Path
+    progress: Progress
+    draw: Callable[..., None]
+    done: list[Done] = field(default_factory=list)
+    built: dict[str, dict[str, Module]] = field(default_factory=dict)
+
+    def check(self) -> list[Done]:
+        """All stages. Raises LaneError, SetupError, PlanError and OSError for what is not the module's doing."""
+        self.build()
+        built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
+        if any(set(self.wish.subject.modules) - modules for modules in built):
+            for stage in (*IN_DEBUG_KERNEL, Stage.COMPARE):
+                self.leave_out(stage, "it is not built for the lane's kernel")
+            return self.done
+        self.exercise()
+        self.compare()
+        return self.done
+
+    def leave_out(self, stage: Stage, why: str, module: str = "") -> None:
+        """Say so of a stage that was wanted."""
+        if stage in self.wish.stages:
+            self.done.append(Done(stage, why, module))
+
+    @property
+    def stock(self) -> bool:
+        """Whether it is put to work in a distribution's kernel, and compared there."""
+        return isinstance(self.debug, PreparedStock) or lanes.stock(self.lab.lane) is not None
+
+    @property
+    def ordinary(self) -> str:
+        """The kernel in which it is compared, as a target."""
+        return str(self.lab.release) if self.stock else build.LANE
+
+    @property
+    def workplace(self) -> str:
+        """The one in which it is put to work."""
+        return str(self.lab.release) if self.stock else build.DEBUG
+
+    @contextmanager
+    def working(self, what: str, steps: int = 0) -> Iterator[Callable[[float], None]]:
+        """Show that something is going on, and how much of it is done; into a pipe, a line now and then."""
+        task = self.progress.add_task(what, total=steps or None)
+        told = time.monotonic()
+        if self.progress.disable:
+            say(what)
+
+        def advance(done: float) -> None:
+            nonlocal told
+            self.progress.update(task, completed=done)
+            if self.progress.disable and time.monotonic() - told >= TELL_EVERY_S:
+                told = time.monotonic()
+                say(f"{what}: {min(100 * done / steps, 99):.0f} %")
+
+        yield advance
+        self.progress.update(task, total=1, completed=1)
+
+    def build(self) -> None:
+        wish, wanted = self.wish, Stage.BUILD in self.wish.stages
+        needed = self.targets()
+        others = [target for target in wish.stock if target.name not in {one.name for one in needed}]
+        targets = [*needed, *others] if wanted else [replace(target, sparse=False) for target in needed]
+        names = ", ".join(target.name for target in targets if target.name != build.DEBUG)
+        with self.working(f"building against {names}"):
+            report = build.build(wish.subject, targets, self.scratch, wanted and wish.strict, wish.optional)
+        (self.folder / "build").mkdir()
+        for log in self.scratch.glob("*/*.log"):
+            shutil.copyfile(log, self.folder / "build" / f"{log.parent.name}-{log.name}")
+        sources = [file for file in wish.subject.files if file.suffix == ".c"]
+        for target, paths in report.data["modules"].items():
+            self.built[target] = {name: examine(Path(path), sources) for name, path in paths.items()}
+        if wanted or report.findings:
+            data = {"kernels": report.data["kernels"]}
+            self.done.append(Done(Stage.BUILD, f"against {names}", report=replace(report, data=data)))
+
+    def targets(self) -> list[Target]:
+        """The kernels that the lanes boot."""
+        if self.stock:
+            return [Target(self.ordinary, stock.modules_of(self.ordinary) / "build")]
+        debug = [build.debug_target(self.debug.kernel)] if isinstance(self.debug, Prepared) else []
+        return [build.lane_target(kernel.Kernel(self.lab.kernel.parent)), *debug]
+
+    def exercise(self) -> None:
+        """Every module under every seed; load and unload many times under the first one."""
+        wish = self.wish
+        if not wish.stages.intersection(IN_DEBUG_KERNEL) or not self.debug:
+            return
+        jobs = [(name, seed) for name in wish.subject.modules for seed in wish.seeds]
+        told, over = 0, 0
+        with self.working(f"at work in {self.where()}", len(jobs) * TOLD) as working:
+
+            def heard(index: int, line: str) -> None:
+                nonlocal told, over
+                told += 1
+                over += line == OVER
+                working(told)
+
+            workouts = [self.call(self.debug, name, seed) for name, seed in jobs]
+            beforehand = self.beforehand(lambda: over < len(jobs))
+            reports = processes.run_all(itertools.chain(workouts, beforehand), heard)
+        for name in wish.subject.modules:
+            merged = merge(found for (of, _), found in zip(jobs, reports, strict=False) if of == name and found)
+            self.add(name, {report.stage: report for report in self.with_moment(self.debug, name, merged)})
+
+    def with_moment(self, debug: Place, name: str, reports: list[Report]) -> list[Report]:
+        """Add to the first finding what was on the air before."""
+        found = moment.of([finding for report in reports for finding in report.findings])
+        if found is None or found.seed is None:
+            return reports
+        *before, module = in_order(self.built[self.workplace], name)
+        folder = self.folder / f"moment-{name}-{found.seed}"
+        folder.mkdir()
+        with self.working("again, for what was on the air before"):
+            file = moment.record(debug, module, folder, found, before, self.cycles(found.seed))
+        with_it = replace(found, pcapng=str(file or ""))
+        return [
+            replace(report, findings=tuple(with_it if one is found else one for one in report.findings))
+            for report in reports
+        ]
+
+    def call(self, debug: Place, name: str, seed: int) -> processes.Call[list[Report]]:
+        """A workout, to be called."""
+        *before, module = in_order(self.built[self.workplace], name)
+        folder, cycles = self.workout_folder(name, seed), self.cycles(seed)
+        folder.mkdir()
+
+        def work_out(parent: processes.Parent) -> list[Report]:
+            found = exercise.exercise(
+                debug, module, folder, before=before, seed=seed, cycles=cycles, progress=parent.tell
+            )
+            parent.tell(OVER)
+            return found
+
+        return work_out
+
+    def beforehand(self, wanted: Callable[[], bool]) -> Iterator[processes.Call[None]]:
+        """What the CPUs do that have no workout any more: the comparison's runs of the baseline."""
+        wish = self.wish
+        for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
+            folder, module = self.folder / f"compare-{name}", self.built[self.ordinary][name]
+            yield from compare.beforehand(self.lab, module, wish.against, wish.hops, wish.seeds, folder, wanted)
+
+    def workout_folder(self, name: str, seed: int) -> Path:
+        return self.folder / f"workout-{name}-{seed}"
+
+    def cycles(self, seed: int) -> int:
+        """How often a module is loaded and unloaded under a seed; they are all alike, so many times under one only."""
+        return self.wish.cycles if Stage.CYCLES in self.wish.stages and seed == self.wish.seeds[0] else 0
+
+    def stop_at_finding(self) -> str:
+        """Do what led to the debug kernel's first finding again, in gdb; returns what gdb said if nobody is there."""
+        found = ((one, finding) for one in self.done if one.report and one.module for finding in one.report.findings)
+        done, finding = next(((one, each) for one, each in found if each.stage in IN_DEBUG_KERNEL), (None, None))
+        if done is None or finding is None or finding.seed is None or not isinstance(self.debug, Prepared):
+            return "nothing was found in the debug kernel, so there is nothing to stop at\n"
+        *before, module = in_order(self.built[self.workplace], done.module)
+        folder = (self.folder / "gdb").resolve()
+        folder.mkdir()
+        try:
+            return gdb.debug(
+                self.debug, module, folder, gdb.sections_of(self.workout_folder(done.module, finding.seed)),
+                before=before, finding=finding, seed=finding.seed, cycles=self.cycles(finding.seed),
+                batch=not sys.stdin.isatty(),
+            )  # fmt: skip
+        except gdb.NotFound as error:
+            return f"{error}\n"
+
+    def add(self, name: str, reports: dict[Stage, Report]) -> None:
+        """What came of a module's workouts."""
+        saw = reports[Stage.WORKOUT].data if Stage.WORKOUT in reports else {}
+        what = {
+            Stage.LOAD: f"into {self.where()}, {self.seeds()}",
+            Stage.WORKOUT: f"{deeds(saw)}, {self.seeds()}",
+            Stage.CYCLES: f"loaded and unloaded {saw.get('cycles', 0)} times",
+        }
+        for stage in IN_DEBUG_KERNEL:
+            if stage not in reports:
+                self.leave_out(stage, "not reached", name)
+            elif stage in self.wish.stages or reports[stage].findings:
+                report = self.without_scratch(reports[stage])
+                if ran := coverage.told(report.data.get("coverage", {})):
+                    report = replace(report, notes=(ran, *report.notes))
+                self.done.append(Done(stage, what[stage], name, report))
+
+    def where(self) -> str:
+        return self.workplace if self.stock else "the debug kernel"
+
+    def seeds(self) -> str:
+        return f"seed{'s' * (len(self.wish.seeds) > 1)} {listed(self.wish.seeds)}"
+
+    def without_scratch(self, report: Report) -> Report:
+        """The kernel's words without the folder in which the module was built, which has another name each time."""
+        folders = f"{self.scratch}/{self.workplace}/source/", f"{self.wish.subject.folder}/"
+
+        def short(text: str) -> str:
+            return text.replace(folders[0], "").replace(folders[1], "")
+
+        findings = [
+            replace(one, place=short(one.place), console=tuple(map(short, one.console))) for one in report.findings
+        ]
+        return replace(report, findings=tuple(findings))
+
+    def compare(self) -> None:
+        """Each module, unless it breaks kernels."""
+        wish = self.wish
+        for name in wish.subject.modules if Stage.COMPARE in wish.stages else ():
+            folder = self.folder / f"compare-{name}"
+            if any(one.module == name and one.report and one.report.findings for one in self.done):
+                with suppress(OSError):
+                    tree.remove(str(folder))
+                self.leave_out(Stage.COMPARE, "mend what was found first", name)
+                continue
+            *before, module = in_order(self.built[self.ordinary], name)
+            with self.working(f"beside {wish.against}", 1) as working:
+                report = compare.compare(
+                    self.lab, module, before, wish.against, wish.hops, wish.seeds, folder, working
+                )  # fmt: skip
+            if report.notes and not report.data:
+                self.leave_out(Stage.COMPARE, report.notes[0], name)
+                continue
+            what = f"beside {wish.against} over {listed(wish.hops)} hops, {compare.SECONDS:g} s each, {self.seeds()}"
+            self.done.append(Done(Stage.COMPARE, what, name, report))
+            if report.data:
+                curves = self.folder / (CURVES if len(wish.subject.modules) == 1 else f"{name}-{CURVES}")
+                note = f"seed {report.data['seeds'][0]}; {compare.SECONDS:g} s; beside {wish.against}"
+                self.draw(figures.tcp_flows, curves, compare.courses(folder, report.data), note)
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Numbers in words: one after the other, or from where to where."""
+    first, last = numbers[0], numbers[-1]
+    in_a_row = len(numbers) > 2 and list(numbers) == list(range(first, last + 1))
+    return f"{first} to {last}" if in_a_row else ", ".join(map(str, numbers))
+
+
+def deeds(saw: Mapping[str, Any]) -> str:
+    """What happened in a workout, by what it saw."""
+    counts = {
+        "short connections": sum(saw.get("short", {}).values()),
+        "values of parameters": sum(map(len, saw.get("parameters", {}).values())),
+    }
+    return ", ".join(["losses, outages, other routes", *(f"{count} {what}" for what, count in counts.items() if count)])
+
+
+def bar() -> Progress:
+    """Progress at a terminal, gone when it is over; disabled elsewhere."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

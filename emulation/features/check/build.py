@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Building a module against every kernel there is, and reading what the tools say of it.
+
+The lane's kernel, the debug kernel and all installed stock headers are built against side by side, each from a copy of
+the sources, with the kernel's own extra warnings (W=1); then sparse reads the same files. What a tool says of the
+module's files is a finding; a warning about the kernel's own headers is not. One thing said for several kernels is one
+finding. A kernel for which a module does not compile, though it does for others, is one that it is not meant for: a
+note, unless that kernel was asked for. checkpatch's opinions are notes, too, unless asked for as findings.
+"""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulation.features.check import Finding, Name, Report, Stage
+from emulation.features.check.subject import Subject, kernels_name
+from emulation.setup import cache, kernel, packages
+from emulation.setup.tools import MISLEADING, REPRODUCIBLE, end_with_us, fingerprint
+
+HEADERS = ("/lib/modules/*/build", "/usr/src/linux-headers-*-amd64")
+CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
+STYLE = ("--no-tree", "--terse", "--max-line-length=120", "--ignore", "LINUX_VERSION_CODE,CONSTANT_COMPARISON")
+PLACE = r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? "
+SAID = re.compile(PLACE + r"(?P<kind>fatal error|error|warning): (?P<text>.*)")
+EXPANDED = re.compile(PLACE + r"note: in expansion of macro")
+FOLLOWS = re.compile(r" *\d* \| |" + PLACE + r"(note: | {3})")  # the source; and what sparse expected there
+CALLED = re.compile(r"call to '\w+' declared with attribute \w+: ")  # BUILD_BUG_ON and the like
+POSTED = re.compile(r"(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)")
+OBJTOOL = re.compile(r"(?P<file>[^\s:]+): warning: (?P<text>objtool: .*)")
+STYLED = re.compile(PLACE + r"(?P<text>.*)")
+ENGLISH = {"LANG": "C", "LANGUAGE": "C"}  # make keeps LC_ALL from the compiler
+SYMBOLS = "others.symvers"
+LANE, DEBUG = LANES = ("uml", "debug")  # kernels that this program boots
+ERRORS = 3  # of one kernel; what comes after is mostly a consequence, and so are the warnings
+# The debug kernel's modules call ours at the begin and end of their functions; not at those of the kernel's headers.
+CALLS = "-finstrument-functions", "-finstrument-functions-exclude-file-list=./include/,./arch/"
+BALANCE = "".join(f"0x00000000\t__cyg_profile_func_{at}\tbalance\tEXPORT_SYMBOL\t\n" for at in ("enter", "exit"))
+LAST = 20  # lines of a log, where nothing else says what is wrong
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kernel to build against: what to call it, its folder, what make and the compiler must be told besides, and
+    whether sparse reads the files as this kernel has them."""
+
+    name: str
+    folder: Path
+    arguments: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    sparse: bool = True
+    symbols: str = ""  # of another module that is not built with it, as modpost writes them
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a tool said, and where in the module: file:line, or nothing."""
+
+    name: Name
+    where: str
+    text: str
+    console: tuple[str, ...] = ()
+
+
+def lane_target(built: kernel.Kernel) -> Target:
+    """The lane's kernel."""
+    return Target(LANE, built.folder, ("ARCH=um",))
+
+
+def debug_target(built: kernel.Kernel) -> Target:
+    """The debug kernel: the module knows its lines, each function is in one piece, for stacks and debuggers; variables
+    that nobody set have odd values; how often each line runs is counted; and its functions call `balance`."""
+    flags = "-g", "-fno-reorder-blocks-and-partition", "-ftrivial-auto-var-init=pattern", *CALLS
+    return Target(DEBUG, built.folder, ("ARCH=um", "GCOV_PROFILE=y"), flags, sparse=False, symbols=BALANCE)
+
+
+def stock_targets() -> list[Target]:
+    """The stock kernels whose headers are installed, oldest first."""
+    folders = {Path(path).resolve() for pattern in HEADERS for path in glob.glob(pattern)}
+    found = [Target(release(folder), folder) for folder in folders if (folder / "Makefile").is_file()]
+    return sorted(found, key=lambda target: [int(part) for part in re.findall(r"\d+", target.name)])
+
+
+def release(folder: Path) -> str:
+    """The release of a kernel whose headers these are: Debian has it in the folder's name."""
+    told = folder / "include" / "config" / "kernel.release"
+    named = folder.name.startswith("linux-headers-") or not told.is_file()
+    return folder.name.removeprefix("linux-headers-") if named else told.read_text().strip()
+
+
+def pick(targets: Sequence[Target], wanted: Iterable[str]) -> list[Target]:
+    """Those of a release, or of one that begins so. Raises ValueError if there are none."""
+    picked: list[Target] = []
+    for word in wanted:
+        these = [target for target in targets if f"{target.name}.".startswith((f"{word}.", f"{word}-"))]
+        if not these:
+            there = ", ".join(target.name for target in targets) or "none"
+            raise ValueError(f"the headers of a kernel {word} are not installed; there are: {there}")
+        picked += these
+    return [target for target in targets if target in picked]
+
+
+def build(
+    subject: Subject, targets: Sequence[Target], folder: Path, strict: bool = False, optional: Collection[str] = ()
+) -> Report:
+    """Build in `folder`, where logs and modules stay: the report's data has their paths, `modules`: {target: {module:
+    path}}. `strict`: checkpatch's opinions are findings. The module need not be meant for `optional` targets. Raises
+    SetupError if checkpatch cannot be had."""
+    began = time.monotonic()
+    copies = {target.name: folder / target.name / "source" for target in targets}
+    for copy in copies.values():
+        subject.copy(copy)
+    for target in targets:
+        (folder / target.name / SYMBOLS).write_text(target.symbols)
+    makes = {target.name: make(subject, target, copies[target.name]) for target in targets}
+    compiling = {folder / name / "build.log": command for name, command in makes.items()}
+    style = folder / "checkpatch.log"
+    written = [str(file.relative_to(subject.folder)) for file in subject.files if file.suffix in (".c", ".h")]
+    compiling[style] = ["perl", str(checkpatch()), *STYLE, "-f", *written]
+    run_all(compiling, subject.folder)
+    whole = [target.name for target in targets if target.sparse and not unbuilt(subject, copies[target.name])]
+    run_all({folder / name / "sparse.log": [*makes[name], "C=2"] for name in whole}, subject.folder)
+    said: dict[tuple[Name, str, str], tuple[Said, list[str]]] = {}
+    notes = []
+    some = any(not unbuilt(subject, copy) for copy in copies.values())
+    for target in targets:
+        all_said = heard(subject, copies[target.name], target.name != DEBUG)
+        if some and unbuilt(subject, copies[target.name]):
+            all_said = all_said[:1]
+            if target.name in optional:
+                where = f"{all_said[0].where}: " if all_said[0].where else ""
+                notes.append(f"it is not meant for {target.name}: {where}{all_said[0].text}")
+                continue
+        for one in all_said:
+            said.setdefault((one.name, one.where, one.text), (one, []))[1].append(target.name)
+    shown = [target.name for target in targets if target.name != DEBUG]
+    findings = [finding(one, names, shown) for one, names in said.values()]
+    opinions = [match for line in lines(style) if (match := STYLED.match(line))]
+    if strict:
+        findings += [
+            Finding(Stage.BUILD, Name.CHECKPATCH, m["text"], where=f"{m['file']}:{m['line']}") for m in opinions
+        ]
+    built = {name: modules_in(copy) for name, copy in copies.items()}
+    notes += [] if strict else [f"checkpatch: {match[0]}" for match in opinions]
+    data = {"kernels": shown, "modules": built}
+    return Report(Stage.BUILD, tuple(findings), tuple(notes), time.monotonic() - began, data)
+
+
+def make(subject: Subject, target: Target, copy: Path) -> list[str]:
+    """The command that builds a copy. No path of it gets into the module: a debugger finds the user's own files."""
+    seen = shlex.quote(f"-fdebug-prefix-map={copy}={subject.folder}")
+    flags = (*target.flags, f"-fmacro-prefix-map={copy}/=", seen)
+    others = [f"KBUILD_EXTRA_SYMBOLS={copy.parent / SYMBOLS}"] * bool(target.symbols)
+    told = (f"M={copy}", "W=1", f"KCFLAGS={' '.join(flags)}", *others)
+    return ["make", "-j2", "-Otarget", "-C", str(target.folder), *target.arguments, *told, "modules"]
+
+
+def run_all(commands: dict[Path, list[str]], folder: Path) -> None:
+    """Run commands side by side, each with a log of its own. They end, and all that they started, if we do."""
+    env = {name: value for name, value in os.environ.items() if name not in MISLEADING} | REPRODUCIBLE | ENGLISH
+    running: list[subprocess.Popen[bytes]] = []
+    ours, theirs = os.pipe()  # whose other end is open as long as one of them is there
+    with open(ours, "rb") as gone:
+        try:
+            for log, command in commands.items():
+                with log.open("wb") as output:
+                    running.append(
+                        subprocess.Popen(
+                            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                            preexec_fn=end_with_us, start_new_session=True,
+                            pass_fds=[theirs],
+                        )
+                    )  # fmt: skip
+            for process in running:
+                process.wait()
+        finally:
+            os.close(theirs)
+            for process in running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            gone.read()
+
+
+def modules_in(copy: Path) -> dict[str, str]:
+    """What was built, by name."""
+    return {kernels_name(ko.stem): str(ko) for ko in sorted(copy.rglob("*.ko"))}
+
+
+def unbuilt(subject: Subject, copy: Path) -> set[str]:
+    """What was not built."""
+    return set(subject.modules) - set(modules_in(copy))
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text(errors="replace").splitlines() if log.is_file() else []
+
+
+def heard(subject: Subject, copy: Path, all_: bool) -> list[Said]:
+    """What was said of a copy; not `all_`: only what kept it from being built."""
+    log = lines(copy.parent / "build.log")
+    compiled = list(read(log, str(copy)))
+    errors = [one for one in compiled if one.name is Name.COMPILE_ERROR]
+    if unbuilt(subject, copy) and not errors:
+        ends = [line.replace(f"{copy}/", "") for line in log[-LAST:]]
+        stop = next((line for line in ends if "***" in line), "make says nothing of why")
+        errors = [Said(Name.COMPILE_ERROR, "", stop, tuple(ends))]
+    if errors or not all_:
+        return errors[:ERRORS]
+    return [*compiled, *read(lines(copy.parent / "sparse.log"), str(copy), Name.SPARSE)]
+
+
+def read(log: Sequence[str], source: str, name: Name | None = None) -> Iterator[Said]:
+    """What gcc, modpost and objtool say in a log; or sparse, if that is the name."""
+    for at, line in enumerate(log):
+        if match := SAID.match(line):
+            bad = "error" in match["kind"]
+            follows = tuple(itertools.takewhile(FOLLOWS.match, log[at + 1 :]))
+            places = [match, *(found for more in follows if (found := EXPANDED.match(more)))]
+            own = [place for place in places if place["file"].startswith(f"{source}/")]
+            if not own and (name or not bad):
+                continue
+            place = (own or places)[0]
+            where = f"{place['file'].removeprefix(f'{source}/')}:{place['line']}"
+            console = tuple(text.replace(f"{source}/", "") for text in follows)
+            kind = name or (Name.COMPILE_ERROR if bad else Name.WARNING)
+            yield Said(kind, where, CALLED.sub("", match["text"]), console)
+        elif name:
+            continue
+        elif match := POSTED.match(line):
+            kind = Name.COMPILE_ERROR if match["kind"] == "ERROR" else Name.WARNING
+            yield Said(kind, "", match["text"].replace(f"{source}/", ""))
+        elif match := OBJTOOL.match(line):
+            yield Said(Name.WARNING, match["file"].removeprefix(f"{source}/"), match["text"])
+
+
+def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Finding:
+    """A finding says for which kernels it holds, unless for all."""
+    only = f" ({', '.join(names)})" if set(all_names) - set(names) else ""
+    return Finding(Stage.BUILD, said.name, said.text + only, console=said.console, where=said.where)
+
+
+def checkpatch() -> Path:
+    """The kernel's script, of the lab's kernel, or out of its source archive. Raises SetupError."""
+    if found := kernel.find():
+        return found.folder / "scripts" / CHECKPATCH[0]
+    packages.ensure(packages.Group.BUILD)
+    source = kernel.archive()
+    assert source
+
+    if source.is_dir():
+        return source / "scripts" / CHECKPATCH[0]
+
+    def unpack(folder: Path) -> Iterable[str]:
+        wanted = [f"{source.name.split('.tar')[0]}/scripts/{name}" for name in CHECKPATCH]
+        command = ["tar", "-xf", str(source), "-C", str(folder), "--occurrence=1", "--strip-components=2", *wanted]
+        subprocess.run(command, check=True, preexec_fn=end_with_us)
+        return CHECKPATCH
+
+    return cache.obtain(f"checkpatch-{cache.key(fingerprint(source))}", unpack) / CHECKPATCH[0]

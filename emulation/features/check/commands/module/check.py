@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`module check PATH`: check a kernel module. All that can be refused is refused before anything starts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+from emulation import lanes
+from emulation.cli.command import Command, Seeds, as_junit, lane
+from emulation.cli.command import given as of_lane
+from emulation.features.check import Stage, build
+from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
+from emulation.features.check.exercise import CYCLES, Place, debug_kernel
+from emulation.features.check.junit import suite
+from emulation.features.check.report import Check, show, write
+from emulation.features.check.subject import Refused, Subject, find
+from emulation.lanes import Lane
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.drawing import artist
+from emulation.play.junit import possible
+from emulation.play.junit import write as write_junit
+from emulation.play.session import failures, new_folder, provide, set_up
+from emulation.setup import Group, prepare_stock
+from emulation.setup.kernel import OWN_SOURCE, archive
+from traffic import tcp
+
+MOST_HOPS = 20
+IN_LANES = ("virtual", "vm")
+STAGES = click.Choice([str(stage) for stage in Stage])
+
+
+class Hops(click.ParamType[list[int], str]):
+    """`4`, `3..8` or `3,5,8`: lengths of strings, in order."""
+
+    name = "hops"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        hops: set[int] = set()
+        for part in str(value).split(","):
+            first, dots, last = part.partition("..")
+            if not (first.isdecimal() and (last.isdecimal() if dots else not last)):
+                self.fail(f"{value}: a length is a whole number of hops; several are written 3..8 or 3,5,8", param, ctx)
+            if not 1 <= int(first) <= int(last or first) <= MOST_HOPS:
+                self.fail(f"{value}: strings have 1 to {MOST_HOPS} hops", param, ctx)
+            hops.update(range(int(first), int(last or first) + 1))
+        return sorted(hops)
+
+
+@click.command(cls=Command, params=[as_junit(), *lane()], examples=[
+    "module check mine", "module check mine --hops 3..6 --seeds 1..3", "module check mine --only workout --gdb",
+])  # fmt: skip
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--against", default="reno", show_default=True, metavar="NAME", help="congestion control to compare with")
+@click.option(
+    "--seeds",
+    "--seed",
+    "seeds",
+    type=Seeds(),
+    default="1..3",
+    show_default=True,
+    help="of the workout and the comparison: 1..5, 1,4,9",
+)
+@click.option(
+    "--cycles",
+    type=click.IntRange(0, 100_000),
+    default=CYCLES,
+    show_default=True,
+    help="how often it is loaded and unloaded",
+)
+@click.option("--hops", type=Hops(), default="3..8", show_default=True, help="lengths of the strings to compare on")
+@click.option("--module", metavar="NAME", help="of a folder that builds several: only this one")
+@click.option(
+    "--kernels", metavar="RELEASE[,...]", help="of the installed stock headers: only these; none: no stock kernel"
+)
+@click.option(
+    "--kernel-source", type=click.Path(path_type=Path, exists=True), metavar="PATH",
+    help="a tree or an archive of Linux to build the lab's kernels from, instead of Debian's",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="what checkpatch says is a finding, too")
+@click.option("--skip", type=STAGES, multiple=True, help="leave out a stage, or several by repeating it")
+@click.option("--only", type=STAGES, multiple=True, help="only this stage, or several by repeating it")
+@click.option(
+    "--gdb", is_flag=True, help="do it again under gdb, and stop where the debug kernel finds the first mistake"
+)
+@click.option("--json", "as_json", is_flag=True, help="print report.json instead of tables")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="the run folder  [default: runs/check-NAME-TIME]")  # fmt: skip
+def check(
+    path: Path, against: str, seeds: list[int], cycles: int, hops: list[int], module: str | None, kernels: str | None,
+    kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
+    out: Path | None, junit: Path | None, lane: Lane,
+) -> None:  # fmt: skip
+    """Find out what is wrong with a kernel module, in about a minute.
+
+    PATH is a folder with a Kbuild file, or a single C file. The module is built against the lab's kernel and the stock
+    kernels whose headers are installed; put to work in a debug kernel; and compared with another congestion control.
+    With --lane vm, all of that is done in the distribution's kernel. Exits with 1 if anything was found.
+    """
+    if gdb and as_json:
+        raise click.UsageError("--gdb talks to a person and --json to a program: give one of them")
+    if lane.name not in IN_LANES:
+        raise click.UsageError(f"--lane: modules are checked in {' or '.join(IN_LANES)}, which they may break")
+    if gdb and lanes.stock(lane) is not None:
+        raise click.UsageError("--gdb is for the debug kernel, which the lane virtual has")
+    possible(junit)
+    stages = frozenset(Stage(word) for word in only or Stage) - {Stage(word) for word in skip}
+    if not stages:
+        raise click.UsageError("nothing is left to be done: every stage is skipped")
+    if kernel_source:
+        os.environ[OWN_SOURCE] = str(kernel_source.resolve())
+        if archive() is None:
+            raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a tree of Linux")
+    stock = picked(kernels)
+    comparable(against)
+    subject = found(path, module)
+    name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
+    lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
+    with set_up():
+        debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
+    folder = new_folder(out, f"check-{name}")
+    optional = () if kernels else [target.name for target in stock]
+    wish = Wish(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
+    with failures(), scratch("check") as place:
+        with artist() as draw, bar() as progress, set_up():
+            bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)
+            done = bench.check()
+        checked = Check(str(path), given(), subject.modules, done)
+        write(checked, folder)
+        if junit:
+            write_junit(junit, [suite(checked)])
+        if as_json:
+            click.echo((folder / "report.json").read_text(), nl=False)
+        else:
+            show(checked, Console(width=None if sys.stdout.isatty() else 120))
+            click.echo(f"{folder}/report.md has all of it")
+        if gdb:
+            click.echo(bench.stop_at_finding(), nl=False)
+    sys.exit(1 if checked.findings else 0)
+
+
+def place_of(lane: Lane) -> Place:
+    """Where modules are put to work. Raises SetupError."""
+    return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
+
+
+def found(path: Path, module: str | None) -> Subject:
+    with set_up():
+        try:
+            return find(path, module)
+        except Refused as error:
+            raise click.UsageError(str(error)) from None
+
+
+def picked(kernels: str | None) -> list[build.Target]:
+    """The stock kernels that are wanted, of those that are there."""
+    try:
+        there = build.stock_targets()
+        return there if kernels is None else build.pick(there, [word for word in kernels.split(",") if word != "none"])
+    except ValueError as error:
+        raise click.UsageError(f"--kernels: {error}") from None
+
+
+def comparable(against: str) -> None:
+    """Refuse what has other settings than a module of its own would have: both share the ends of a string."""
+    possible = [name for name in tcp.NAMES if tcp.find(name).sysctl == tcp.FRESH]
+    if against not in possible:
+        there = ", ".join(sorted(possible))
+        raise click.UsageError(f"--against: there is no {against!r} to compare with; there are: {there}")
+
+
+def given() -> dict[str, list[str]]:
+    """The options that the user gave, as words, to be repeated."""
+    ctx = click.get_current_context()
+    words: dict[str, list[str]] = {}
+    for param in ctx.command.params:
+        name = str(param.name)
+        if isinstance(param, click.Option) and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            value = ctx.params["lane"].name if name == "lane" else {**ctx.params, **of_lane(ctx)}[name]
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words[param.opts[0]] = [] if param.is_flag else [text]
+    return words
+
+
+COMMAND = check

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`module new NAME`: begin a kernel module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command
+from emulation.features.check import new
+from emulation.features.check.subject import Refused
+
+
+@click.command("new", cls=Command, examples=["module new mine", "module new mine --kind qdisc"])
+@click.argument("name")
+@click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
+def new_module(name: str, kind: str) -> None:
+    """Begin a module: a folder NAME with a commented C file and its Kbuild."""
+    try:
+        file = new.make(name, kind, Path())
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
+
+
+COMMAND = new_module

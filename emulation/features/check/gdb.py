@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The workout again under gdb, which stops where the kernel finds the mistake, with the stack of who made it.
+
+User-Mode Linux is an ordinary process, so gdb needs no stub and no second machine; and as the same seed does the same
+again and addresses are not randomised, what was found comes again, and the module lies where it lay: an earlier
+workout.json says where. Signals are the kernel's own affair (faults, timers, interrupts), so gdb passes them on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from emulation.features.check import Finding, Name, exercise
+from emulation.features.check.subject import Module
+from emulation.files import read_json
+from emulation.lanes.virtual import boot, confine
+from emulation.lanes.virtual.scratch import scratch
+from emulation.setup import Prepared
+
+# Whatever the kernel finds comes through one of these. add_taint's first argument says whether it is about a finding.
+STOPS = (
+    *("panic", "lockdep_rcu_suspicious", "debug_locks_off", "__ubsan_handle_divrem_overflow"),
+    *("__ubsan_handle_out_of_bounds", "__ubsan_handle_shift_out_of_bounds", "__ubsan_handle_load_invalid_value"),
+)
+TAINT_BAD_PAGE, TAINT_DIE, TAINT_WARN = 5, 7, 9
+TAINTED = f"break *add_taint if $edi == {TAINT_WARN} || $edi == {TAINT_DIE} || $edi == {TAINT_BAD_PAGE}"
+SIGNALS = "SIGSEGV SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO SIGCHLD SIGWINCH SIGHUP SIGPIPE"
+SHOW = """python
+import re
+if frame := re.search(r"^#([0-9]+) .*\\b{}\\b.* \\(", gdb.execute("backtrace", to_string=True), re.MULTILINE):
+    gdb.execute(f"frame {{frame[1]}}")
+end"""  # gdb's own `frame function` stops at functions that are inlined
+NOWHERE = "0x700000000000"  # for what is not loaded: at 0 it would give names to all small numbers
+UNNOTICED = (Name.LEAK,)  # when it happens
+
+
+class NotFound(Exception):
+    """It is not known where the module was."""
+
+
+def debug(
+    prepared: Prepared,
+    module: Module,
+    folder: Path,
+    sections: Mapping[str, str],
+    *,
+    before: Sequence[Module] = (),
+    finding: Finding | None = None,
+    seed: int = 1,
+    cycles: int = exercise.CYCLES,
+    batch: bool = False,
+) -> str:
+    """Run the workout under gdb until something is found, and leave the terminal to gdb's user.
+
+    `sections` are those of a run with the same seed and cycles, `folder` is empty. The function of a `finding` is shown
+    when gdb has stopped; where nobody notices what it does, as with a leak, gdb stops at the function. With `batch` gdb
+    prints the stack and ends; what it printed is returned.
+    """
+    exercise.write_job(prepared, module, folder, seed, cycles)
+    modules = exercise.modules_of(prepared, module, before)
+    with contextlib.ExitStack() as stack:
+        private = stack.enter_context(scratch("lane", boot.memory_folder(exercise.MEMORY_MB)))
+        cpu = stack.enter_context(boot.a_cpu())
+        reports = stack.enter_context((folder / "reports.log").open("wb")).fileno()
+        command = ["script", str(exercise.PROGRAM)]
+        kernel = prepared.kernel.linux
+        handed = boot.handed(kernel, modules, command, [])
+        cell = stack.enter_context(confine.cell([*handed, folder.resolve(), private]))
+        boot.write_boot(private, kernel, folder.resolve(), modules, command, [], cell)
+        linux, *arguments = boot.command_line(
+            prepared.kernel.linux, private, seed, exercise.MEMORY_MB, reports, cell, exercise.KERNEL_ARGUMENTS
+        )  # fmt: skip
+        output, console = (shlex.quote(str(folder.resolve() / name)) for name in ("output.log", "console.log"))
+        run = f"run {shlex.join(arguments)} </dev/null >{output} 2>{console}"
+        script = folder / "gdb.script"
+        symbols = placed(module, sections, folder.resolve())
+        script.write_text("\n".join(commands(symbols, len(modules), run, finding)) + "\n")
+        stack.enter_context(interrupts_for_gdb())
+        done = subprocess.run(
+            ["gdb", "-q", "-nx", *["-batch"] * batch, "-x", str(script), linux],
+            cwd=private,
+            stdin=subprocess.DEVNULL if batch else None,
+            stdout=subprocess.PIPE if batch else None,
+            stderr=subprocess.STDOUT if batch else None,
+            pass_fds=[reports, *cell.handed.values()],
+            env=os.environ | {"TMPDIR": private, "SHELL": "/bin/sh"},
+            preexec_fn=functools.partial(prepare, cpu, os.getpid()),
+        )
+    return (done.stdout or b"").decode(errors="replace")
+
+
+def prepare(cpu: int, parent: int) -> None:
+    """In the child, before it becomes gdb."""
+    boot.settle({cpu}, parent)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def interrupts_for_gdb() -> Iterator[None]:
+    """Ctrl-C stops the kernel, not this program."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def commands(symbols: Path, earlier: int, run: str, finding: Finding | None) -> list[str]:
+    """gdb's script: run until the module is about to be initialised, after `earlier` others, then to what is found."""
+    function = finding.where.partition(" ")[0] if finding and finding.where[:1] != "[" else ""
+    stops = [*STOPS, function] if finding and finding.name in UNNOTICED and function else STOPS
+    return [
+        *("set pagination off", "set confirm off", "set width 0", "set breakpoint pending on"),
+        *("set print thread-events off", "set print inferior-events off"),
+        *("set startup-with-shell on", "set disable-randomization on", "set detach-on-fork on"),
+        f"handle {SIGNALS} nostop noprint pass",
+        *("tbreak *do_init_module", f"ignore 1 {earlier}", run, f"add-symbol-file {shlex.quote(str(symbols))}"),
+        *(f"break *{name}" for name in stops),
+        *(TAINTED, "continue", "backtrace"),
+        *([SHOW.format(function), "list"] if function else []),
+    ]
+
+
+def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
+    """A copy of the module whose sections have the addresses that they have in the kernel. gdb can be told of sections'
+    addresses, but then takes the stack frames of all sections for those of .text."""
+    copy = folder / module.path.name
+    places = {".modinfo": NOWHERE, **sections}
+    moved = [f"--change-section-address={name}={address}" for name, address in places.items()]
+    subprocess.run(["objcopy", "--no-change-warnings", *moved, module.path, copy], check=True)
+    return copy
+
+
+def sections_of(folder: Path) -> dict[str, str]:
+    """Where the module was in an earlier workout, whose run folder this is. Raises NotFound."""
+    try:
+        found: dict[str, str] = read_json(folder / "workout.json")["sections"]
+    except (OSError, KeyError, ValueError):
+        raise NotFound(f"{folder} does not say where the module was: it was never loaded there") from None
+    return found

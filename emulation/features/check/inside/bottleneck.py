@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A qdisc where it bites: below a token bucket at a router, with two long flows of different round-trip times and a
+sparse one whose packets carry the time at which they were sent. Runs inside the lane, without an air: no other queue is
+in the way. Prints what was measured, as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import sys
+import time
+from random import Random
+
+from emulation.features.check.inside.crowd import Stream
+from emulation.features.check.inside.loaded import Module
+from emulation.features.check.inside.playground import change_route
+from emulation.features.check.inside.queues import CHILD, put, put_behind_bucket
+from emulation.lane.net import Net
+from emulation.lane.netlink import NetlinkError, build, parse
+from emulation.lane.rtnetlink import TCA_STATS2
+from traffic import tcp_info
+from traffic.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from emulation.lane.node import Node
+
+RATE_KBPS, SECONDS, WARM_UP_S = 1000, 60.0, 5.0
+DELAYS_MS = (10, 40)  # of the long flows' packets on their way to the router
+START_WITHIN_NS = 1_000_000_000
+LOOK_EVERY_S, SPARSE_EVERY_S, SPARSE_BYTES, SPARSE_PORT = 0.02, 0.05, 100, 6000
+STAMP = struct.Struct("!Q")
+TCA_NETEM_LATENCY64, TCA_STATS_QUEUE, NETEM_LIMIT = 10, 3, 10_000
+QUEUE = struct.Struct("=IIIII")  # struct gnet_stats_queue: length, backlog, drops, requeues, overlimits
+
+
+class Long(Stream):
+    """A flow whose buffers are in nobody's way."""
+
+    buffers = (1 << 20, 1 << 20)
+
+
+class Bottleneck:
+    """Two senders, a third one of little, a router whose qdisc is under test, and the receiver of all."""
+
+    def __init__(self, net: Net, kind: str, congestion: str) -> None:
+        *self.senders, self.router, self.sink = net.nodes.values()
+        self.loop, self.random = Loop(), Random()  # which the lane's seed begins
+        for sender in self.senders:
+            change_route(sender, self.sink.IP(), self.router.IP(), 0)
+        for sender, delay_ms in zip(self.senders, DELAYS_MS, strict=False):
+            delay(sender, delay_ms)
+        with contextlib.suppress(NetlinkError):  # which it has not
+            put(self.router, "pfifo")
+        put_behind_bucket(self.router, kind, RATE_KBPS * 125)
+        self.flows = [
+            Long(number, congestion, sender, self.sink, self.loop, Random(number))
+            for number, sender in enumerate(self.senders[: len(DELAYS_MS)])
+        ]
+        self.delays_ms: list[float] = []
+        self.lengths: list[int] = []
+        self.backlogs: list[int] = []
+        self.sending, self.sent = True, 0
+
+    def every(self, seconds: float, action: Any) -> None:
+        """Do something again and again, from now on."""
+        action()
+        if self.sending:
+            self.loop.at(time.monotonic_ns() + int(seconds * 1e9), lambda: self.every(seconds, action))
+
+    def queue(self) -> tuple[int, ...]:
+        """What the qdisc says of itself."""
+        for index, parent, found in self.router.route.qdiscs():
+            if (index, parent) == (self.router.radio.index, CHILD):
+                return QUEUE.unpack_from(parse(found[TCA_STATS2])[TCA_STATS_QUEUE])
+        return (0,) * 5
+
+    def look(self) -> None:
+        length, backlog, *_ = self.queue()
+        self.lengths.append(length)
+        self.backlogs.append(backlog)
+
+    def run(self) -> dict[str, Any]:
+        """Let all flows go, and measure after they have met."""
+        for flow in self.flows:
+            flow.prepare()
+            self.loop.at(time.monotonic_ns() + self.random.randrange(START_WITHIN_NS), flow.start)
+        with at(self.sink) as received, at(self.senders[-1]) as sparse:
+            received.bind(("", SPARSE_PORT))
+            self.loop.watch(received.fileno(), 1, lambda: self.receive(received))
+            to = self.sink.IP(), SPARSE_PORT
+            self.pass_time(WARM_UP_S)
+            before, dropped = [self.delivered(flow) for flow in self.flows], self.queue()[2]
+            self.every(SPARSE_EVERY_S, lambda: self.send(sparse, to))
+            self.every(LOOK_EVERY_S, self.look)
+            self.pass_time(SECONDS)
+            self.sending = False
+            moved = [self.delivered(flow) - first for flow, first in zip(self.flows, before, strict=True)]
+            drops = self.queue()[2] - dropped
+            infos = [tcp_info.of_socket(flow.sender) for flow in self.flows if flow.sender]
+            self.pass_time(WARM_UP_S)
+            self.loop.forget(received.fileno())
+        for flow in self.flows:
+            flow.reset()
+        rates = [8 * bytes_ / SECONDS / 1000 for bytes_ in moved]
+        backlog = sum(self.backlogs) / len(self.backlogs)
+        late = sorted(self.delays_ms)
+        return {
+            "goodput_kbps": sum(rates),
+            "fairness": sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates)) if any(rates) else 0.0,
+            "backlog_packets": sum(self.lengths) / len(self.lengths),
+            "backlog_kb": backlog / 1000,
+            "sojourn_ms": 8 * backlog / RATE_KBPS,  # Little's law: what waits, over what goes
+            "sparse_ms": sum(late) / len(late) if late else None,
+            "sparse_p95_ms": late[int(0.95 * len(late))] if late else None,
+            "sparse_lost": self.sent - len(late),
+            "drops": drops,
+            "retransmits": sum(info["total_retrans"] for info in infos),
+        }
+
+    @staticmethod
+    def delivered(flow: Stream) -> int:
+        return int(flow.finish()["delivered_bytes"])
+
+    def send(self, sparse: socket.socket, to: tuple[str, int]) -> None:
+        sparse.sendto(STAMP.pack(time.monotonic_ns()) + bytes(SPARSE_BYTES - STAMP.size), to)
+        self.sent += 1
+
+    def receive(self, received: socket.socket) -> None:
+        now = time.monotonic_ns()
+        with contextlib.suppress(BlockingIOError):
+            while data := received.recv(SPARSE_BYTES):
+                self.delays_ms.append((now - STAMP.unpack_from(data)[0]) / 1e6)
+
+    def pass_time(self, seconds: float) -> None:
+        self.loop.run(time.monotonic_ns() + int(seconds * 1e9))
+
+
+@contextlib.contextmanager
+def at(node: Node) -> Any:
+    """A datagram socket of a node."""
+    with node:
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    with udp:
+        yield udp
+
+
+def delay(node: Node, milliseconds: int) -> None:
+    """Let a node's packets leave later."""
+    parameters = struct.pack("=6I", 0, NETEM_LIMIT, 0, 0, 0, 0)
+    latency = build([(TCA_NETEM_LATENCY64, struct.pack("=q", milliseconds * 1_000_000))])
+    put(node, "netem", parameters + latency)
+
+
+def main(kind: str, congestion: str, name: str = "", path: str = "") -> None:
+    if name:
+        Module(name, path).load()
+    with open(os.environ["DCFLAB_RUN"] + "/plan.json") as file:
+        net = Net.from_plan(json.load(file))
+    with net:
+        net.start()
+        print(json.dumps(Bottleneck(net, kind, congestion).run()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a workout is asked for, and what it says: to the kernel's log, to the host, and in workout.json.
+
+The kernel's checks say on its console what is wrong; the workout says there what it is doing, so one log tells both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from emulation.features.check.inside import Name, Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+COUNTERS, KEPT_COUNTERS = "/sys/kernel/debug/gcov", "coverage"
+
+
+class Job:
+    """`asked` is job.json of the run folder; `seen`, with findings and notes, becomes workout.json there."""
+
+    def __init__(self, folder: str) -> None:
+        with open(f"{folder}/job.json") as file:
+            self.asked: dict[str, Any] = json.load(file)
+        self.folder, self.stage = folder, Stage.LOAD
+        self.log = os.open("/dev/kmsg", os.O_WRONLY)
+        self.findings: list[dict[str, str]] = []
+        self.notes: list[str] = []
+        self.seen: dict[str, Any] = {"leaks": {}}
+
+    def say(self, what: str) -> None:
+        """Tell the kernel's log what is being done; without its end it would wait for more of the line."""
+        os.write(self.log, f"<5>dcflab: {what}\n".encode())
+
+    def announce(self, what: str) -> None:
+        """Tell the host as well."""
+        self.say(what)
+        print(what, flush=True)
+
+    def enter(self, stage: Stage) -> None:
+        self.stage = stage
+        self.announce(f"stage {stage}")
+
+    def do(self, phase: Callable[[], None]) -> None:
+        """A phase of the stage, called as its function is."""
+        self.announce("phase " + phase.__name__.replace("_", " "))
+        phase()
+        self.write()
+
+    def try_to(self, what: str, action: Callable[[], None]) -> bool:
+        """Do what may be refused; says whether it was done. Told first, as it may be the last thing that happens."""
+        self.say(what)
+        try:
+            action()
+        except OSError as error:
+            self.say(f"{what}: {reason(error)}")
+            return False
+        return True
+
+    def find(self, name: Name, text: str) -> None:
+        self.say(f"finding: {name}: {text}")
+        self.findings.append({"stage": self.stage, "name": name, "text": text})
+
+    def note(self, text: str) -> None:
+        self.say(f"note: {text}")
+        self.notes.append(text)
+
+    def keep_counters(self) -> None:
+        """Keep how often each line of the module ran, if this kernel counts that."""
+        for path, _, names in os.walk(COUNTERS + self.asked["built"]):
+            for name in (name for name in names if name.endswith(".gcda")):
+                kept = f"{self.folder}/{KEPT_COUNTERS}/{os.path.relpath(path, COUNTERS + self.asked['built'])}/{name}"
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                with open(f"{path}/{name}", "rb") as counters, open(kept, "wb") as file:
+                    file.write(counters.read())
+
+    def write(self) -> None:
+        """Keep what was seen so far."""
+        seen = {"version": 1, "findings": self.findings, "notes": self.notes, **self.seen}
+        with open(f"{self.folder}/workout.json", "w") as file:
+            json.dump(seen, file, indent=1)
+
+
+def reason(error: OSError) -> str:
+    """An error's meaning without what was attempted."""
+    return os.strerror(error.errno or 0)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The moment of a fault, once more: what was on the air before it.
+
+The same seed does the same again, and what a program does takes no time there; so a second workout knows when the fault
+will come, and records the air in the second before it, but for the last ten microseconds. An alarm calls it, whatever
+the workout waits for by then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from emulation.lane.air import Air
+from emulation.lane.recorders.air_trace import Recorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulation.features.check.inside.job import Job
+
+SECONDS, BEFORE_S, SOON_S = 1.0, 1e-5, 1e-6  # an alarm may come some microseconds late
+TOLD = "moment"  # to the host, when it is over
+MOST = 1 << 20  # bytes to read at once
+
+
+class Moment:
+    """Records what comes before `at_us`, in microseconds of the lane's clock."""
+
+    def __init__(self, job: Job, at_us: int) -> None:
+        self.job, self.end_s, self.air = job, at_us / 1e6 - BEFORE_S, Air()
+        signal.signal(signal.SIGALRM, lambda *_: self.begin())
+        alarm_at(self.end_s - SECONDS)
+
+    def begin(self) -> None:
+        self.air.start()
+        signal.signal(signal.SIGALRM, lambda *_: self.end())
+        alarm_at(self.end_s)
+
+    def end(self) -> None:
+        self.air.stop()
+        source = os.open(Recorder.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(f"{self.job.folder}/{Recorder.file}", "wb") as file:
+            while data := os.read(source, MOST):
+                file.write(data)
+        self.job.announce(TOLD)
+
+
+def alarm_at(lane_s: float) -> None:
+    """Soon, if that is over."""
+    signal.setitimer(signal.ITIMER_REAL, max(lane_s - time.monotonic_ns() / 1e9, SOON_S))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A module's parameters, changed while it works: a refusal is fine, and whatever it accepts it must be able to bear."""
+
+from __future__ import annotations
+
+import time
+
+from emulation.features.check.inside import Name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulation.features.check.inside.job import Job
+    from emulation.features.check.inside.loaded import Module
+    from emulation.features.check.inside.playground import Playground
+
+CONNECTIONS = 4  # begun under each value
+SEGMENTS, SEGMENT, WAIT_S = 20, 1448, 4.0  # acknowledged under each value, their bytes, and how long that is waited for
+COMBINATIONS, COMBINED_S = 20, 0.3
+SHARE = 0.6  # of the parameters in a combination
+SHOWN = 40  # characters of a value
+
+
+class Parameters:
+    """Those that root may write to. `accepted` are the values that each took."""
+
+    def __init__(self, module: Module, playground: Playground, job: Job) -> None:
+        self.module, self.playground, self.job = module, playground, job
+        self.before = {name: module.get(name) for name in module.parameters()}
+        self.accepted: dict[str, list[str]] = {}
+        self.changed: dict[str, str] = {}  # what is in force and was not at first
+
+    def parameters(self) -> None:
+        """Each to all its values, one by one."""
+        random = self.playground.random
+        for name in random.sample(list(self.before), len(self.before)):
+            values = self.module.values(name)
+            self.accepted[name] = [value for value in random.sample(values, len(values)) if self.bears(name, value)]
+            self.restore(name)
+        self.job.seen["parameters"] = self.accepted
+
+    def bears(self, name: str, value: str) -> bool:
+        """Whether it takes a value; if so, it is used: connections begin, and segments are acknowledged."""
+        if not self.set({name: value}):
+            return False
+        playground = self.playground
+        for _ in range(CONNECTIONS):
+            playground.crowd.begin()
+        enough, deadline = playground.acknowledged() + SEGMENTS * SEGMENT, time.monotonic() + WAIT_S
+        while playground.acknowledged() < enough and time.monotonic() < deadline:
+            playground.run(0.2)
+        return True
+
+    def combinations(self) -> None:
+        """Many at once, of values that they took one by one."""
+        random = self.playground.random
+        for _ in range(COMBINATIONS):
+            some = {name: random.choice(values) for name, values in self.accepted.items() if values}
+            self.set({name: value for name, value in some.items() if random.random() < SHARE})
+            self.playground.run(COMBINED_S)
+        for name in self.before:
+            self.restore(name)
+
+    def set(self, values: dict[str, str]) -> bool:
+        def change() -> None:
+            for name, value in values.items():
+                self.module.set(name, value)
+                self.changed[name] = value
+                if value == self.before[name]:
+                    del self.changed[name]
+
+        done = self.job.try_to(told(values), change)
+        self.job.say(f"with {told(self.changed)}")
+        return done
+
+    def restore(self, name: str) -> None:
+        value = self.before[name]
+        if value and not self.set({name: value}):
+            text = f"the parameter {name} does not take back {value!r}, which it had when the module was loaded"
+            self.job.find(Name.REFUSED_PARAMETER, text)
+
+
+def told(values: dict[str, str]) -> str:
+    return ", ".join(f"{name} = {value[:SHOWN]!r}" for name, value in values.items())

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The workout's network: six nodes, a string of five with a detour around its middle, with flows and a crowd.
+
+Here is what happens to the network itself: flows begin, routes change, a node goes and comes back.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from random import Random
+
+from emulation.features.check.inside import Name
+from emulation.features.check.inside.crowd import Chat, Crowd, Sip, Stream
+from emulation.lane.netlink import NetlinkError
+from traffic.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from emulation.features.check.inside.job import Job
+    from emulation.lane.net import Net
+    from emulation.lane.node import Node
+
+FEW = ((Stream, 1, 5), (Stream, 5, 1), (Stream, 4, 1))
+MANY = (
+    *((Stream, 1, 5), (Stream, 2, 4), (Stream, 5, 2), (Stream, 1, 3), (Stream, 3, 1)),
+    *((Chat, 1, 4), (Chat, 5, 2), (Sip, 3, 5), (Sip, 4, 1)),
+)
+RENO_TOO = 3  # with many, each so many-th flow is Reno's, for comparison
+FIRST_S, QUIET_S, CONTENTION_S, OUTAGE_S, RECOVERY_S = 2.0, 4.0, 6.0, 5.0, 6.0
+ROUTE_CHANGES, SHORT, CHANGES_S = 12, 300, 6.0  # how many within the time
+LOOK_EVERY_NS = 500_000_000
+METRICS = (0, 1, 3, 4, 7, 15, 2**31, 2**32 - 1)  # of routes: hop counts, and the ends of the range
+
+
+class Playground:
+    """The network, and all that goes on in it in one loop. `controls` are the congestion controls in use."""
+
+    def __init__(self, net: Net, job: Job) -> None:
+        self.net, self.job = net, job
+        self.nodes = list(net.nodes.values())
+        self.random = Random(job.asked["seed"])
+        self.loop = Loop()
+        self.controls = ["reno"]
+        self.flows: list[Stream] = []  # that use the module
+        self.beside: list[Stream] = []  # that do not, unless all traffic does
+        self.crowd = Crowd(self.nodes, self.loop, self.random)
+        self.count = 0
+        self.closed = False  # some flow's congestion window
+
+    def run(self, seconds: float) -> None:
+        """Let time pass, and see to it that every flow may send."""
+        end = time.monotonic_ns() + int(seconds * 1e9)
+        while (now := time.monotonic_ns()) < end:
+            self.loop.run(min(end, now + LOOK_EVERY_NS))
+            if not self.closed and (flow := next((flow for flow in self.flows if flow.windowless()), None)):
+                self.closed = True
+                self.job.find(Name.STALLED_TRAFFIC, f"the congestion window of {flow.name} is 0")
+
+    def some_time(self, count: int, seconds: float, action: Callable[[], None]) -> None:
+        """Do something so many times within the next seconds, and let them pass."""
+        now = time.monotonic_ns()
+        for after_s in sorted(self.random.uniform(0, seconds) for _ in range(count)):
+            self.loop.at(now + int(after_s * 1e9), action)
+        self.run(seconds)
+
+    # Flows.
+
+    def flow(self, source: int, destination: int, congestion: str = "", manner: type[Stream] = Stream) -> Stream:
+        """A new flow that listens. Its port was never used: earlier connections may still be in TIME-WAIT."""
+        self.count += 1
+        congestion = congestion or self.controls[self.count % len(self.controls)]
+        ends = self.nodes[source - 1], self.nodes[destination - 1]
+        made = manner(self.count, congestion, *ends, self.loop, self.random)
+        made.prepare()
+        return made
+
+    def begin(self, flows: Sequence[tuple[type[Stream], int, int]], reno_too: bool = False) -> None:
+        """More long flows."""
+        for number, (manner, source, destination) in enumerate(flows):
+            beside = reno_too and number % RENO_TOO == 0
+            flow = self.flow(source, destination, "reno" if beside else "", manner)
+            flow.start()
+            (self.beside if beside else self.flows).append(flow)
+
+    def quiet(self, congestion: str) -> int:
+        """The bytes that one flow over the whole string delivers alone, once its first window is gone."""
+        flow = self.flow(1, 5, congestion)
+        flow.start()
+        self.run(FIRST_S)
+        first = int(flow.finish()["delivered_bytes"])
+        self.run(QUIET_S)
+        delivered = int(flow.finish()["delivered_bytes"]) - first
+        flow.close()
+        return delivered
+
+    def acknowledged(self) -> int:
+        """Bytes of all long flows that were."""
+        return sum(flow.acknowledged() for flow in (*self.flows, *self.beside))
+
+    def contention(self) -> None:
+        self.run(CONTENTION_S)
+
+    def short_connections(self) -> None:
+        self.some_time(SHORT, CHANGES_S, self.crowd.begin)
+        self.job.seen["short"] = self.crowd.begun
+
+    def finish(self, patience_s: float) -> list[Stream]:
+        """Let flows write no more and wait for what they wrote to arrive; returns the module's flows that are stuck,
+        if those of Reno beside them are not."""
+        for flow in (*self.flows, *self.beside):
+            flow.stop()
+        deadline = time.monotonic() + patience_s
+        while any(flow.pending() for flow in (*self.flows, *self.beside)) and time.monotonic() < deadline:
+            self.run(1)
+        beside = any(flow.pending() for flow in self.beside)
+        return [] if beside else [flow for flow in self.flows if flow.pending()]
+
+    def close(self) -> None:
+        """No connection is left."""
+        for flow in (*self.flows, *self.beside):
+            flow.close()
+        self.crowd.close()
+        self.run(1)
+
+    # The network.
+
+    def reroutes(self) -> None:
+        """Other ways and other metrics, on routes that flows take."""
+        self.some_time(ROUTE_CHANGES, CHANGES_S, self.reroute)
+
+    def reroute(self) -> None:
+        at, to = self.random.choice([(1, 5), (5, 1), (2, 5), (2, 4), (4, 1), (4, 2)])
+        way = {1: 2, 5: 4}.get(at) or self.random.choice((3, 6))
+        target, via = (self.nodes[number - 1].IP() for number in (to, way))
+        metric = self.random.choice(METRICS)
+        self.job.say(f"route at sta{at} to {target} via {via} metric {metric}")
+        change_route(self.nodes[at - 1], target, via, metric)
+
+    def outage(self) -> None:
+        """A node in the middle of the string is gone, long enough for timeouts, and comes back."""
+        node = self.nodes[self.random.choice((1, 2, 3))]
+        interface, link = node.radio, self.net.link_of(node.radio)
+        self.job.say(f"{interface.name} down")
+        link.leave(interface)
+        self.run(OUTAGE_S)
+        self.job.say(f"{interface.name} up")
+        link.rejoin(interface)
+        assert self.net.routing
+        self.net.routing.restore(node)
+        self.run(RECOVERY_S)
+
+
+def change_route(node: Node, to: str, via: str, metric: int) -> None:
+    """Another route in place of the one to a node."""
+    try:
+        node.route.delete_route(to)
+    except NetlinkError as error:
+        if error.errno != errno.ESRCH:
+            raise
+    node.route.add_route(node.radio.index, f"{to}/32", None if via == to else via, metric=metric)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Queueing disciplines under test: as a link's root, and as the child of a token bucket, which peeks and falls behind.
+
+Nothing is known of the qdisc but its name, so its options are found out: what it accepts of all numbers, widths and
+values that options may have is what it is changed to then.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+from emulation.features.check.inside.crowd import DEAF_PORT
+from emulation.features.check.inside.job import reason
+from emulation.lane.netlink import NetlinkError, build, text
+from emulation.lane.rtnetlink import ROOT, TCA_KIND
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from emulation.features.check.inside.job import Job
+    from emulation.features.check.inside.playground import Playground
+    from emulation.lane.node import Node
+
+TCA_TBF_PARMS, TCA_TBF_BURST = 1, 6
+RATE = struct.Struct("=BBHhHI")  # struct tc_ratespec
+OWN_HANDLE, CHILD = 0x10000, 0x10001
+NUMBERS, WIDTHS = range(1, 21), (4, 1, 2, 8)  # of options: few qdiscs have more, and most are u32
+VALUES = (0, 1, 2, 3, 4, 10, 100, 255, 1000, 2**16 - 1, 10**6, 2**31 - 1, 2**32 - 1, 2**63)
+MOST_CHANGED = 4  # options at once
+CHANGES, CHANGES_S = 60, 12.0
+SLOW, FLOOD = 10_000, 150  # bytes/s of the bucket, and datagrams: more than a queue holds
+
+
+class Queues:
+    """The qdisc `kind` at all nodes; `kind` is None if there is none, or none that comes without options."""
+
+    def __init__(self, kind: str | None, playground: Playground, job: Job) -> None:
+        self.kind, self.playground, self.job = kind, playground, job
+        self.accepted: dict[int, list[bytes]] = {}  # by the option's number
+
+    def put_everywhere(self) -> None:
+        try:
+            for node in self.playground.nodes if self.kind else ():
+                put(node, self.kind or "")
+        except NetlinkError as error:
+            self.job.note(f"{error.strerror}; so it was loaded, but not used")
+            self.kind = None
+
+    def remove_everywhere(self) -> None:
+        for node in self.playground.nodes if self.kind else ():
+            put(node, "pfifo")
+
+    def qdiscs(self) -> None:
+        """Put, changed, looked at, overloaded and removed, with packets in it."""
+        self.learn(self.playground.nodes[-1])
+        self.playground.some_time(CHANGES, CHANGES_S, self.change)
+        self.put_everywhere()
+
+    def learn(self, node: Node) -> None:
+        """Find out what options the qdisc takes."""
+        for number in NUMBERS:
+            for width in WIDTHS:
+                values = [value.to_bytes(8, "little")[:width] for value in VALUES if value < 1 << 8 * width]
+                if accepted := [value for value in values if self.takes(node, [(number, value)])]:
+                    self.accepted[number] = accepted
+                    break
+        self.job.seen["options"] = {number: len(values) for number, values in self.accepted.items()}
+
+    def takes(self, node: Node, options: Sequence[tuple[int, bytes]]) -> bool:
+        told = " ".join(f"{number}={value.hex()}" for number, value in options)
+        what = f"qdisc {self.kind} at {node.name} with {told}"
+        return self.job.try_to(what, lambda: put(node, self.kind or "", build(options)))
+
+    def change(self) -> None:
+        random, kind = self.playground.random, self.kind or ""
+        node = random.choice(self.playground.nodes)
+        numbers = random.sample(list(self.accepted), min(random.randint(1, MOST_CHANGED), len(self.accepted)))
+        options = [(number, random.choice(self.accepted[number])) for number in numbers]
+        manner = random.choice(("options", "anew", "behind a token bucket", "removed"))
+        what = f"qdisc {kind} at {node.name} {manner}"
+        if manner == "options":
+            self.takes(node, options)
+        elif manner == "anew":
+            self.job.try_to(what, lambda: put(node, "pfifo"))
+            self.takes(node, options)
+        elif manner == "removed":
+            self.job.try_to(what, lambda: remove(node))
+        else:
+            self.job.try_to(what, lambda: put_behind_bucket(node, kind, SLOW))
+        self.flood(node)
+        kinds(node)
+
+    def renew(self, node: Node) -> None:
+        """Take it away and put it again, if that can be had."""
+        self.job.try_to(f"qdisc {self.kind} at {node.name} anew", lambda: put(node, "pfifo"))
+        self.takes(node, [])
+
+    def flood(self, node: Node) -> None:
+        """More datagrams at once than a queue holds."""
+        others = [other for other in self.playground.nodes if other is not node]
+        ip = self.playground.random.choice(others).IP()
+        with node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as udp:
+            try:
+                for _ in range(FLOOD):
+                    udp.sendto(bytes(10), (ip, DEAF_PORT))
+            except OSError as error:  # no buffers, no route
+                self.job.say(f"flood at {node.name}: {reason(error)}")
+
+
+def put(node: Node, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0) -> None:
+    """Make a qdisc the root of a node's link, or another's child; if it is that already: change it.
+
+    Raises NetlinkError.
+    """
+    node.route.replace_qdisc(node.radio.index, kind, options, parent, handle)
+
+
+def put_behind_bucket(node: Node, kind: str, bytes_per_s: int) -> None:
+    """A token bucket as the root, and the qdisc as its child: now it has a backlog, and is peeked at."""
+    rate = RATE.pack(0, 1, 0, 0, 0, bytes_per_s)
+    parameters = rate + bytes(RATE.size) + struct.pack("=III", 1 << 16, 0, 0)
+    remove(node)
+    put(node, "tbf", build([(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, 4000)]), handle=OWN_HANDLE)
+    put(node, kind, parent=CHILD)
+
+
+def remove(node: Node) -> None:
+    """Give a node's link its own root qdisc back. Raises NetlinkError if it has no other."""
+    node.route.delete_qdisc(node.radio.index)
+
+
+def kinds(node: Node) -> list[str]:
+    """The qdiscs of a node; on the way, each tells its options and statistics."""
+    return [text(found[TCA_KIND]) for _, _, found in node.route.qdiscs()]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what the kernel's stacks say (`function+0x41/0x70 [module]`) to files and lines, by the module's debug
+information. Of functions that were inlined, the line of the module's own sources counts, not that of a header.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from emulation.features.check import Finding, Name
+
+FRAME = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+) \[(?P<module>\w+)\]")
+NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # of what was unloaded since
+EXACT = re.compile(r"RIP: ")  # elsewhere addresses are those to which a call returns: the line is before them
+SYMBOL = re.compile(
+    r"^\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+)\s+FUNC\s+\w+\s+\w+\s+(?P<section>\d+) (?P<name>\S+)$"
+)
+SECTION = re.compile(r"^\s*\[\s*(?P<number>\d+)\] (?P<name>\.\S+)")
+TEXT = ".text"
+
+
+class Symbol(NamedTuple):
+    """A function in a module's file."""
+
+    name: str
+    section: str
+    value: int
+    size: int
+
+
+@dataclass
+class Lines:
+    """The lines of one module: its file, and the folder of the kernel, whose headers are not the module's sources.
+    `texts` are the addresses at which its code was in a lane."""
+
+    name: str
+    path: Path
+    kernel: Path
+    texts: Sequence[int] = ()
+    symbols: list[Symbol] = field(init=False)
+    found: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        told = self.tool("readelf", "-SsW", str(self.path))
+        sections = {match["number"]: match["name"] for line in told if (match := SECTION.match(line))}
+        matches = (match for line in told if (match := SYMBOL.match(line)))
+        self.symbols = [
+            Symbol(match["name"], sections.get(match["section"], TEXT), int(match["value"], 16), int(match["size"], 0))
+            for match in matches
+        ]
+
+    @staticmethod
+    def tool(*command: str) -> list[str]:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+
+    def of(self, line: str) -> str:
+        """The file and line of a stack's line, if it is in the module, or else nothing."""
+        back = 0 if EXACT.search(line) else 1
+        if (frame := FRAME.search(line)) and frame["module"] == self.name:
+            size = int(frame["size"], 16)  # to the kernel, a function ends where the next one begins
+            known = [symbol for symbol in self.symbols if symbol.name == frame["function"]]
+            for symbol in sorted(known, key=lambda symbol: abs(symbol.size - size))[:1]:
+                return self.place(symbol.section, symbol.value + max(int(frame["offset"], 16) - back, 0))
+        if (nameless := NAMELESS.match(line)) and (offset := self.in_text(int(nameless["address"], 16))):
+            return self.place(TEXT, offset - back)
+        return ""
+
+    def in_text(self, address: int) -> int:
+        """Where in the module's code an address was; 0 if it was not there, or at its beginning."""
+        end = max((symbol.value + symbol.size for symbol in self.symbols if symbol.section == TEXT), default=0)
+        return next((address - text for text in self.texts if 0 <= address - text < end), 0)
+
+    def gone(self, line: str) -> str:
+        """The module's function that a fault was to run, if it was unloaded by then."""
+        nameless = NAMELESS.match(line) if EXACT.match(line) else None
+        offset = self.in_text(int(nameless["address"], 16)) if nameless else -1
+        there = (
+            symbol for symbol in self.symbols if symbol.section == TEXT and 0 <= offset - symbol.value < symbol.size
+        )
+        return next((f"{symbol.name} [{self.name}]" for symbol in there), "") if nameless else ""
+
+    def place(self, section: str, offset: int) -> str:
+        if (section, offset) not in self.found:
+            told = self.tool("addr2line", "-i", "-j", section, "-e", str(self.path), hex(offset))
+            places = [line.partition(" (")[0] for line in told if not line.startswith("??")]
+            others = f"{self.kernel}/", "./"
+            own = (place for place in places if not place.startswith(others) and not place.endswith("?"))
+            self.found[section, offset] = next(own, "")
+        return self.found[section, offset]
+
+
+def explained(finding: Finding, lines: Lines) -> Finding:
+    """Add files and lines to a finding: to each frame of the module in a stack; and the first one in the function that
+    did it is the finding's place. A fault in code that is not there any more is told to be that."""
+    if gone := next(filter(None, map(lines.gone, finding.console)), ""):
+        text = f"{gone.partition(' ')[0]} was called after it was unloaded, by a timer, by work or by call_rcu()"
+        finding = replace(finding, name=Name.USE_AFTER_FREE, where=gone, text=text)
+    console, first, place = [], "", ""
+    function = finding.where.partition(" ")[0]
+    for text in finding.console:
+        where = lines.of(text)
+        console.append(f"{text} ({where})" if where else text)
+        first = first or where
+        if where and (re.search(rf"\b{re.escape(function)}[.+]", text) or EXACT.match(text)):
+            place = place or where
+    return replace(finding, console=tuple(console), place=place or first)

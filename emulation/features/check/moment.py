@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was on the air before a fault was found: the workout again, as far as there, with the air recorded in its last
+second (`inside.moment`); or, of a run of the comparison in which too little got through, the last second in which
+anything did. Nothing is recorded as long as nothing is found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis import pcapng, trace
+from analysis.medium import radios
+from analysis.shapes import read_plan
+from emulation.features.check import Finding, Name
+from emulation.features.check.exercise import Enough, Place, boot, write_job
+from emulation.features.check.inside.moment import SECONDS, TOLD
+from emulation.features.check.subject import Module
+from emulation.lane.recorders.air_trace import Recorder
+from emulation.lanes import LaneError
+from emulation.plan import plan
+from emulation.play.lab import Lab
+from emulation.play.run import wall_limit_s
+from emulation.specification import Specification
+
+PLAN = "plan.json"
+
+# What does not come of packets, or is only seen long after.
+OFF_THE_AIR = (Name.LEAK, Name.REFUSED_LOAD, Name.REFUSED_UNLOAD, Name.REFUSED_PARAMETER)
+
+
+def of(findings: Sequence[Finding]) -> Finding | None:
+    """The first finding that has a moment."""
+    timed = [one for one in findings if one.time_s and one.seed is not None and one.name not in OFF_THE_AIR]
+    return min(timed, key=lambda one: one.time_s or 0.0, default=None)
+
+
+def record(
+    prepared: Place, module: Module, folder: Path, finding: Finding, before: Sequence[Module], cycles: int
+) -> Path | None:
+    """Leave air.pcapng.gz and views.gz in the empty `folder`; returns the former, or None if it did not come to
+    that: a finding that does not come again in its place. Raises OSError."""
+    assert finding.seed is not None
+    assert finding.time_s is not None
+    write_job(prepared, module, folder, finding.seed, cycles, round(finding.time_s * 1e6))
+
+    def hear(line: str) -> None:
+        if line == TOLD:
+            raise Enough
+
+    try:
+        boot(prepared, module, folder, before, finding.seed, hear)
+        return written(folder)
+    except (LaneError, FileNotFoundError, trace.TraceError):
+        return None
+
+
+def of_run(lab: Lab, specification: Specification, folder: Path) -> Path:
+    """The same of a run, which is played again in `folder`. Raises LaneError, OSError."""
+    traced = specification.model_copy(
+        update={"measurement": specification.measurement.model_copy(update={"trace": True})}
+    )
+    made = plan(traced)
+    folder.mkdir()
+    (folder / PLAN).write_text(json.dumps(made))
+    lab.lane.run(lab.kernel, lab.chosen(made["modules"]), folder, ["plan"], seed=made["seed"],
+                 wall_limit_s=wall_limit_s(traced))  # fmt: skip
+    return written(folder)
+
+
+def written(folder: Path) -> Path:
+    """The last second in which TCP sent anything, of the trace that a lane has left, as pcapngs."""
+    found = trace.read(folder / Recorder.file)
+    segments = found.tx[np.isin(found.tx["kind"], (trace.Kind.TCP_DATA, trace.Kind.TCP_ACK))]
+    end_ns = int((segments["start_ns"] + segments["duration_ns"]).max(initial=0)) or found.stop_ns
+    begin_ns = max(found.start_ns, end_ns - int(SECONDS * 1e9))
+    with pcapng.Writer(radios(read_plan(folder)), folder) as writer:
+        writer.write(found, begin_ns, trace.NEVER)
+        writer.finish(begin_ns, found.stop_ns)
+    (folder / Recorder.file).unlink()
+    return folder / pcapng.AIR

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./dcflab module new NAME`: a module to begin with, from the commented ones in `template`.
+
+The templates are modules that build as they are; only the word `template` is replaced.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from emulation.features.check.subject import Refused
+from traffic import tcp
+
+TEMPLATES = Path(__file__).with_name("template")
+PREFIX = {"congestion": "tcp_", "qdisc": "sch_"}
+WORD = "template"
+LONGEST = 15  # TCP_CA_NAME_MAX and IFNAMSIZ are 16, with the final NUL
+TAKEN = ("module", "qdisc", "skb", "tcp")  # the kernel has functions of these names
+
+
+def short(name: str, kind: str) -> str:
+    """What the kernel's users call it: tcp_mine is `mine`."""
+    return name.removeprefix(PREFIX[kind])
+
+
+def check(name: str, kind: str) -> None:
+    """Raises Refused for a name that cannot be."""
+    word = short(name, kind)
+    if not (word.isascii() and word.isidentifier() and name.isidentifier()):
+        raise Refused(f"{name!r} is no name of C: letters, digits and _, and no digit first")
+    if len(word) > LONGEST:
+        raise Refused(f"{word!r} is too long: the kernel allows {LONGEST} letters")
+    if word in TAKEN:
+        raise Refused(f"{word!r} means something else in the kernel")
+    if kind == "congestion" and word in tcp.NAMES:
+        raise Refused(f"there is a congestion control {word!r} already")
+
+
+def make(name: str, kind: str, where: Path) -> Path:
+    """Write the module to a new folder; returns its C file. Raises Refused, or OSError if it cannot be written."""
+    check(name, kind)
+    folder = where / name
+    if folder.exists():
+        raise Refused(f"{folder} is there already")
+    folder.mkdir()
+    for file in sorted((TEMPLATES / kind).iterdir()):
+        word = short(name, kind) if file.suffix == ".c" else name
+        (folder / file.name.replace(WORD, name)).write_text(file.read_text().replace(WORD, word))
+    return folder / f"{name}.c"

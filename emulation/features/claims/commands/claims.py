@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`claims`: list the papers' claims and what is known of them, or test some. `claims C46` tests one, `claims --all
+--hours 8` as many as there is time for (docs/studies.md)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+import time
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+import experiments
+from analysis.claims import Sure, Verdict
+from emulation import lanes
+from emulation.cli.command import Command, Seeds, as_json, as_junit
+from emulation.cli.study import tasks_for
+from emulation.features.claims.junit import suites
+from emulation.features.claims.looks import LOOKS, MOST, State, needs
+from emulation.features.claims.page import file, in_all, standing, standings
+from emulation.features.claims.record import FILE, Claims, Look, Tested, made_now, read
+from emulation.features.claims.schedule import Schedule, Unit
+from emulation.features.sweeps.playing import of_sweeps, place_for, play
+from emulation.features.sweeps.sweep import Place, Sweep
+from emulation.play.errors import Failure, Misuse
+from emulation.play.junit import possible
+from emulation.play.junit import write as write_junit
+from emulation.play.progress import duration
+from emulation.play.run import Task
+from emulation.play.session import provide
+from emulation.play.store import Store
+from emulation.setup.errors import say
+from emulation.specification import explain
+from experiments import Study
+
+MOST_LINES = 24  # of a claim's checks, of those that hold
+ONE_LOOK = 0.95  # with seeds that were given
+
+
+class TimeUp(Exception):
+    """There is no time left."""
+
+
+def callback(
+    numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
+    merge: tuple[Path, ...], as_json: bool, junit: Path | None, jobs: int | None, dask: str | None, store: Path | None,
+) -> None:  # fmt: skip
+    """List the seeds' claims and what is known of them; test those that are named, or all."""
+    if of_all and numbers:
+        raise Misuse("--all tests all claims: leave out their numbers")
+    if hours is not None and not of_all:
+        raise Misuse("--hours is for --all")
+    if seeds and not numbers:
+        raise Misuse("--seeds is for claims that are named")
+    there = experiments.numbered()
+    possible(junit)
+    chosen = [number.upper() for number in numbers]
+    if unknown := next((number for number in chosen if number not in there), None):
+        raise Misuse(f"there is no claim {unknown!r}; there are: {', '.join(there)}")
+    try:
+        look = Look(seeds, ONE_LOOK) if seeds else Look()
+        claims = Claims(read() if write or not chosen else Claims().record, look)
+    except ValueError as error:
+        raise Failure(f"{FILE}: {error}") from None
+    for other in merge:
+        try:
+            claims.merge(read(other))
+        except ValueError as error:
+            raise Misuse(f"merge: {other} is no claims.json of this version: {explain(error)[0]}") from None
+    failed: dict[str, str] = {}
+    if chosen or of_all:
+        with place_for(dask, jobs) as place:
+            bench = Bench(claims, place, Store(store), most_seeds, write, None if hours is None else hours * 3600)
+            try:
+                bench.all() if of_all else bench.named(chosen, seeds)
+            finally:
+                bench.store.prune()
+            failed = bench.failed
+    elif write:
+        file(claims)
+    if junit:
+        write_junit(junit, suites(claims, chosen or list(there)))
+    if as_json:
+        click.echo(json.dumps(told(claims, chosen or list(there)), indent=1, ensure_ascii=False))
+    elif chosen:
+        show(claims, chosen)
+    else:
+        listing(claims)
+    if failed:
+        first, why = next(iter(failed.items()))
+        raise Failure(f"{len(failed)} runs failed: {first}: {why}; the same command tries them again")
+
+
+class Bench:
+    """Plays what claims need."""
+
+    def __init__(
+        self, claims: Claims, place: Place, store: Store, most: int, write: bool, budget_s: float | None
+    ) -> None:
+        self.lab = provide(lane=lanes.find(lanes.DEFAULT))
+        name, made = made_now(self.lab.release or "")
+        claims.record.made[name] = made
+        self.schedule = Schedule(claims, name, tasks, most)
+        self.claims, self.place, self.store, self.write = claims, place, store, write
+        self.until = None if budget_s is None else time.monotonic() + budget_s
+        self.failed: dict[str, str] = {}
+
+    def named(self, numbers: Sequence[str], seeds: list[int] | None) -> None:
+        """Look at these claims until they are decided, or more seeds are not worth it; or once, with these seeds."""
+        units = self.schedule.units(numbers)
+        while units:
+            wanted = [(unit, seeds or self.schedule.next(unit)) for unit in units]
+            todo = [(unit, some) for unit, some in wanted if some]
+            by_study = {study: [pair for pair in todo if pair[0][0].name == study]
+                        for study in dict.fromkeys(study.name for (study, _), _ in todo)}  # fmt: skip
+            planned = [(some, self.sweep(some)) for some in by_study.values()]
+            self.announce([sweep for _, sweep in planned if sweep], 0 if seeds else self.schedule.left(units))
+            for some, sweep in planned:
+                self.run(some, sweep)
+            units = [] if seeds or self.failed else [unit for unit, _ in todo]
+
+    def all(self) -> None:
+        """All claims, the most undecided first and of these the cheapest, as long as there is time."""
+        left = {
+            (study.name, claim.name): (study, claim) for study, claim in self.schedule.units(experiments.numbered())
+        }
+        weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
+        seconds = self.schedule.cost_s(left.values()) / max(self.place.jobs, 1)
+        say(f"to look once more at all that is not decided takes about {duration(seconds)}, a guess")
+        try:
+            while left:
+                name = min(left, key=lambda name: weights[name])
+                wanted = [(left[name], seeds) for seeds in [self.schedule.next(left[name])] if seeds]
+                if not wanted or not self.run(wanted):
+                    del left[name]
+                    continue
+                # The study's other claims share its runs.
+                weights |= {other: self.schedule.weight(left[other]) for other in left if other[0] == name[0]}
+        except TimeUp:
+            say("the time is up; the same command goes on")
+
+    def announce(self, sweeps: Sequence[Sweep], most: int) -> None:
+        """Say how many runs a look takes in all, and how long, before the first of them; and how many, at `most`, all
+        looks that may follow take with it."""
+        missing = sum(len(sweep.missing) for sweep in sweeps)
+        if not missing or (len(sweeps) < 2 and most <= missing):
+            return
+        found = [sweep.estimate(self.place.jobs) for sweep in sweeps]
+        guessed, seconds = sum(guessed for _, guessed in found), sum(seconds for seconds, _ in found)
+        of = f" of {len(sweeps)} studies" * (len(sweeps) > 1)
+        what = f", a guess: nothing like {guessed:,} of them was run here before" if guessed else ""
+        more = (f". What they leave open is looked at again, with up to {self.schedule.most} seeds: {most:,} runs in "
+                f"all, about {duration(seconds * most / missing)}, at most") * (most > missing)  # fmt: skip
+        say(f"{missing:,} runs{of} are to be made: about {duration(seconds)}{what}{more}")
+
+    def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
+        """The runs that one study needs for these claims and seeds; None if there are all."""
+        found = [task for unit, seeds in wanted for task in self.schedule.tasks(unit, seeds)]
+        tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
+        return Sweep(self.lab, tasks, self.store, wanted[0][0][0].core_s) if tasks else None
+
+    def run(self, wanted: Sequence[tuple[Unit, list[int]]], planned: Sweep | None = None) -> bool:
+        """Play what is missing of one study for these claims and seeds, as `planned` if it was, and take it in, however
+        it ends; says whether all of it was found. What cannot be done in the time that is left is left out."""
+        study, sweep = wanted[0][0][0], planned or self.sweep(wanted)
+        if sweep is None:
+            return True
+        if self.until is not None:
+            if (left := self.until - time.monotonic()) <= 0:
+                raise TimeUp
+            if sweep.estimate(self.place.jobs)[0] > left:
+                return False
+        names = ", ".join(claim.name for (_, claim), _ in wanted)
+        say(f"{study.name}: {names}: {max(len(seeds) for _, seeds in wanted)} seeds")
+        try:
+            play(sweep, self.place, self.check)
+        finally:
+            self.schedule.take(study, sweep)
+            if self.write:
+                file(self.claims)
+        self.failed |= {f"{study.name}, {name}": why for name, why in sweep.failed.items()}
+        return not sweep.failed
+
+    def check(self) -> None:
+        """Raises TimeUp."""
+        if self.until is not None and time.monotonic() > self.until:
+            raise TimeUp
+
+
+def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]) -> list[Task]:
+    return tasks_for(study, cells, seeds, {})
+
+
+def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
+    """For programs: each claim, what is known of it, and every check with its numbers."""
+    found = []
+    for number in numbers:
+        said = experiments.numbered()[number]
+        checks = [
+            {
+                "study": study.name, "claim": claim.name, "check": check_lines(study, verdict)[n],
+                "outcome": finding.decided.name.lower(), "seeds": finding.seeds, "held": finding.held,
+                "a": finding.a, "b": finding.b, "ratio": finding.ratio and finding.ratio.mean,
+                "half_width": finding.ratio and known(finding.ratio.half_width), "t": known(finding.t),
+                "wilcoxon": known(finding.wilcoxon),
+            }
+            for study, claim in claims.of(number)
+            if (verdict := claims.tested(study, claim).verdict)
+            for n, finding in enumerate(verdict.findings)
+        ]  # fmt: skip
+        what = {"number": number, "seed": said.seed, "section": said.section, "text": said.text}
+        found.append({**what, **standing(claims, number).model_dump(), "results": checks})
+    return found
+
+
+def known(of: float) -> float | None:
+    """JSON has no word for what is no number."""
+    return None if math.isnan(of) else of
+
+
+def check_lines(study: Study, verdict: Verdict) -> list[str]:
+    return [line.strip() for line in verdict.lines(study.names, study.rows, study.quantities)[1:]]
+
+
+def show(claims: Claims, numbers: Sequence[str]) -> None:
+    """For people: these claims, check by check."""
+    percent = f"{100 * claims.look.confidence:.0f} %"
+    if claims.look.seeds:
+        click.echo(f"One look, at the seeds that were given: intervals of {percent}.")
+    else:
+        click.echo(f"Intervals of {percent}: of up to {len(LOOKS)} looks (docs/studies.md).")
+    for number in numbers:
+        said, known = experiments.numbered()[number], standing(claims, number)
+        state = status(known.state, known.found, known.seeds, known.checks)
+        click.echo(f"\n{number}  {state} ({said.where}): {said.text}")
+        if said.untested:
+            click.echo(f"  not tested: {said.untested}")
+        of_studies = itertools.groupby(claims.of(number), key=lambda unit: unit[0].name)
+        for name, units in of_studies:
+            click.echo(f"  {name}")
+            for study, claim in units:
+                for line in lines_of(claims.tested(study, claim)):
+                    click.echo(f"    {line}")
+        if known.state == State.EXPLAINED.value:
+            click.echo(f"  {said.explained} ({said.finding})")
+
+
+def lines_of(one: Tested) -> list[str]:
+    """A study's claim, check by check; of very many checks, those that do not hold."""
+    if one.verdict is None:
+        return [f"{one.claim.name}  not tested: {one.why}"]
+    head, *lines = one.verdict.lines(one.study.names, one.study.rows, one.study.quantities)
+    findings, more = one.verdict.findings, lines[len(one.verdict.findings) :]
+    shown = [
+        line + (f" (about {needs(finding):,.0f} seeds may tell)" if 0 < needs(finding) < math.inf else "")
+        for line, finding in zip(lines, findings, strict=False)
+        if len(lines) <= MOST_LINES or finding.decided is not Sure.CONFIRMED
+    ]  # fmt: skip
+    if fine := len(findings) - len(shown):
+        shown.append(f"    and {fine} that hold")
+    return [head, *shown, *more]
+
+
+def status(state: str, found: str, seeds: int, checks: str) -> str:
+    return state + (f" ({found})" if found else "") + (f", {seeds} seeds, {checks}" if seeds else "")
+
+
+def listing(claims: Claims) -> None:
+    """For people: all claims, in short."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    known, there = standings(claims), experiments.numbered()
+    for number, one in known.items():
+        said = there[number]
+        head = f"{number}  {status(one.state, one.found, one.seeds, one.checks)}"
+        console.print(head, style="bold", highlight=False, markup=False)
+        where = f"{said.where}; {', '.join(one.studies) or 'no study'}"
+        for line in (f"{said.text} ({where})", *one.ours, one.why):
+            console.print(f"    {line}" if line else "", highlight=False, markup=False, end="\n" if line else "")
+    console.print(in_all(known), style="bold", highlight=False)
+
+
+HOURS = click.FloatRange(0, 10_000)
+COMMAND = Command(
+    "claims", ["claims", "claims C46 C47", "claims C1 --seeds 101..120", "claims --all --hours 8 --write"],
+    params=[
+        click.Argument(["numbers"], nargs=-1),
+        click.Option(["--all", "of_all"], is_flag=True, help="test all, what is most undecided first"),
+        click.Option(["--hours"], type=HOURS, help="of --all: for how long at most  [default: until all is decided]"),
+        click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="look once, at these seeds"),
+        click.Option(["--most-seeds"], type=click.Choice([str(look) for look in LOOKS]), default=str(MOST),
+                     show_default=True, callback=lambda ctx, param, value: int(value),
+                     help="the last look, for what is not decided before"),
+        click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and docs/claims.md"),
+        click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
+                     metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
+        as_json("what was found as JSON"),
+        as_junit(),
+        *of_sweeps(),
+    ],
+    callback=callback, help=callback.__doc__,
+)  # fmt: skip

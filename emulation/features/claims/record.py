@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/claims.json: what was found of each claim of the seeds, and the numbers that it was found from.
+
+Kept is what each check compares, for each seed: a quantity of a variant in a case of a study. So states follow from the
+numbers and from the claims' checks, and can be worked out anew whenever these change. Numbers are of the options that
+they were found with (`of`) and of a version of what makes them (`made`): where the options are others now the numbers
+do not count, and results of other seeds add up only if they are of the same version; else the new ones stand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+import experiments
+from analysis.claims import Claim, Finding, NotTested, Verdict, weigh
+from analysis.result import Run
+from analysis.table import value
+from emulation.features.claims.looks import CONFIDENCE, State, state
+from emulation.lanes import CHECKOUT
+from emulation.play.lab import digest
+from experiments import Study
+
+FILE = CHECKOUT / "docs/claims.json"
+GOLDEN = CHECKOUT / "tests/lane/golden.json"  # what runs of all kinds do, to the byte, but not these:
+NOT_GOLDEN = (CHECKOUT / "emulation/manet", CHECKOUT / "tc_modules")
+DIGITS = 7
+NOT_YET, CHANGED = "not run yet", "its study has changed since it was run"
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Made(Model):
+    """A version of what makes results: the kernel's release, and a hash of the golden traces, which hold what all of it
+    does, and of the sources of what they leave out. It is the same on all machines."""
+
+    kernel: str
+    behaviour: str
+
+
+class Cell(Model):
+    """What a variant in a case was found to be: by path, for each seed."""
+
+    of: str
+    made: str
+    seeds: list[int]
+    values: dict[str, list[float | None]]
+
+    def take(self, other: Cell) -> None:
+        """The other's seeds, too, in order; of one that is there already, what is there stands."""
+        for at, seed in enumerate(other.seeds):
+            if seed not in self.seeds:
+                place = bisect_left(self.seeds, seed)
+                self.seeds.insert(place, seed)
+                for path, found in self.values.items():
+                    found.insert(place, other.values[path][at])
+
+
+class Standing(Model):
+    """What is known of a claim. `found`: what is behind an explanation; `seeds`: the fewest of its checks; `ours`: in
+    short, by study and claim; `why`: of what is not tested."""
+
+    state: str
+    found: str = ""
+    seeds: int = 0
+    checks: str = ""
+    studies: list[str] = []
+    ours: list[str] = []
+    why: str = ""
+
+
+class Record(Model):
+    """The file. Cells by study, case and variant."""
+
+    version: Literal[1] = 1
+    made: dict[str, Made] = {}
+    claims: dict[str, Standing] = {}
+    cells: dict[str, dict[str, dict[str, Cell]]] = {}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A study's claim, and what was found of it; without a `verdict`, why there is none."""
+
+    study: Study
+    claim: Claim
+    verdict: Verdict | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """At which seeds to look, of those that there are (none named: at all), and with which confidence."""
+
+    seeds: Sequence[int] = ()
+    confidence: float = CONFIDENCE
+
+
+@dataclass
+class Claims:
+    """A record, and what follows from it at one look, the same wherever it is told."""
+
+    record: Record = field(default_factory=Record)
+    look: Look = Look()
+    _paths: dict[str, dict[tuple[str, str], set[str]]] = field(default_factory=dict)
+    _definitions: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    @cached_property
+    def studies(self) -> list[Study]:
+        return [experiments.find(name) for name in experiments.names()]
+
+    def of(self, number: str) -> list[tuple[Study, Claim]]:
+        """The studies' claims that are of this one."""
+        return [(study, claim) for study in self.studies for claim in study.claims if number in claim.numbers]
+
+    def seeds(self, study: Study, case: str, variant: str, made: str) -> set[int]:
+        """Those of which all that the study's claims compare is known, of this version."""
+        cell = self._cell(study, case, variant)
+        whole = cell and cell.made == made and cell.values.keys() >= self.paths(study)[case, variant]
+        return set(cell.seeds) if cell and whole else set()
+
+    def add(self, study: Study, run: Run, made: str) -> None:
+        """Take in a run. What is there of other options, another version or less stands no more."""
+        wanted = sorted(self.paths(study)[run.case, run.variant])
+        found = [rounded(value(run, path)) for path in wanted]
+        cell = self._cell(study, run.case, run.variant)
+        if cell is None or cell.made != made or sorted(cell.values) != wanted:
+            cell = Cell(
+                of=self._definition(study, run.case, run.variant), made=made, seeds=[], values={p: [] for p in wanted}
+            )
+            self.record.cells.setdefault(study.name, {}).setdefault(run.case, {})[run.variant] = cell
+        if run.seed not in cell.seeds:
+            at = sum(seed < run.seed for seed in cell.seeds)
+            cell.seeds.insert(at, run.seed)
+            for path, one in zip(wanted, found, strict=True):
+                cell.values[path].insert(at, one)
+
+    def merge(self, other: Record) -> None:
+        """Take in another record's seeds, of the same options and version; what differs in these only if there is none
+        yet."""
+        self.record.made = {**other.made, **self.record.made}
+        for study, cases in other.cells.items():
+            for case, variants in cases.items():
+                for variant, theirs in variants.items():
+                    ours = self.record.cells.setdefault(study, {}).setdefault(case, {}).setdefault(variant, theirs)
+                    if (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
+                        ours.take(theirs)
+
+    def tested(self, study: Study, claim: Claim) -> Tested:
+        """What was found of a study's claim."""
+        cells = [self._cell(study, case, variant) for case, variant, _ in claim.cells]
+        there = [cell for cell in cells if cell]
+        if not there:
+            changed = any(
+                variant in self.record.cells.get(study.name, {}).get(case, {}) for case, variant, _ in claim.cells
+            )
+            return Tested(study, claim, None, CHANGED if changed else NOT_YET)
+        if len({cell.made for cell in there}) > 1:
+            return Tested(study, claim, None, "its runs are of more than one version")
+        common = set.intersection(*(set(cell.seeds) for cell in there))
+        try:
+            chosen = sorted(common & set(self.look.seeds) if self.look.seeds else common)
+            confidence = self.look.confidence
+            verdict = weigh(claim, lambda *of: self._read(study, *of), chosen, confidence) if chosen else None
+        except NotTested as error:
+            return Tested(study, claim, None, str(error))
+        return Tested(study, claim, verdict, "" if verdict else "its runs have no seed in common")
+
+    def findings(self, tested: Sequence[Tested]) -> list[Finding]:
+        return [finding for one in tested if one.verdict for finding in one.verdict.findings]
+
+    def state(self, tested: Sequence[Tested]) -> State:
+        """Of a claim, of which this was found by studies."""
+        whole = all(one.verdict and not one.verdict.not_tested for one in tested)
+        return state(self.findings(tested), whole)
+
+    def paths(self, study: Study) -> Mapping[tuple[str, str], set[str]]:
+        """What the study's numbered claims compare, by case and variant."""
+        if study.name not in self._paths:
+            found = self._paths.setdefault(study.name, {})
+            for claim in study.claims:
+                for case, variant, path in claim.cells if claim.numbers else ():
+                    found.setdefault((case, variant), set()).add(path)
+        return self._paths[study.name]
+
+    def _definition(self, study: Study, case: str, variant: str) -> str:
+        name = study.name, case, variant
+        if name not in self._definitions:
+            self._definitions[name] = definition(study, case, variant)
+        return self._definitions[name]
+
+    def _cell(self, study: Study, case: str, variant: str) -> Cell | None:
+        """As far as it is of the options that are the study's now."""
+        cell = self.record.cells.get(study.name, {}).get(case, {}).get(variant)
+        return cell if cell and cell.of == self._definition(study, case, variant) else None
+
+    def _read(self, study: Study, case: str, variant: str, path: str) -> Mapping[int, float]:
+        cell = self._cell(study, case, variant)
+        if cell is None or path not in cell.values:
+            return {}
+        found = zip(cell.seeds, cell.values[path], strict=True)
+        return {seed: math.nan if one is None else one for seed, one in found}
+
+
+def definition(study: Study, case: str, variant: str) -> str:
+    """A hash of what is run for a variant in a case."""
+    options = {**study.options, **study.cases.get(case, {}), **study.variants.get(variant, {})}
+    return short(json.dumps([study.topology, study.lane, options], sort_keys=True, default=list))
+
+
+def made_now(kernel: str) -> tuple[str, Made]:
+    """The version of what makes results now, and its name."""
+    made = Made(kernel=kernel, behaviour=behaviour())
+    return short(made.model_dump_json()), made
+
+
+@cache
+def behaviour() -> str:
+    files = [file for folder in NOT_GOLDEN for file in sorted(folder.rglob("*")) if file.suffix in (".c", ".h")]
+    return short(digest([*([GOLDEN] if GOLDEN.is_file() else []), *files]))
+
+
+def short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def rounded(of: float) -> float | None:
+    """To so many digits, a whole number where it is one; None for what is not known."""
+    if math.isnan(of):
+        return None
+    near = float(f"{of:.{DIGITS}g}")
+    return int(near) if near.is_integer() else near
+
+
+def read(file: Path = FILE) -> Record:
+    """Raises OSError and ValueError; an empty one if there is no file."""
+    return Record.model_validate_json(file.read_bytes()) if file.exists() else Record()
+
+
+def versions(record: Record) -> dict[str, Made]:
+    """Those that cells are of."""
+    used = {cell.made for cases in record.cells.values() for variants in cases.values() for cell in variants.values()}
+    return {name: made for name, made in record.made.items() if name in used}
+
+
+def text(record: Record) -> str:
+    """The file: a line for each claim and each cell."""
+
+    def line(model: Model) -> str:
+        return json.dumps(model.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+
+    made = [f"  {json.dumps(name)}: {line(one)}" for name, one in sorted(versions(record).items())]
+    claims = [f"  {json.dumps(number)}: {line(one)}" for number, one in record.claims.items()]
+    cells = [
+        f"  {json.dumps(study)}: {{\n" + ",\n".join(
+            f"   {json.dumps(case, ensure_ascii=False)}: {{\n" + ",\n".join(
+                f"    {json.dumps(variant, ensure_ascii=False)}: {line(cell)}" for variant, cell in variants.items()
+            ) + "\n   }" for case, variants in cases.items()
+        ) + "\n  }" for study, cases in sorted(record.cells.items())
+    ]  # fmt: skip
+    parts = [' "version": 1']
+    for name, lines in (("made", made), ("claims", claims), ("cells", cells)):
+        parts.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What to run for a claim: the cases and variants that its checks name, with as many seeds as the next look wants.
+
+A `Schedule` has a record that it adds to, and asks whoever uses it to play a sweep; what a sweep found by the time that
+it was stopped is taken in all the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from analysis.claims import Claim, Sure
+from emulation.features.claims.looks import LOOKS, MOST, next_look
+from emulation.features.claims.record import Claims, Tested
+from emulation.features.sweeps.sweep import Sweep
+from emulation.play.run import Task
+from experiments import Study
+
+Unit = tuple[Study, Claim]
+Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
+CROWD, OF_CPU = (
+    50,
+    500.0,
+)  # where a study says nothing: stations of a network, and how many of these a CPU plays at once
+
+
+@dataclass
+class Schedule:
+    """`made` is the version of what makes results now, `most` the seeds that none goes beyond."""
+
+    claims: Claims
+    made: str
+    tasks_for: Tasks
+    most: int = MOST
+
+    def units(self, numbers: Iterable[str]) -> list[Unit]:
+        """The studies' claims that are of these, each once."""
+        found = {
+            (study.name, claim.name): (study, claim) for number in numbers for study, claim in self.claims.of(number)
+        }
+        return list(found.values())
+
+    def tested(self, unit: Unit) -> Tested:
+        return self.claims.tested(*unit)
+
+    def seeds(self, unit: Unit) -> set[int]:
+        """Those that all of a claim's runs have, of the version that there is now."""
+        return set.intersection(*(self.claims.seeds(unit[0], *cell, self.made) for cell in cells(unit)))
+
+    def next(self, unit: Unit) -> list[int] | None:
+        """The seeds for the next look at a claim; None if it is decided, or more are not worth it."""
+        there = self.seeds(unit)
+        verdict = self.tested(unit).verdict if there else None
+        look = next_look(verdict.findings if verdict else [], len(there), self.most)
+        if look is None:
+            return None
+        more = (seed for seed in itertools.count(1) if seed not in there)
+        return sorted([*there, *itertools.islice(more, look - len(there))])
+
+    def left(self, units: Iterable[Unit]) -> int:
+        """How many runs are missing for all looks at these claims, if they stay open to the last."""
+        found = {(unit[0].name, cell): unit[0] for unit in units for cell in cells(unit)}
+        there = (len(self.claims.seeds(study, *cell, self.made)) for (_, cell), study in found.items())
+        return sum(max(self.most - seeds, 0) for seeds in there)
+
+    def tasks(self, unit: Unit, seeds: Sequence[int]) -> list[Task]:
+        """The runs that are missing for a claim with these seeds."""
+        found: list[Task] = []
+        missing: dict[tuple[int, ...], list[tuple[str, str]]] = {}
+        for cell in cells(unit):
+            there = self.claims.seeds(unit[0], *cell, self.made)
+            missing.setdefault(tuple(seed for seed in seeds if seed not in there), []).append(cell)
+        for lacking, some in missing.items():
+            found += self.tasks_for(unit[0], some, lacking) if lacking else []
+        return found
+
+    def take(self, study: Study, sweep: Sweep) -> None:
+        """Take in what was found."""
+        for _, run in sweep.runs:
+            self.claims.add(study, run, self.made)
+
+    def weight(self, unit: Unit) -> tuple[bool, float, float]:
+        """The lower, the sooner: those that were never run, then those of which most is open; and of these what costs
+        least, by seconds of air and stations."""
+        verdict = self.tested(unit).verdict if self.seeds(unit) else None
+        findings = verdict.findings if verdict else []
+        open_ = sum(finding.decided is Sure.OPEN for finding in findings) / max(len(findings), 1)
+        return bool(findings), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if findings else 1)
+
+    def cost_s(self, units: Iterable[Unit]) -> float:
+        """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""
+        runs = {
+            (unit[0].name, cell, seed): unit[0]
+            for unit in units if (seeds := self.next(unit))
+            for cell in cells(unit) for seed in set(seeds) - self.claims.seeds(unit[0], *cell, self.made)
+        }  # fmt: skip
+        return sum(guess_s(study, [cell]) for (_, cell, _), study in runs.items())
+
+
+def cells(unit: Unit) -> list[tuple[str, str]]:
+    """The cases and variants that a claim's checks name."""
+    return list(dict.fromkeys((case, variant) for case, variant, _ in unit[1].cells))
+
+
+def guess_s(study: Study, some: Sequence[tuple[str, str]]) -> float:
+    """What runs of these cases and variants may take of one CPU, each once."""
+    if study.core_s:
+        return study.core_s * len(some)
+    options = [{**study.options, **study.cases[case], **study.variants[variant]} for case, variant in some]
+    return sum(float(str(of.get("seconds", 120))) * float(str(of.get("stations", CROWD))) for of in options) / OF_CPU

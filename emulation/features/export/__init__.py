@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs as tidy tables (`schema`), for pandas, and as files for everybody else (`files`, `flent`).
+
+    found = load("runs/rts-cts-…")
+    found.frames.groupby(["variant", "seed", "kind"]).size()
+
+Tables are of all runs of a folder. They are made run by run, in pieces of so many rows, so that memory is bounded by
+the largest run's trace, and not by how many runs there are. Columns have the same types and names in each piece.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis import flow_routes, load, routes
+from analysis.load import Loaded, Recorded
+from analysis.tcp_flows import NO_SSTHRESH, Phase
+from analysis.trace import Array
+from emulation.features.export import results
+from emulation.features.export.frame import made
+from emulation.features.export.schema import SAMPLES, TABLES
+from emulation.files.foreign import Damaged, reading
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROWS = 100_000  # of a piece
+TCP_TAP = "tcp_tap"
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A run folder's tables, each a pandas.DataFrame with the columns of docs/data.md, read when it is asked for.
+    `recorded` has all else of it (`analysis.load`)."""
+
+    recorded: Loaded
+
+    @cached_property
+    def runs(self) -> DataFrame:
+        return self.table("runs")
+
+    @cached_property
+    def options(self) -> DataFrame:
+        return self.table("options")
+
+    @cached_property
+    def flows(self) -> DataFrame:
+        return self.table("flows")
+
+    @cached_property
+    def samples(self) -> DataFrame:
+        return self.table("samples")
+
+    @cached_property
+    def frames(self) -> DataFrame:
+        return self.table("frames")
+
+    @cached_property
+    def tcp(self) -> DataFrame:
+        return self.table("tcp")
+
+    @cached_property
+    def routes(self) -> DataFrame:
+        return self.table("routes")
+
+    def table(self, name: str) -> DataFrame:
+        """A table as a whole; without rows if nothing was recorded of it. Raises Damaged, OSError."""
+        import pandas
+
+        pieces = list(self.pieces(name)) or [made(TABLES[name], {}, 0, self.names)]
+        return pieces[0] if len(pieces) == 1 else pandas.concat(pieces, ignore_index=True)
+
+    def polars(self, name: str) -> Any:
+        """The same as a polars.DataFrame, for which polars must be there."""
+        import polars
+
+        from emulation.features.export.files import parquet
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"{name}.parquet")
+            parquet(file, self.pieces(name)) or parquet(file, iter([self.table(name)]))
+            return polars.read_parquet(file, memory_map=False)
+
+    def pieces(self, name: str) -> Iterator[DataFrame]:
+        """A table in pieces, in order; none if nothing was recorded of it. Raises Damaged, OSError."""
+        if whole := {"runs": results.runs, "options": results.options, "flows": results.flows}.get(name):
+            columns = whole(self.recorded.result)
+            if count := len(columns["seed"]):
+                yield made(TABLES[name], columns, count, self.keys)
+        else:
+            read = {"samples": self._samples, "frames": self._frames, "tcp": self._tcp, "routes": self._routes}[name]
+            names = self.names  # of all runs: whichever is damaged, it is said before any is written
+            for number, run in enumerate(self.recorded.runs):
+                with reading(run.folder):
+                    for columns in read(run):
+                        yield from self._cut(name, columns, number, names)
+
+    def _cut(self, name: str, columns: Columns, number: int, names: Mapping[str, Sequence[str]]) -> Iterator[DataFrame]:
+        """The pieces of columns of one run, which is known by its number."""
+        size, result = len(next(iter(columns.values()))), self.recorded.runs[number].result
+        for first in range(0, size, ROWS):
+            piece = {column: values[first : first + ROWS] for column, values in columns.items()}
+            count = min(ROWS, size - first)
+            keys: Columns = {
+                key: np.full(count, self.keys[key].index(value), np.int32)
+                for key, value in (("run", result.folder), ("case", result.case), ("variant", result.variant))
+            }
+            keys["seed"] = np.full(count, result.seed)
+            yield made(TABLES[name], keys | piece, count, names)
+
+    @cached_property
+    def keys(self) -> Mapping[str, Sequence[str]]:
+        """What the columns are of that say what a row is of, in all tables."""
+        result = self.recorded.result
+        return {
+            "run": [run.folder for run in result.runs], "case": unique(run.case for run in result.runs),
+            "variant": unique(run.variant for run in result.runs),
+            "flow": unique(flow.name for run in result.runs for flow in run.flows),
+        }  # fmt: skip
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """The same with all names in what runs left: stations in their order, and applications that are no flows."""
+        from emulation.features.export.frames import NAMES
+
+        stations, planned = [], []
+        for run in filter(self.kept, self.recorded.runs):
+            with reading(run.folder):
+                stations += [node["name"] for node in run.plan["nodes"]]
+                planned += [application["name"] for application in run.plan.get("applications", ())]
+        return {
+            **self.keys, "flow": unique([*self.keys["flow"], *planned]), **NAMES,
+            **dict.fromkeys(("sender", "receiver", "culprit"), unique(stations)),
+            "phase": [phase.name.lower() for phase in Phase],
+        }  # fmt: skip
+
+    def kept(self, run: Recorded) -> bool:
+        """Whether the folder has what the run left; a sweep's has not. Raises Damaged if only some of it is there."""
+        if not any(one.folder.is_dir() for one in self.recorded.runs):
+            return False
+        files = ["plan.json", "lane.json", *([Path(run.result.trace).name] if run.result.trace else [])]
+        for name in files:
+            if not (run.folder / name).is_file():
+                raise Damaged(f"{run.folder / name}: it is not there, but the run left it: the folder is not whole")
+        return True
+
+    def _samples(self, run: Recorded) -> Iterator[Columns]:
+        if not self.kept(run) or not (run.folder / "flows.csv").is_file():
+            return
+        for flow, series in run.series.items():
+            columns = {column.name: series.get(column.path or column.name) for column in SAMPLES.columns}
+            size = series["time_s"].size
+            there: Columns = {name: values for name, values in columns.items() if values is not None}
+            yield {**there, "flow": np.full(size, self.names["flow"].index(flow), np.int32)}
+
+    def _frames(self, run: Recorded) -> Iterator[Columns]:
+        from emulation.features.export import frames
+
+        if self.kept(run) and run.result.trace:
+            yield frames.columns(run, self.names["sender"], self.names["flow"])
+
+    def _tcp(self, run: Recorded) -> Iterator[Columns]:
+        if not self.kept(run) or TCP_TAP not in run.lane["recorders"]:
+            return
+        for name, flow in run.flows.items():
+            yield {
+                **self._spans(name, flow.time_ns), "cwnd_segments": flow.cwnd,
+                "ssthresh_segments": np.where(flow.ssthresh == NO_SSTHRESH, -1, flow.ssthresh.astype(np.int64)),
+                "srtt_us": np.where(flow.srtt_us == 0, -1, flow.srtt_us.astype(np.int64)),
+                "in_flight_segments": flow.in_flight, "phase": flow.phase,
+            }  # fmt: skip
+
+    def _routes(self, run: Recorded) -> Iterator[Columns]:
+        if not self.kept(run) or not {routes.RECORDER, flow_routes.RECORDER} & run.lane["recorders"].keys():
+            return
+        for name, of in run.routes.items():
+            yield {
+                **self._spans(name, of.time_ns), "has_route": of.hops != routes.NO_ROUTE,
+                "hops": np.where(of.hops > 0, of.hops, -1),
+            }  # fmt: skip
+
+    def _spans(self, flow: str, edges: Array) -> Columns:
+        number = self.names["flow"].index(flow)
+        return {"time_ns": edges[:-1], "until_ns": edges[1:], "flow": np.full(edges.size - 1, number, np.int32)}
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """Each once, in order."""
+    return list(dict.fromkeys(names))
+
+
+def tables(folder: Path | str) -> Tables:
+    """The tables of a run folder. Raises OSError if there is no result.json, Damaged if it cannot be read."""
+    return Tables(load.load(folder))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`export RUN`: write what runs left as tables for other programs (docs/data.md). Or as flent's files, or as pcapngs of
+what stations received."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from emulation.cli.command import Command, as_json, size
+from emulation.features.export import stations
+from emulation.features.export.flent import SUFFIX, flent
+from emulation.features.export.schema import TABLES
+from emulation.files.foreign import reading
+from emulation.play.errors import Failure, Misuse
+
+if TYPE_CHECKING:
+    from analysis.load import Recorded
+    from emulation.features.export import Tables
+
+RESULT, FLENT, PCAPNG, FOLDER = "result.json", "flent", "pcapng", "tables"
+WHY = {  # nothing is there of a table
+    "flows": "no application was a flow",
+    "samples": "no run left samples of a flow",
+    "frames": "no run left a frame in the air's trace",
+    "tcp": "no run left a trace of a TCP flow",
+    "routes": "no run had a routing protocol and left its trace",
+    FLENT: "no run left samples of TCP flows",
+    PCAPNG: "no run left what stations received; --views yes keeps it",
+}
+OF_RUNS = {FLENT: SUFFIX, PCAPNG: stations.SUFFIX}  # a file for each run; what its name ends with
+SWEPT = "; a sweep keeps none: ./dcflab run leaves them"
+
+
+def callback(run_folder: Path, to: str, out: Path | None, names: Sequence[str], as_json: bool) -> None:
+    """Write what the runs of a folder left as tables, one file each: runs, options, flows, flows over time, frames,
+    what TCP's senders held, and routes; all runs of the folder in each. Or a file for each run: with --to flent its
+    flows over time, with --to pcapng what its stations received, on an interface each."""
+    if names and to in OF_RUNS:
+        raise Misuse(f"--table is for tables; {to}'s files have a run each")
+    check(run_folder)
+    folder = out or run_folder / (to if to in OF_RUNS else FOLDER)
+    if folder.exists() and not folder.is_dir():
+        raise Misuse(f"--out: {folder} is no folder")
+    try:
+        found, lacking = write(run_folder, folder, to, names or list(TABLES))
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}; --out names another place") from None
+    if as_json:
+        files = [{"table": name, "file": str(file), "rows": rows, "bytes": file.stat().st_size}
+                 for name, file, rows in found]  # fmt: skip
+        click.echo(json.dumps({"folder": str(folder), "files": files, "left_out": lacking}, indent=1))
+        return
+    for _, file, rows in found:
+        count = f"{rows:,} row{'s' * (rows != 1)}, " if rows else ""
+        click.echo(f"{file}: {count}{size(file.stat().st_size)}")
+    for name, why in lacking.items():
+        click.echo(f"no {name}: {why}")
+
+
+def check(folder: Path) -> None:
+    """Raises Misuse if this is no run folder, Failure if its runs are not over."""
+    if (folder / RESULT).is_file():
+        return
+    if any(folder.glob("*/plan.json")):
+        raise Failure(f"{folder}: there is no {RESULT}: its runs are not finished; if they were stopped, --resume "
+                      "goes on with them")  # fmt: skip
+    above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""
+    raise Misuse(f"{folder}: what is exported is a whole run folder, with a {RESULT}{above}")
+
+
+def write(
+    run_folder: Path, folder: Path, to: str, names: Sequence[str]
+) -> tuple[list[tuple[str, Path, int]], dict[str, str]]:
+    """Write the files; returns each one's name, path and rows, and what there is nothing of, with the reason. Raises
+    Damaged, OSError."""
+    from emulation.features import export
+    from emulation.files.whole import at_once
+
+    tables = export.tables(run_folder)
+    with at_once(folder) as half:
+        made = runs_to(to, tables, half) if to in OF_RUNS else tables_to(to, tables, half, names)
+    found = [(name, folder / file, rows) for name, file, rows in made if rows is not None]
+    for _, file, rows in made:
+        if rows is None:
+            (folder / file).unlink(missing_ok=True)  # of an export before
+    nothing = [name for name, _, rows in made if rows is None] if to not in OF_RUNS else [] if found else [to]
+    swept = not any(tables.kept(run) for run in tables.recorded.runs)
+    return found, {name: WHY[name] + SWEPT * (swept and name != "flows") for name in nothing}
+
+
+def tables_to(to: str, tables: Tables, folder: Path, names: Sequence[str]) -> list[tuple[str, str, int | None]]:
+    """Write these tables there; returns each one's name, file and rows, None if it has none and there is no file."""
+    from emulation.features.export.files import WRITERS
+
+    made: list[tuple[str, str, int | None]] = []
+    for name in names:
+        file = f"{name}.{to}"
+        rows = WRITERS[to](folder / file, tables.pieces(name)) or None
+        if rows is None:
+            (folder / file).unlink(missing_ok=True)
+        made.append((name, file, rows))
+    return made
+
+
+def runs_to(to: str, tables: Tables, folder: Path) -> list[tuple[str, str, int | None]]:
+    """Write a file there for each run that has what is asked for; the same is returned, and 0 for its rows."""
+    made: list[tuple[str, str, int | None]] = []
+    for run in tables.recorded.runs:
+        file = run.folder.name + OF_RUNS[to]
+        with reading(run.folder):
+            written = tables.kept(run) and (
+                for_flent(tables, run, folder / file)
+                if to == FLENT
+                else run.result.views is not None and stations.write(run.folder, folder / file)
+            )
+        made.append((run.folder.name, file, 0 if written else None))
+    return made
+
+
+def for_flent(tables: Tables, run: Recorded, file: Path) -> bool:
+    """Write what flent shows of a run; False: there is nothing."""
+    if made := flent(tables.recorded.result, run):
+        file.write_bytes(made)
+    return bool(made)
+
+
+EXAMPLES = [
+    "export runs/rts-cts-…",
+    "export runs/rts-cts-… --to parquet --out tables",
+    "export runs/rts-cts-… --table runs --table flows --json",
+    "export runs/string-… --to flent",
+    "export runs/string-… --to pcapng",
+]
+PARAMS = [
+    click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.Option(["--to"], type=click.Choice(["csv", "parquet", *OF_RUNS]), default="csv", show_default=True,
+                 help="as which kind of files"),
+    click.Option(["--table", "names"], type=click.Choice(list(TABLES)), multiple=True,
+                 help="only this one; repeat it for several  [default: all]"),
+    click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR",
+                 help="where  [default: tables, flent or pcapng, in the run folder]"),
+    as_json("which files there are, with their rows and bytes, as JSON"),
+]  # fmt: skip
+COMMAND = Command("export", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

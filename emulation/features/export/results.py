@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The columns of runs, options and flows, as `result.json` has them: lists of values, None where there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from analysis.result import Result, Run
+from emulation.features.export.schema import FLOWS, OPTION, RUNS, Table
+
+OF_A_KIND = "parameters"  # of the topology: options like any other
+NO_OPTIONS = ("own", "seed")  # a network of one's own; and what has a column already
+Columns = dict[str, list[Any]]
+
+
+def runs(result: Result) -> Columns:
+    return {**_keys(result.runs), **_varied(result, result.runs), **_read(RUNS, result.runs)}
+
+
+def flows(result: Result) -> Columns:
+    pairs = [(run, flow) for run in result.runs for flow in run.flows]
+    of = [run for run, _ in pairs]
+    return {**_keys(of), **_varied(result, of), **_read(FLOWS, [flow for _, flow in pairs])}
+
+
+def options(result: Result) -> Columns:
+    """Each option of each run; also those that none of them varies."""
+    rows = [(run, name, value) for run in result.runs for name, value in of_run(result, run).items()]
+    return {
+        **_keys([run for run, _, _ in rows]), "option": [name for _, name, _ in rows],
+        "value": [json.dumps(value, ensure_ascii=False) for _, _, value in rows],
+    }  # fmt: skip
+
+
+def of_run(result: Result, run: Run) -> dict[str, Any]:
+    """The options of a run, by their flat names."""
+    sections = (section for section in result.specification.values() if isinstance(section, dict))
+    flat = {name: value for section in sections for name, value in section.items()}
+    of_a_kind = flat.pop(OF_A_KIND, None)
+    flat |= {**(of_a_kind if isinstance(of_a_kind, dict) else {}), **run.changes}
+    return {name: value for name, value in flat.items() if name not in NO_OPTIONS}
+
+
+def _keys(of: Sequence[Run]) -> Columns:
+    return {
+        "run": [run.folder for run in of], "case": [run.case for run in of], "variant": [run.variant for run in of],
+        "seed": [run.seed for run in of],
+    }  # fmt: skip
+
+
+def _varied(result: Result, of: Sequence[Run]) -> Columns:
+    """The options that not all runs of the result have alike."""
+    varied = dict.fromkeys(name for run in result.runs for name in run.changes if name not in NO_OPTIONS)
+    each = {run.folder: of_run(result, run) for run in result.runs}
+    return {OPTION + name: [each[run.folder].get(name) for run in of] for name in varied}
+
+
+def _read(table: Table, of: Sequence[Any]) -> Columns:
+    """What the table's columns are, of models."""
+    columns = table.columns[4:]
+    return {column.name: [follow(each, column.path or column.name) for each in of] for column in columns}
+
+
+def follow(of: Any, path: str) -> Any:
+    """What is there on a path of attributes; None if the way ends before, or what it is worked out from is not there,
+    as a medium that is not ours has not all counters."""
+    for name in path.split("."):
+        try:
+            of = getattr(of, name, None)
+        except KeyError:
+            return None
+        if of is None:
+            return None
+    return None if isinstance(of, float) and math.isnan(of) else of

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`film RUN`: make a film of a run, which a browser plays, or a picture of one moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command, trust
+from emulation.play.errors import Misuse
+
+
+def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None, trust: bool) -> None:
+    """Make a film of a run: one file, which any browser plays, with stations, links, paths, frames and collisions. With
+    --at, make a picture of that moment, for print."""
+    from emulation.features.film import runs as film
+    from emulation.features.film.page import page
+    from emulation.play.trust import to_film
+    from emulation.play.view import runs_of
+
+    found = runs_of(run_folder)
+    if len(found) > 1:
+        raise Misuse(f"{run_folder} has {len(found)} runs; name one: {', '.join(str(path) for path in found[:9])}")
+    known = to_film(found[0].parent, trust)
+    if at_s is None:
+        if ranges is not None:
+            raise Misuse("--ranges and --no-ranges are for a picture, with --at; in a film, r shows and hides them")
+        made = film.of_run(found[0], known)
+        if out:
+            out.write_text(page(made))
+        else:
+            out = found[0] / film.FILM
+            film.write(made, out)
+    else:
+        out = out or found[0] / f"film-{at_s:g}.svg"
+        film.write_still(film.of_run(found[0], known), at_s, out, ranges)
+    click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
+
+
+EXAMPLES = [
+    "film runs/mobile-…",
+    "film runs/rts-cts-…/full-1 --out full.html",
+    "film runs/mobile-… --at 42.5 --out figure.pdf",
+]
+PARAMS = [
+    click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.Option(["--out"], type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="FILE.html; with --at, FILE.svg, FILE.pdf or FILE.png  [default: in the run's folder]"),
+    click.Option(["--at", "at_s"], type=float, metavar="SECONDS", help="a picture of this moment, not a film"),
+    click.Option(["--ranges/--no-ranges"], default=None,
+                 help="draw how far stations reach  [default: if they are few]"),
+    trust(),
+]  # fmt: skip
+COMMAND = Command("film", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

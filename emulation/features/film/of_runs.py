@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`--film`: a film of each run of the first seed, beside what the run left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from emulation.play.errors import Misuse
+from emulation.play.run import Task
+
+PICTURE = "graph.svg"
+OPTION = click.Option(["--film"], is_flag=True, help="make a film of each run, of the first seed, for a browser")
+
+
+def check(tasks: Sequence[Task]) -> None:
+    """Raises Misuse if films are wanted of runs that record no frame."""
+    if not all(task.specification.measurement.trace for task in tasks):
+        raise Misuse("--film: --no-trace leaves nothing that a film could be made of")
+
+
+def after(folders: Iterable[Path]) -> list[Path]:
+    """Leave a film in the folder of each of these runs, which this command line has played; returns where. Raises
+    Failure, OSError."""
+    from emulation.features.film import runs
+    from topologies.files import USER
+
+    made = []
+    for where in folders:
+        runs.write(runs.of_run(where, USER), where / runs.FILM)
+        made.append(where / runs.FILM)
+    return made
+
+
+def show(where: Path) -> None:
+    """Leave a film of a script's run in its folder, and a picture of how it began. Raises Failure, OSError."""
+    from emulation.features.film import runs
+
+    made = runs.of_run(where)
+    runs.write(made, where / runs.FILM)
+    runs.write_still(made, 0, where / PICTURE)

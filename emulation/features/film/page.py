@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file that a browser plays (`analysis.packed`). Times are differences, as they compress best."""
+
+from pathlib import Path
+
+import numpy as np
+
+from analysis import packed
+from analysis.remarks import NAMES
+from analysis.routes import Event
+from analysis.trace import Array, Kind
+from emulation.features.film import BIN_S, HOLD_S, NOBODY, Film
+
+HERE = Path(__file__).parent
+
+
+def page(film: Film) -> str:
+    """The whole file."""
+    return packed.page(HERE, film.title, ("pen.js", "scene.js", "player.js"), pack(film))
+
+
+def pack(film: Film) -> bytes:
+    """The data of a film."""
+    frames, told = film.frames, film.told
+    runs = [run for flow in film.flows for run in flow.runs]
+    stops = [stop for way in film.ways for stop in way]
+    columns: dict[str, Array] = {
+        "frame_wait": _differences(frames.start_us), "frame_took": frames.took_us.astype("<u4"),
+        "frame_kind": (frames.kind | frames.outcome << 4).astype("u1"), "frame_from": frames.station.astype("u1"),
+        "frame_to": frames.receiver.astype("u1"), "frame_culprit": frames.culprit.astype("u1"),
+        "told_wait": _differences(told.time_us), "told_event": told.event.astype("u1"),
+        "told_at": told.station.astype("u1"), "told_of": told.other.astype("u1"), "told_hops": told.hops.astype("u1"),
+        "stop": np.array(stops, "<f8").reshape(-1, 4).T.ravel(),
+        "run": np.array([(run.first_s, run.last_s) for run in runs], "<f8").reshape(-1, 2).T.ravel(),
+        "run_length": np.array([len(run.stations) for run in runs], "u1"),
+        "run_over": np.array([station for run in runs for station in run.stations], "u1"),
+        "arrived": np.array([flow.arrived for flow in film.flows], "<u2").ravel(),
+        "toggle": np.array(film.toggles, "<f8").reshape(-1, 3).T.ravel(),
+    }  # fmt: skip
+    head = {
+        "title": film.title, "seconds": film.seconds, "stations": list(film.stations), "reach": film.reach_m,
+        "presence": film.presence,
+        "stops": [len(way) for way in film.ways], "bin": BIN_S, "hold": HOLD_S, "nobody": NOBODY,
+        "flows": [{"name": flow.name, "source": flow.source, "destination": flow.destination, "runs": len(flow.runs)}
+                  for flow in film.flows],
+        "kinds": NAMES[: len(Kind)], "events": [event.name for event in Event],
+    }  # fmt: skip
+    return packed.pack(head, columns)
+
+
+def _differences(times: Array) -> Array:
+    return np.diff(times, prepend=0).astype("<u4")

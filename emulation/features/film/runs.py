@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Films of runs, from their folders; how far stations reach, the specification says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis import aired, flow_routes, result, routes, shapes
+from emulation import files
+from emulation.features import film
+from emulation.features.film import Film
+from emulation.features.film.page import page
+from emulation.plan import PlanError
+from emulation.plan.air import stronger_db
+from emulation.play.errors import Misuse
+from emulation.play.replay import tasks_of
+from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
+from emulation.specification import Specification
+from topologies.files import NOBODY, Trust
+
+FILM = "film.html"
+STILLS = (".svg", ".pdf", ".png")
+FARTHEST_M, HALVINGS = 20_000.0, 60
+
+
+def of_run(where: Path, trust: Trust = NOBODY) -> Film:
+    """The film of the run in this folder; how far stations reach is not in it, if only a program knows that is not
+    trusted. Raises Misuse if it left no trace, Damaged, OSError."""
+    plan, lane = shapes.read_both(where)
+    if not (where / TRACE).is_file():
+        raise Misuse(f"{where}: there is no {TRACE}, of which a film is made: run it without --no-trace")
+    told = None
+    if MANET_TRACE in lane["recorders"]:
+        told = routes.read(where / ROUTING_TRACE, lane)
+    elif FLOW_ROUTES in lane["recorders"]:
+        told = flow_routes.events(flow_routes.read(where / FLOW_ROUTES_FILE), plan)
+    air = aired.read(where / TRACE, plan)
+    title = f"{plan['name']}, {where.name}" if plan["name"] not in where.name else where.name
+    return film.make(title, plan, lane, air, told, _reach_m(where, trust))
+
+
+def write(made: Film, out: Path) -> None:
+    """The file that a browser plays, a new one. Raises OSError."""
+    files.write(out, page(made))
+
+
+def write_still(made: Film, at_s: float, out: Path, ranges: bool | None = None) -> None:
+    """A picture of one moment. Raises Misuse, OSError."""
+    from emulation.features.film.still import still  # the drawing library, which a film does without
+
+    if out.suffix not in STILLS:
+        raise Misuse(f"out: {out} is none of {', '.join('*' + suffix for suffix in STILLS)}")
+    if not 0 <= at_s <= made.seconds:
+        raise Misuse(f"at: the run is from 0 s to {made.seconds:g} s; {at_s:g} s is not in it")
+    still(out, made, at_s, ranges)
+
+
+def _reach_m(where: Path, trust: Trust) -> list[float] | None:
+    """How far each station reaches, by the specification of the run folder; None if that is not there, or if not the
+    distance alone says it."""
+    try:
+        found = result.read(where.parent / "result.json")
+        tasks = zip(found.runs, tasks_of(found, where.parent, trust), strict=True)
+        return next((reach_m(task.specification) for run, task in tasks if run.folder == where.name), None)
+    except (OSError, ValueError, Misuse, PlanError):
+        return None
+
+
+def reach_m(specification: Specification) -> list[float] | None:
+    """How far each node's frames can be received, in metres; None where the propagation model says more than that."""
+    model = specification.medium.propagation
+    if not specification.medium.by_distance:
+        return None
+    least = specification.medium.effective_thresholds().receive_dbm
+    stronger: Sequence[float] = stronger_db(specification, specification.network.standing().on_air()).tolist()
+    near, far = np.zeros(len(stronger)), np.full(len(stronger), FARTHEST_M)
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        received = model.received_dbm(middle) + stronger >= least - 0.0005  # as the air rounds
+        near, far = np.where(received, middle, near), np.where(received, far, middle)
+    reach: list[float] = near.tolist()
+    return reach

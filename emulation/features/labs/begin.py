@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Beginning a lab: a folder of the student's own, with the handout, whose commands have the student's numbers, the
+network, what else there is to begin with, and an empty sheet."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from emulation.features.labs.sheet import Student, blank
+from emulation.play.errors import Misuse
+from labs import HANDOUT, SHEET, Found
+
+COMMAND = "./dcflab "
+WRITTEN = "handout.md"
+LINK = re.compile(r"(?<!!)\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)")
+
+
+def begin(found: Found, who: Student, folder: Path) -> Path:
+    """Make the folder; returns its sheet. Raises Misuse if it is there, OSError if it cannot be written."""
+    if folder.exists():
+        raise Misuse(f"{folder} is there already: go on in it, or name another with --out")
+    folder.mkdir(parents=True)
+    for file in found.files:
+        shutil.copyfile(file, folder / file.name)
+    (folder / WRITTEN).write_text(handout(found, who, folder))
+    sheet = folder / SHEET
+    sheet.write_text(blank(found, who, str(folder)))
+    return sheet
+
+
+def handout(found: Found, who: Student | None = None, folder: Path | None = None) -> str:
+    """The handout, without the line of its license; with a student, in the student's own numbers and folder."""
+    text = (found.folder / HANDOUT).read_text()
+    text = re.sub(r"\A<!-- SPDX.*?-->\n+", "", text)
+    if not who:
+        return text
+    text = LINK.sub(partial(sound, found), text)
+    return "".join(own(line, found, who, folder) for line in text.splitlines(keepends=True))
+
+
+def sound(found: Found, link: re.Match[str]) -> str:
+    """A link of a student's own copy: what is not in there with it is only named."""
+    there = {file.name for file in found.files}
+    return link[0] if link["to"] in there or "://" in link["to"] else link["text"]
+
+
+def own(line: str, found: Found, who: Student, folder: Path | None) -> str:
+    """A line of a handout, in a student's numbers: those of a command, but for options written with a =, and where it
+    finds the network."""
+    if COMMAND in line:
+        for option, value in {**who.drawn, "seed": who.seed}.items():
+            line = re.sub(rf"(--{option.replace('_', '-')}) \S+", rf"\g<1> {value}", line)
+    if folder:
+        line = line.replace(f"labs/{found.folder.name}/", f"{folder}/")
+    return line
+
+
+def commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a handout, each with what is typed at its prompt."""
+    command, typed = "", list[str]()
+    for line in [*text.splitlines(), ""]:
+        said = line.strip() if line.startswith("    ") else ""
+        if command and said.startswith("> "):
+            typed.append(said.removeprefix("> ").partition("  #")[0].strip())
+            continue
+        if command:
+            yield command, typed
+        command, typed = said.partition("  #")[0].strip() if said.startswith(COMMAND) else "", []
+
+
+def numbers(who: Student) -> Mapping[str, object]:
+    """What is a student's own: the seed, and what was drawn."""
+    return {"seed": who.seed, **who.drawn}

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lab`: list the labs of a course, begin one, or judge answers. `lab NAME` shows one or begins it, `lab check NAME
+ANSWERS` judges."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+import labs
+from emulation.cli import own
+from emulation.cli.command import Command, as_json, as_junit, jobs, trust
+from emulation.features.labs import begin, marks, sheet
+from emulation.features.labs.judge import Answer, Marked, State, judge
+from emulation.features.labs.marks import Mark
+from emulation.play import junit as xml
+from emulation.play.errors import Misuse
+from emulation.play.lab import Lab
+from emulation.play.session import provide
+from labs import SHEET, Congestion, Found
+
+HOW = {State.RIGHT: "green", State.PARTLY: "yellow", State.NOT_YET: "red"}
+
+
+def found(name: str) -> Found:
+    """The lab of this name, or at this path. Raises Misuse."""
+    try:
+        return labs.find(name)
+    except ValueError as error:
+        raise Misuse(str(error)) from None
+
+
+class Labs(click.Group):
+    """`lab`: without a word the labs there are; with one, that lab."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[NAME [OPTIONS] | check NAME ANSWERS [OPTIONS]]")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["check", *labs.names()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "check":
+            return CHECK
+        return of_lab(cmd_name) if cmd_name in labs.names() or labs.is_path(cmd_name) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command: click.Command | None = None
+        if labs.is_path(args[0]) and own.strangers(program := str(Path(args[0], labs.FILE))):
+            try:
+                command, rest = own.admitted(program, "lab", args[1:], ctx.help_option_names)
+            except Misuse as error:
+                raise click.UsageError(str(error), ctx) from None
+            args = [args[0], *rest]
+        if (command := command or self.get_command(ctx, args[0])) is None:
+            there = ", ".join(labs.names())
+            raise click.UsageError(f"there is no lab {args[0]!r}; there are: {there}, or the path of one", ctx)
+        return args[0], command, args[1:]
+
+
+def listing(as_json: bool) -> None:
+    """The labs there are, what each teaches, and how long it takes a student."""
+    all_ = [labs.find(name) for name in labs.names()]
+    if as_json:
+        rows = [{"name": each.name, "title": each.lab.title, "teaches": each.lab.teaches, "minutes": each.lab.minutes,
+                 "points": worth(each)} for each in all_]  # fmt: skip
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    width = max(len(each.name) for each in all_)
+    for each in all_:
+        click.echo(f"{each.name:{width}}  {each.lab.minutes:3} min  {each.lab.teaches}")
+    click.echo("\n./dcflab lab NAME shows one; ./dcflab lab NAME --student YOU begins it")
+
+
+def worth(one: Found) -> int:
+    return sum(len(q.tests) if isinstance(q, Congestion) else q.points for q in one.lab.questions)
+
+
+def of_lab(name: str) -> click.Command:
+    """The command that shows a lab, and begins it."""
+
+    def callback(student: str | None, out: Path | None, as_json: bool) -> None:
+        one = found(name)
+        if student is None and out:
+            raise Misuse("--out is for who begins: say --student NAME, too")
+        if student is None:
+            return show(one, as_json)
+        who = sheet.student(one, student)
+        folder = out or Path(f"{one.name}-{re.sub(r'[^a-z0-9]+', '-', who.name.casefold()).strip('-') or who.seed}")
+        answers = begin.begin(one, who, folder)
+        if as_json:
+            click.echo(json.dumps({"folder": str(folder), "answers": str(answers), **begin.numbers(who)}))
+            return
+        click.echo(f"{folder}/{begin.WRITTEN} is yours to read: its commands have your numbers, seed {who.seed}")
+        click.echo(
+            f"{answers} is yours to fill in, then: ./dcflab lab check {shlex.quote(name)} {shlex.quote(str(folder))}"
+        )
+
+    params = [
+        click.Option(["--student"], metavar="NAME", help="begin it: who you are decides your seed"),
+        click.Option(["--out"], type=click.Path(path_type=Path), metavar="FOLDER",
+                     help="your folder  [default: LAB-NAME]"),
+        as_json("what the lab is, or where your folder is, as JSON"),
+    ]  # fmt: skip
+    title = found(name).lab.title
+    return Command(name, [f"lab {name}", f"lab {name} --student ada"], params=params, callback=callback, help=title)
+
+
+def show(one: Found, as_json: bool) -> None:
+    """The handout, as it reads in a terminal."""
+    lab = one.lab
+    if as_json:
+        asked = [{"name": q.name, "asks": q.asks, "points": q.points} for q in lab.questions]
+        what = {"name": one.name, "title": lab.title, "teaches": lab.teaches, "minutes": lab.minutes,
+                "handout": str(one.folder / labs.HANDOUT), "questions": asked}  # fmt: skip
+        click.echo(json.dumps(what, indent=1, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(width=None if sys.stdout.isatty() else 110).print(Markdown(begin.handout(one)))
+    click.echo(f"\nThe drawing: {one.folder}/*.svg. To begin: ./dcflab lab {one.name} --student YOU")
+
+
+def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int | None, trust: bool) -> None:
+    """Judge a sheet of answers, and the programs beside it; or all sheets of a folder.
+
+    ANSWERS is a sheet, a student's folder, or a folder of either. What is right is worked out by running the lab under
+    the student's seed. It exits with 1 while anything of a sheet is not right, and if a sheet of several is broken.
+    """
+    if labs.is_path(name) and own.strangers(program := str(Path(name, labs.FILE))):
+        own.vouch(program, "lab", trust)
+    one = found(name)
+    if not answers.exists():
+        raise Misuse(f"there is no {answers}")
+    many = answers.is_dir() and not (answers / SHEET).exists()
+    if junit and not many:
+        raise Misuse("--junit is for a folder of sheets")
+    xml.possible(junit)
+    theirs = None if many else sheet.read(one, answers)
+    lab = provide()
+    if theirs is None:
+        return check_all(lab, one, answers, as_json, junit, jobs)
+    marked = judge(lab, one, theirs, jobs)
+    if as_json:
+        click.echo(json.dumps(told(marked), indent=1, ensure_ascii=False))
+    else:
+        say(one, marked)
+    sys.exit(0 if marked.points == marked.of else 1)
+
+
+def told(marked: Marked) -> dict[str, Any]:
+    """For programs."""
+    return {**marked.model_dump(mode="json"), "points": marked.points, "of": marked.of}
+
+
+def say(one: Found, marked: Marked) -> None:
+    """For people: each answer, and where to look."""
+    click.echo(f"{one.lab.title}: {marked.student}, seed {marked.seed}: {marked.points} of {marked.of} points")
+    width = max(len(answer.question) for answer in marked.answers)
+    for answer in marked.answers:
+        click.echo(f"  {answer.question:{width}}  {line(answer)}")
+
+
+def line(answer: Answer) -> str:
+    points = f" ({answer.points} of {answer.of})" if answer.state is State.PARTLY else ""
+    several = "\n" in answer.hint
+    hint = "".join(f"\n      {each}" for each in answer.hint.splitlines()) if several else answer.hint
+    return (
+        click.style(answer.state, fg=HOW.get(answer.state)) + points + (":" + " " * (not several) + hint) * bool(hint)
+    )
+
+
+def check_all(lab: Lab, one: Found, folder: Path, as_json: bool, junit: Path | None, jobs: int | None) -> None:
+    """A folder of sheets: a table, with a row for each."""
+
+    def heard(name: str, mark: Mark) -> None:
+        if not as_json:
+            click.echo(row(name, mark))
+
+    try:
+        kept = marks.mark(lab, one, folder, jobs, heard)
+    except KeyboardInterrupt:
+        click.echo(f"what was judged is kept in {folder / marks.FILE}; the same command goes on", err=True)
+        raise
+    if junit:
+        xml.write(junit, marks.suites(kept))
+    broken = [mark for mark in kept.sheets.values() if mark.broken]
+    if as_json:
+        rows = [{"sheet": name, **(told(mark.marked) if mark.marked else {"broken": mark.broken}),
+                 "alike": kept.alike().get(name, [])} for name, mark in kept.sheets.items()]  # fmt: skip
+        click.echo(json.dumps({"lab": one.name, "sheets": rows}, indent=1, ensure_ascii=False))
+    else:
+        for name, others in kept.alike().items():
+            click.echo(f"{name}: not right, but the same numbers as {', '.join(others)}")
+        for student, names in kept.twice().items():
+            click.echo(f"{student}: several sheets: {', '.join(names)}")
+        full = f", {len(broken)} broken" if broken else ""
+        click.echo(f"{len(kept.sheets)} sheets{full}; {folder / marks.FILE} has all of it")
+    sys.exit(1 if broken else 0)
+
+
+def row(name: str, mark: Mark) -> str:
+    if mark.marked is None:
+        return f"{name}: broken: {mark.broken}"
+    signs = {State.RIGHT: "+", State.PARTLY: "~", State.NOT_YET: "-", State.NO_ANSWER: ".", State.TEACHER: "t"}
+    states = " ".join(f"{answer.question} {signs[answer.state]}" for answer in mark.marked.answers)
+    return f"{name}: {mark.marked.student}: {mark.marked.points} of {mark.marked.of}: {states}"
+
+
+CHECK = Command(
+    "check", ["lab check hidden-terminal hidden-terminal-ada", "lab check hidden-terminal sheets --junit marks.xml"],
+    params=[
+        click.Argument(["name"], metavar="NAME"),
+        click.Argument(["answers"], type=click.Path(path_type=Path), metavar="ANSWERS"),
+        as_json("what was judged, as JSON"),
+        as_junit(),
+        jobs(),
+        trust(),
+    ],
+    callback=check, help=check.__doc__,
+)  # fmt: skip
+
+
+@click.pass_context
+def _callback(ctx: click.Context, as_json: bool) -> None:
+    if ctx.invoked_subcommand is None:
+        listing(as_json)
+    elif as_json:
+        raise click.UsageError("--json comes after the lab's name", ctx)
+
+
+COMMAND = Labs(
+    "lab", invoke_without_command=True, params=[as_json("the labs as JSON")], callback=_callback,
+    help="Labs for a course: list them, show or begin one, judge answers.",
+)  # fmt: skip

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judging a sheet: the student's runs are made, what is right is worked out of them, and each answer is compared.
+
+What is right is said to nobody. Who is not right yet hears where to look, and of a usual slip which one it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from analysis.load import Recorded
+from emulation.features.labs import programs
+from emulation.features.labs.programs import Wrong
+from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, plain_file
+from emulation.lanes import LaneError
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.run import Task, name_of, play_all
+from emulation.play.session import failures
+from emulation.specification import explain, specify
+from labs import Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap
+
+# As tables print it, too, with commas between thousands.
+NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
+FEWEST_WORDS = 10
+MOST_WORDS = 60  # that a tap prints
+
+
+class State(StrEnum):
+    """How an answer stands."""
+
+    RIGHT = "right"
+    PARTLY = "in part"
+    NOT_YET = "not yet"
+    NO_ANSWER = "no answer"
+    TEACHER = "for your teacher"
+
+
+class Answer(BaseModel):
+    """One answer, judged: `hint` is empty if there is nothing to be said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: str
+    state: State
+    points: int = 0
+    of: int = 0
+    hint: str = ""
+
+
+class Marked(BaseModel):
+    """A sheet, judged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lab: str
+    student: str
+    seed: int
+    answers: list[Answer]
+    words: dict[str, str] = {}  # what the student wrote for the teacher
+
+    @property
+    def points(self) -> int:
+        return sum(answer.points for answer in self.answers)
+
+    @property
+    def of(self) -> int:
+        return sum(answer.of for answer in self.answers)
+
+
+def play(lab: Lab, found: Found, who: Student, place: Path, jobs: int | None = None) -> Runs:
+    """The lab's runs, as this student has them. Raises Failure, Misuse."""
+    tasks = []
+    for name, own in found.lab.runs.items():
+        options = {**found.lab.options, **who.drawn, **own, "seed": who.seed}
+        try:
+            tasks.append(Task(specify(found.topology, options), name))
+        except ValueError as error:
+            raise Failure(f"the lab {found.name}, run {name}: {explain(error)[0]}") from None
+    with failures():
+        outcomes = play_all(lab, tasks, place, jobs=jobs)
+    of = zip(tasks, outcomes, strict=True)
+    return {task.variant: Recorded(outcome.run, place / name_of(outcome.run)) for task, outcome in of}
+
+
+def judge(lab: Lab, found: Found, sheet: Sheet, jobs: int | None = None) -> Marked:
+    """Judge all answers of a sheet. Raises Failure."""
+    with scratch("judge") as place:
+        runs = play(lab, found, sheet.student, Path(place, "runs"), jobs)
+        return compare(lab, found, sheet, runs, Path(place), jobs)
+
+
+def compare(lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None = None) -> Marked:
+    """The same with the student's runs; programs are tried in folders of `place`. Raises Failure."""
+    answers = [_judged(lab, found, sheet, runs, place, jobs, question) for question in found.lab.questions]
+    essays = [question.name for question in found.lab.questions if isinstance(question, Essay)]
+    words = {name: str(sheet.answers[name]).strip() for name in essays if name in sheet.answers}
+    who = sheet.student
+    return Marked(lab=found.name, student=who.name, seed=who.seed, answers=answers, words=words)
+
+
+def _judged(
+    lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None, question: Question
+) -> Answer:
+    given = sheet.answers.get(question.name)
+    given = given.strip() if isinstance(given, str) else given
+    no_answer = Answer(question=question.name, state=State.NO_ANSWER, of=question.points)
+    if isinstance(question, Tap | Congestion):
+        if not (sheet.folder / question.file).exists():
+            return no_answer.model_copy(update={"of": most(question), "hint": f"there is no {question.file} beside it"})
+        points, hint = _program(lab, found, sheet, runs, place / question.name, jobs, question)
+        full = most(question)
+        state = State.RIGHT if points == full else State.PARTLY if points else State.NOT_YET
+        return Answer(question=question.name, state=state, points=points, of=full, hint=hint)
+    if given in (None, "", []):
+        return no_answer
+    if isinstance(question, Essay):
+        few = len(str(given).split()) < FEWEST_WORDS
+        hint = f"some more words are asked for: {FEWEST_WORDS} at least" if few else ""
+        return Answer(question=question.name, state=State.NO_ANSWER if few else State.TEACHER, hint=hint)
+    try:
+        hint = wrong(question, given, sheet.student, runs)
+    except Wrong as error:
+        hint = str(error)
+    right = not hint
+    state, points = (State.RIGHT, question.points) if right else (State.NOT_YET, 0)
+    return Answer(question=question.name, state=state, points=points, of=question.points, hint=hint)
+
+
+def most(question: Question) -> int:
+    """The points that a question gives at most."""
+    return len(question.tests) if isinstance(question, Congestion) else question.points
+
+
+def wrong(question: Question, given: Any, who: Student, runs: Runs) -> str:
+    """What to say to an answer that is not right; empty if it is. Raises Wrong for what is no answer to that."""
+    match question:
+        case Number():
+            return _number(question, given, runs)
+        case Choice():
+            chosen = letters(given, len(question.options))
+            there = dict(zip(LETTERS, in_order(question, who), strict=False))
+            return "" if {there[letter] for letter in chosen} == holding(question, runs) else question.look
+        case Frame():
+            which = question.which(runs[question.run])
+            at = frame_number(given)
+            if at > which.size:
+                raise Wrong(f"there is no frame {at}: the run has fewer; is it under the seed {who.seed}?")
+            return "" if which[at - 1] else question.look
+    raise AssertionError(question)
+
+
+def _number(question: Number, given: Any, runs: Runs) -> str:
+    value = number(given, question.unit)
+
+    def off(right: float) -> float:
+        """How far it is from that, in parts of what is allowed."""
+        return abs(value - right) / max(question.within * abs(right), 1e-12)
+
+    if off(question.of(runs)) <= 1 + 1e-9:
+        return ""
+    slips = {said: off(slip(runs)) for said, slip in question.slips.items()}
+    said = min(slips, key=lambda said: slips[said], default=question.look)
+    return said if slips.get(said, 2) <= 1 else question.look
+
+
+def holding(question: Choice, runs: Runs) -> set[str]:
+    """The sentences that hold."""
+    return {sentence for sentence, holds in question.options.items() if holds(runs)}
+
+
+def number(given: Any, unit: str) -> float:
+    """The number that an answer is. Raises Wrong."""
+    text = str(given)
+    if isinstance(given, bool | list | dict) or not NUMBER.fullmatch(text) or len(text) > 30:
+        point = " with a point, and commas between thousands only" if "," in text else ""
+        raise Wrong(f"a number is asked for{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
+    return float(text.replace(",", ""))
+
+
+def letters(given: Any, count: int) -> set[str]:
+    """The letters of a choice. Raises Wrong."""
+    text = "".join(map(str, given)) if isinstance(given, list) else str(given)
+    chosen = set(re.sub(r"[\s,;+&]", "", text.lower()))
+    if not chosen or len(text) > 60 or not chosen <= set(LETTERS[:count]):
+        raise Wrong(f"letters are asked for, from a to {LETTERS[count - 1]}")
+    return chosen
+
+
+def frame_number(given: Any) -> int:
+    """The number of a frame. Raises Wrong."""
+    text = str(given)
+    if isinstance(given, bool) or not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
+        raise Wrong("the number of a frame is asked for, as Wireshark's first column has it, or the timeline")
+    return int(text)
+
+
+def _program(
+    lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None, question: Tap | Congestion
+) -> tuple[int, str]:
+    """The points of a program, and what to say of the rest."""
+    try:
+        program = plain_file(sheet.folder / question.file)
+        if isinstance(question, Congestion):
+            return _congestion(lab, found, sheet.student, runs, place, jobs, question, program)
+        said = programs.tap(programs.impatient(lab), question.file, program, runs[question.run], place)
+    except (Wrong, Misuse) as error:
+        return 0, str(error)
+    words = re.findall(r"[\w.]+", said)
+    missing = [word for word in question.says(runs[question.run]) if word not in words]
+    if not 0 < len(words) <= MOST_WORDS:
+        return (
+            0,
+            f"{question.file} prints {'nothing' if not words else f'{len(words)} words; what was asked for is enough'}",
+        )
+    return (0, question.look) if missing else (question.points, "")
+
+
+def _congestion(
+    lab: Lab, found: Found, who: Student, runs: Runs, place: Path, jobs: int | None, question: Congestion,
+    program: bytes,
+) -> tuple[int, str]:  # fmt: skip
+    """Build it, play each run with it, and make the tests. Raises Wrong."""
+    name = Path(question.file).stem
+    module = programs.build(lab, name, program, place)
+    theirs = programs.impatient(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
+    tcp = f"{name}:{name.removeprefix('tcp_')}"
+    tasks = []
+    for run in question.runs:
+        options = {**found.lab.options, **who.drawn, **found.lab.runs[run], "seed": who.seed, "tcp": tcp}
+        tasks.append(Task(specify(found.topology, options), run))
+    try:
+        outcomes = play_all(theirs, tasks, place / "runs", jobs=jobs)
+    except LaneError as error:
+        raise Wrong(programs.why(error, question.file)) from None
+    of = zip(tasks, outcomes, strict=True)
+    with_it = {task.variant: Recorded(outcome.run, place / "runs" / name_of(outcome.run)) for task, outcome in of}
+    failed = [test for test in question.tests if not test.holds(with_it, runs)]
+    hint = "\n".join(f"{test.says}: not yet: {test.look}" for test in failed)
+    return len(question.tests) - len(failed), hint
+
+
+def right_answers(found: Found, who: Student, runs: Runs) -> Mapping[str, str]:
+    """What is right for a student, but for programs: for who teaches, and for tests."""
+    right: dict[str, str] = {}
+    for question in found.lab.questions:
+        match question:
+            case Number():
+                right[question.name] = f"{question.of(runs):.6g}"
+            case Choice():
+                there = zip(LETTERS, in_order(question, who), strict=False)
+                right[question.name] = "".join(a for a, sentence in there if sentence in holding(question, runs))
+            case Frame():
+                rows = question.which(runs[question.run]).nonzero()[0]
+                right[question.name] = str(rows[0] + 1) if rows.size else ""
+    return right

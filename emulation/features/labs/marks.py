@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Marking a folder of sheets: each is judged, what is broken is said, and the rest goes on. What was found is kept in
+the folder, as `marks.json`, after each sheet: the same command goes on where it stopped, and does again only what has
+changed, be it the sheet or the lab."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from emulation.features.labs.judge import Answer, Marked, State, judge
+from emulation.features.labs.sheet import plain_file, read
+from emulation.lane.guest import AIR_MODULE
+from emulation.play.errors import Misuse
+from emulation.play.junit import Case, Outcome, Suite
+from emulation.play.lab import KERNEL, PROGRAMS, Lab, digest
+from labs import SHEET, Found, Frame, Number, Program
+
+FILE = "marks.json"
+FEWEST_ALIKE = 2  # numbers, to which nobody comes by chance
+
+
+class Mark(BaseModel):
+    """A sheet: what it was judged by, and what came of it, or why it could not be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    made_of: str
+    marked: Marked | None = None
+    broken: str = ""
+    numbers: dict[str, str] = {}  # that were given
+
+    def wrong(self) -> dict[str, str]:
+        """The numbers that were given and are not right."""
+        right = {answer.question for answer in (self.marked.answers if self.marked else ()) if answer.points}
+        return {name: given for name, given in self.numbers.items() if name not in right}
+
+
+class Marks(BaseModel):
+    """`marks.json`: the sheets of a folder, by their paths in it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    lab: str
+    sheets: dict[str, Mark] = {}
+
+    def twice(self) -> dict[str, list[str]]:
+        """Students of whom there are several sheets, and these."""
+        of: dict[str, list[str]] = {}
+        for name, mark in self.sheets.items():
+            if mark.marked:
+                of.setdefault(mark.marked.student.casefold(), []).append(name)
+        return {student: names for student, names in of.items() if len(names) > 1}
+
+    def alike(self) -> dict[str, list[str]]:
+        """Of each sheet, the others that have several of its wrong numbers: those of somebody else's seed, it seems."""
+        found: dict[str, list[str]] = {}
+        for name, mark in self.sheets.items():
+            others = [
+                other
+                for other, its in self.sheets.items()
+                if other != name and len(mark.wrong().items() & its.numbers.items()) >= FEWEST_ALIKE
+            ]  # fmt: skip
+            if others:
+                found[name] = others
+        return found
+
+
+def sheets(folder: Path) -> Iterator[Path]:
+    """The sheets in a folder: files that end in .toml, and those of students' folders in it."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".toml" and not path.is_dir():
+            yield path
+        elif path.is_dir() and not path.is_symlink() and os.path.lexists(path / SHEET):
+            yield path / SHEET
+
+
+def mark(
+    lab: Lab, found: Found, folder: Path, jobs: int | None, heard: Callable[[str, Mark], None] = lambda name, mark: None
+) -> Marks:
+    """Judge all sheets of a folder; `heard` hears of each. Raises Misuse if there are none, Failure, OSError."""
+    there = list(sheets(folder))
+    if not there:
+        raise Misuse(f"{folder}: there is no sheet in it: neither *.toml nor NAME/{SHEET}")
+    known, kept = before(folder, found), Marks(lab=found.name)
+    for sheet in there:
+        name = str(sheet.relative_to(folder))
+        made_of = fingerprint(lab, found, sheet)
+        if (old := known.sheets.get(name)) and old.made_of == made_of:
+            kept.sheets[name] = old
+        else:
+            kept.sheets[name] = marked(lab, found, sheet, made_of, jobs)
+            write(folder, Marks(lab=found.name, sheets={**known.sheets, **kept.sheets}))
+        heard(name, kept.sheets[name])
+    write(folder, kept)
+    return kept
+
+
+def marked(lab: Lab, found: Found, file: Path, made_of: str, jobs: int | None) -> Mark:
+    """One sheet."""
+    try:
+        sheet = read(found, file)
+    except Misuse as error:
+        return Mark(made_of=made_of, broken=str(error))
+    judged = judge(lab, found, sheet, jobs)
+    measured = [q.name for q in found.lab.questions if isinstance(q, Number | Frame)]
+    numbers = {name: str(sheet.answers[name]).strip() for name in measured if sheet.answers.get(name)}
+    return Mark(made_of=made_of, marked=judged, numbers=numbers)
+
+
+def fingerprint(lab: Lab, found: Found, sheet: Path) -> str:
+    """What a mark hangs on: the sheet and its programs, the lab, and what runs are made of."""
+    runs = [lab.sha256.get(name, "") for name in (KERNEL, PROGRAMS, AIR_MODULE)]
+    made_from = [*sorted(found.folder.glob("*.py")), *(file for file in found.files if file.suffix == ".py")]
+    parts = [*runs, digest(made_from)]
+    for file in (sheet, *(sheet.parent / q.file for q in found.lab.questions if isinstance(q, Program))):
+        try:
+            parts.append(hashlib.sha256(plain_file(file)).hexdigest())
+        except Misuse as error:
+            parts.append(str(error))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def before(folder: Path, found: Found) -> Marks:
+    """What was marked there before. Raises Misuse for marks of another lab, or what are none."""
+    file = folder / FILE
+    try:
+        kept = Marks.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return Marks(lab=found.name)
+    except ValidationError:
+        raise Misuse(f"{file} is no {FILE} of this version: move it away") from None
+    if kept.lab != found.name:
+        raise Misuse(f"{file} is of the lab {kept.lab}: mark each lab in a folder of its own")
+    return kept
+
+
+def write(folder: Path, marks: Marks) -> None:
+    """Whole or not at all."""
+    half = folder / f"{FILE}.new"
+    half.write_text(marks.model_dump_json(indent=1))
+    half.replace(folder / FILE)
+
+
+def suites(marks: Marks) -> list[Suite]:
+    """The marks as tests, which most course systems show: a suite for each sheet, a case for each question; a sheet
+    that is broken is one that failed, and what only a teacher can judge is skipped."""
+    found = []
+    for name, mark in marks.sheets.items():
+        if mark.marked is None:
+            found.append(Suite(marks.lab, name, [Case("sheet", Outcome.FAILED, mark.broken, kind="broken")]))
+        else:
+            said = f"{name}: {mark.marked.points} of {mark.marked.of} points"
+            found.append(Suite(marks.lab, mark.marked.student, list(map(case, mark.marked.answers)), said))
+    return found
+
+
+def case(answer: Answer) -> Case:
+    """One answer."""
+    if answer.state is State.RIGHT:
+        return Case(answer.question)
+    said = f"{answer.state}, {answer.points} of {answer.of}" if answer.of else str(answer.state)
+    outcome = Outcome.FAILED if answer.of else Outcome.SKIPPED
+    return Case(answer.question, outcome, said, answer.hint, answer.state)

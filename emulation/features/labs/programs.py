@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What students write, at work: all of it in lanes, which it may break, and leaves as soon as it takes too long. A
+compiler that reads a stranger's file is in one, too. What goes wrong is said to the student, in a sentence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis import views
+from analysis.load import Recorded
+from analysis.pcapng import AIR
+from emulation import files
+from emulation.features.labs.inside import SAID
+from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
+from emulation.play.lab import Lab
+from emulation.play.session import failures
+
+INSIDE = Path(__file__).with_name("inside.py")
+TAP_LIMIT_S, BUILD_LIMIT_S, RUN_LIMIT_S = 30.0, 60.0, 40.0  # wall time
+MOST_BYTES = 1 << 26  # of a module
+PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
+ERROR = re.compile(r"(?:[^\s:]*/)?(?P<file>[\w.-]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
+POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
+
+
+class Wrong(Exception):
+    """What a student is told of a program that did not do what was asked."""
+
+
+@dataclass(frozen=True)
+class Impatient:
+    """A lane that gives a run up sooner than others would."""
+
+    lane: Lane
+    limit_s: float
+
+    @property
+    def name(self) -> str:
+        return self.lane.name
+
+    def run(
+        self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], **more: Any
+    ) -> LaneResult:
+        more["wall_limit_s"] = min(more.get("wall_limit_s") or self.limit_s, self.limit_s)
+        return self.lane.run(kernel, modules, run_folder, command, **more)
+
+
+def impatient(lab: Lab, limit_s: float = RUN_LIMIT_S) -> Lab:
+    """The same, with a lane that gives up after so long."""
+    return replace(lab, lane=Impatient(lab.lane, limit_s))
+
+
+def why(error: LaneError, what: str) -> str:
+    """What to tell a student of a lane that their program ended."""
+    if error.reason is Reason.WALL_LIMIT:
+        return f"{what} did not end: is there a loop that waits for something that never comes?"
+    if error.reason in (Reason.CRASHED, Reason.KILLED):
+        first = next((line.strip() for line in error.console if re.search("BUG|Oops|panic|WARNING", line)), "")
+        return f"{what} brought the kernel down: {first or error.detail}; ./dcflab module check says where"
+    return f"{what} failed: {error.detail or error.reason.value}"
+
+
+def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) -> dict[str, Any]:
+    """Have `inside.py` do this in a lane with this run folder. Raises Wrong."""
+    quiet = Listener(line=lambda line: None)
+    try:
+        lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
+        said = files.read_json(folder / SAID)
+        if not isinstance(said, dict):
+            raise ValueError(said)
+    except LaneError as error:
+        if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
+            with failures():
+                raise
+        raise Wrong(why(error, what)) from None
+    except (OSError, ValueError):
+        raise Wrong(f"{what} left nothing behind") from None
+    if not isinstance(said, dict):
+        raise Wrong(f"{what} left something else than what came of it")
+    return said
+
+
+def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
+    """What this program prints of a run. Raises Wrong."""
+    shown = place / "run"
+    shown.mkdir(parents=True)
+    for file in (AIR, views.FILE):
+        if (of.folder / file).is_file():
+            shutil.copyfile(of.folder / file, shown / file)
+    (place / name).write_bytes(program)
+    said = in_lane(lab, place, TAP_LIMIT_S, name, "tap", name, shown.name)
+    if said.get("status") != 0:
+        lines = str(said.get("wrong", "")).strip().splitlines()
+        places = [match["line"] for line in lines if (match := PLACE.search(line)) and match["file"] == name]
+        at = f", line {places[-1]}" if places else ""
+        ended = "it sleeps" if said.get("status") is None else f"it ended with status {said['status']}"
+        last = lines[-1][:200] if lines else ended
+        raise Wrong(f"{name}{at}: {last}")
+    return str(said.get("said", ""))
+
+
+def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
+    """The module that this C file makes for the lane's kernel. Raises Wrong."""
+    (place / "build").mkdir(parents=True)
+    (place / "build" / f"{name}.c").write_bytes(source)
+    said = in_lane(lab, place, BUILD_LIMIT_S, f"to build {name}.c", "build", name)
+    built = place / "build" / f"{name}.ko"
+    if not built.is_file() or built.is_symlink() or built.stat().st_size > MOST_BYTES:
+        text = str(said.get("wrong", ""))
+        match = ERROR.search(text) or POSTED.search(text)
+        told = [line for line in text.splitlines() if line.strip() and not line.startswith("make")]
+        last = told[-1] if told else "the compiler was ended, or had nothing to build"
+        found = match.groupdict() if match else {"what": last}
+        at = f"{found['file']}, line {found['line']}: " if "line" in found else ""
+        raise Wrong(f"{name}.c does not build: {at}{found['what'][:200]}")
+    return built

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`live TOPOLOGY`: a running network at a page in a browser: look at its air, slowed down to a slot, and change it
+meanwhile. What happens there is kept as a run is, with a script of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.result import Script
+from emulation import lanes
+from emulation.cli.command import Command, lane, out, seeds
+from emulation.cli.commands.view import show
+from emulation.cli.groups import OfTopologies
+from emulation.cli.options import options_of, specification_of
+from emulation.cli.script import play_in, standing
+from emulation.features.live import deeds
+from emulation.features.live.play import Lanes, trace_of
+from emulation.features.live.server import Server
+from emulation.features.live.session import Session
+from emulation.lanes import Lane, Listener
+from emulation.lanes.virtual.scratch import scratch
+from emulation.plan import plan
+from emulation.play.errors import Failure, Misuse
+from emulation.play.script import KEPT
+from emulation.play.session import failures, new_folder, provide
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def command(name: str) -> click.Command:
+    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+
+    def callback(**given: Any) -> None:
+        play(Path(name).stem, name, **given)
+
+    params = [
+        *options_of(name), seeds(), out(), *lane(),
+        click.Option(["--port"], type=click.IntRange(0, 65535), default=0, help="of the page  [default: a free one]"),
+        click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
+        click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
+    ]  # fmt: skip
+    help_ = f"A running {Path(name).stem} at a page in a browser, on this machine."
+    return Command(
+        name, [f"live {name}", f"live {name} --rts full --no-open"], params=params, callback=callback, help=help_
+    )
+
+
+def play(
+    title: str, what: str, *, seeds: list[int], out: Path | None, lane: Lane, port: int, opens: bool,
+    as_json: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Serve a page of a network until it ends. Raises Misuse, Failure."""
+    if lane.name != lanes.DEFAULT:  # time stands still while one looks, and what is recorded is seen at once
+        raise Misuse(f"live: only in the lane {lanes.DEFAULT}, not in {lane.name}")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    asked = standing(specification_of(what, {**chosen, "seed": seeds[0]}))
+    if not asked.measurement.trace:
+        raise Misuse("live: without a trace, and an air that keeps one, there is nothing to be seen")
+    lab = provide(folders=asked.kernel.modules, lane=lane)
+    with failures():
+        planned = plan(asked)
+        lab.check(planned)
+    folder = new_folder(out, title)
+    (folder / KEPT).write_text(deeds.program(asked.model_dump_json()))
+    session = Session(title, asked, planned, trace_of(folder, seeds[0]))
+    script = Script(path=str(folder / KEPT), seeds=seeds[:1], modules=list(asked.kernel.modules))
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(serving(session, port))
+        stack.enter_context(ended_from_outside(session))
+        tell(server.address, folder, as_json)
+        opener = stack.enter_context(door(server.address))
+        if opens and not as_json:
+            show(opener)
+        try:
+            play_in(folder, replace(lab, lane=Lanes(lane, session)), script, title, as_json, (), Listener(line=say))
+        except SystemExit as ended:
+            left = (
+                f"what it left is in {folder}/" if folder.exists() else "no time had passed in it, so it left nothing"
+            )
+            session.over(left if not ended.code else "its program failed: the terminal says why")
+            raise
+        except BaseException as error:
+            left = f"; {folder / KEPT} has what was done" if (folder / KEPT).exists() else ""
+            session.over((str(error) or "interrupted") + left)
+            raise
+
+
+@contextlib.contextmanager
+def door(address: str) -> Iterator[Path]:
+    """A file, ours alone, that leads to the page: what a browser is told to open anybody here can read (proc(5))."""
+    with scratch("live") as folder:
+        made = Path(folder, "open.html")
+        made.write_text(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">')
+        yield made
+
+
+@contextlib.contextmanager
+def serving(session: Session, port: int) -> Iterator[Server]:
+    try:
+        server = Server(session, port)
+    except OSError as error:
+        raise Failure(f"live: port {port}: {error.strerror}; --port 0 takes any that is free") from None
+    with server:
+        yield server
+
+
+@contextlib.contextmanager
+def ended_from_outside(session: Session) -> Iterator[None]:
+    """The first signal to end lets the network end well; another ends it as it ends any command."""
+    before = {number: signal.getsignal(number) for number in ENDING}
+
+    def end(number: int, frame: Any) -> None:
+        restore()
+        session.end()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def tell(address: str, folder: Path, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"address": address, "folder": str(folder)}))
+    else:
+        click.echo(f"{address}\nOpen it in a browser of this machine. Ctrl-C, or its End, ends the network.")
+    sys.stdout.flush()
+
+
+def say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+COMMAND = OfTopologies(
+    "live", command, subcommand_metavar="TOPOLOGY [OPTIONS]",
+    help="A running network at a page in a browser: look at its air, slowed down to a slot, and change it meanwhile.",
+    examples=["live string --stations 3", "live mesh --size 5x5 --flows 6 --rts full", "live ./ring.py --no-open"],
+)  # fmt: skip

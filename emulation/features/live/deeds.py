@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was done, when, in the network's time: it makes the same again, to the byte, in another lane or as a script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PROGRAM = """# What `./dcflab live` runs: the network of a specification, played from outside.
+from emulation.features.live.served import live
+from emulation.net import Net
+
+with Net.of({specification!r}, moving=True) as net:
+    net.start()
+    live(net)
+"""
+SCRIPT = '''# What was done in {title}, played live: run, this does the same at the same nanosecond.
+#     ./dcflab run THIS_FILE
+import contextlib
+
+from emulation.net import Net
+
+NETWORK = r"""
+{network}
+"""
+
+with Net.of(NETWORK, moving=True) as net:
+    net.start()
+    with net.play() as stage:
+{body}
+'''
+
+
+@dataclass(frozen=True)
+class Deed:
+    """So many ns after the start the lane's program (`emulation.features.live.served`) was asked for this: it did, a
+    nanosecond later, or refused."""
+
+    at_ns: int
+    asked: dict[str, Any]
+    refused: str | None = None  # why; what is refused may have taken time all the same
+
+
+def until(ns: int) -> dict[str, Any]:
+    return {"do": "until", "ns": ns}
+
+
+def strides(now_ns: int, end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
+    """To that moment, and never more than so much at a time."""
+    while now_ns < end_ns:
+        now_ns = min(now_ns + stride_ns, end_ns)
+        yield until(now_ns)
+
+
+def again(deeds: Sequence[Deed], end_ns: int, stride_ns: int) -> Iterator[dict[str, Any]]:
+    """What a lane's program is to be asked, from its start on, to come to where it was then; not too much at a time."""
+    now_ns = 0
+    for at_ns, asked in [*((deed.at_ns, deed.asked) for deed in deeds), (end_ns, None)]:
+        yield from strides(now_ns, at_ns, stride_ns)
+        now_ns = at_ns
+        if asked:
+            yield asked
+
+
+def program(specification: str) -> str:
+    """The lane's program for a network, as JSON."""
+    return PROGRAM.format(specification=specification)
+
+
+def script(title: str, specification: str, deeds: Sequence[Deed], end_ns: int) -> str:
+    """All of it as a script, up to a moment."""
+    lines = []
+    for deed in deeds:
+        lines.append(f"stage.until({deed.at_ns + 1:_})  # ns")
+        lines += [f"with contextlib.suppress(OSError, ValueError):  # {deed.refused}"] * bool(deed.refused)
+        lines.append("    " * bool(deed.refused) + said(**deed.asked))
+    lines.append(f"stage.until({end_ns:_})")
+    network = json.dumps(json.loads(specification), indent=1)
+    return SCRIPT.format(title=title, network=network, body="\n".join(f"        {line}" for line in lines))
+
+
+def said(do: str, **asked: Any) -> str:
+    """A deed in Python."""
+    if do == "move":
+        return f"net[{asked['node']!r}].position = {tuple(asked['position'])}"
+    if do == "reroute":
+        return "net.reroute()"
+    if do == "switch":
+        return f"net.switch(net[{asked['node']!r}], on={asked['on']})"
+    if do == "set":
+        return f"net[{asked['node']!r}].{asked['name']} = {asked['value']!r}"
+    return f"stage.{do}({', '.join(f'{name}={value!r}' for name, value in asked.items() if value)})"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A live session in its lanes: one after the other, until one comes to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from emulation import files
+from emulation.features.live.deeds import program
+from emulation.features.live.session import BackError, Session
+from emulation.files import tree
+from emulation.lanes import Lane, LaneError, LaneResult, Listener
+from emulation.lanes.virtual.ownership import take_back
+from emulation.net.played import LIVE
+from emulation.play.script import KEPT
+
+
+@dataclass
+class Lanes:
+    """A lane in which a session takes place: each time that it goes back, another one boots. When it is over,
+    however that came, the script of what was done is where its program was, so that what it leaves are the runs of that
+    script."""
+
+    lane: Lane
+    session: Session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.lane, name)
+
+    def run(
+        self, kernel: Path, modules: Mapping[str, Path], run_folder: Path, command: Sequence[str], *,
+        listener: Listener | None = None, **options: Any,
+    ) -> LaneResult:  # fmt: skip
+        """As `emulation.lanes.Lane` has it."""
+        heard = replace(listener or Listener(), ask=self.session.answer)
+        while True:
+            try:
+                ended = self.lane.run(kernel, modules, run_folder, command, listener=heard, **options)
+            except BackError:
+                with suppress(OSError):
+                    tree.remove(str(self.session.trace.parent))
+                self.session.take()
+                files.write(run_folder / KEPT, program(self.session.asked.model_dump_json()))
+                continue
+            except BaseException:
+                with suppress(OSError, LaneError):
+                    take_back(run_folder.resolve())  # else nothing is written there
+                    if self.session.latest:
+                        files.write(run_folder / KEPT, self.session.script())
+                raise
+            files.write(run_folder / KEPT, self.session.script())
+            return ended
+
+
+def trace_of(folder: Path, seed: int) -> Path:
+    """Where a lane's trace grows."""
+    return folder / f"{LIVE}1-{seed}" / "air.trace"

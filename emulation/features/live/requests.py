@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what somebody at the page asks for to what the lane's program (`emulation.features.live.served`) is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from emulation.features.live import show, verbs
+from emulation.features.live.verbs import Refused
+from traffic import tcp as variants
+
+
+def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the lane's program is to be asked for a verb, in the network of this plan, of which this was said last.
+    Raises Refused."""
+    radios = list(dict.fromkeys(show.radios(plan)))
+    match asked:
+        case verbs.Move(node=node, position=position):
+            _known("node", node, radios)
+            return [{"do": "move", "node": node, "position": [round(each, 3) for each in (*position, 0.0)][:3]}]
+        case verbs.Set(node=node):
+            _known("node", node or radios[0], radios)
+            if not (values := asked.values()):
+                raise Refused("set: what? rts, rate or tx_power_dbm")
+            names = [node] if node else radios
+            return [
+                {"do": "set", "node": each, "name": name, "value": values[name]} for each in names for name in values
+            ]
+        case verbs.Tcp(flow=flow, congestion=congestion):
+            flows = latest["flows"]
+            _known("flow", flow or next(iter(flows), ""), list(flows))
+            names = [flow] if flow else [name for name in flows if flows[name]["running"]]
+            return [{"do": "tcp", "flow": name, "name": _tcp(congestion)} for name in names]
+        case verbs.Start(source=source, destination=destination, tcp=tcp):
+            for name in (source, destination):
+                _known("node", name, [node["name"] for node in plan["nodes"]])
+            if source == destination:
+                raise Refused(f"start: from {source} to whom else?")
+            return [{"do": "start", "source": source, "destination": destination, "name": _tcp(tcp)}]
+        case verbs.Stop(flow=flow):
+            _known("flow", flow, list(latest["flows"]))
+            return [{"do": "stop", "flow": flow}]
+        case verbs.Switch(node=node, on=on):
+            _known("node", node, radios)
+            return [{"do": "switch", "node": node, "on": on}]
+        case verbs.Routing():
+            return [{"do": "reroute"}]
+    raise Refused(f"{asked.do}: that is no verb for the lane")
+
+
+def _tcp(name: str | None) -> str:
+    """A TCP of this name; none is as the network's flows have it. Raises Refused."""
+    try:
+        return name if name and variants.find(name) else ""
+    except ValueError as error:
+        raise Refused(f"tcp: {error}") from None
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise Refused(f"there is no {what} {name}; there are: {', '.join(names) or 'none'}")

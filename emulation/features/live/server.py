@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the page of a live session talks to: on this machine only, and nobody without the token gets anything.
+
+Everything is below /TOKEN/, which is new each time and in nobody's hands but whom the address was told. A browser sends
+other sites' requests, too, so the Host must be ours, and the Origin of what changes something, if it is said; and the
+page may load nothing from elsewhere. Whoever fails at any of this gets 403, with nothing in it, whatever he asked for.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from emulation.features.live import page, verbs
+from emulation.features.live.session import Session
+from emulation.features.live.verbs import Refused
+
+ADDRESS = "127.0.0.1"
+TOKEN_BYTES = 32
+MOST_BODY = 1 << 16
+SILENCE_S = 10.0  # after which somebody who does not say, or take, what is due is left alone
+ALIVE_S = 5.0  # of an event stream on which nothing comes: a sign that it is there
+LAST_S = 1.0  # for pages to hear of the end
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Server(ThreadingHTTPServer):
+    """From here to the end of the block it serves a session. Raises OSError if the port is not to be had."""
+
+    daemon_threads = True
+
+    def __init__(self, session: Session, port: int = 0) -> None:
+        self.session, self.token, self.closing = session, secrets.token_urlsafe(TOKEN_BYTES), False
+        super().__init__((ADDRESS, port), Handler)
+        self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
+
+    @property
+    def address(self) -> str:
+        return f"http://{ADDRESS}:{self.server_port}/{self.token}/"
+
+    def __enter__(self) -> Server:
+        self.thread = threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The pages hear what is left to be said, if they listen."""
+        changed = self.session.changed
+        with changed:
+            changed.wait_for(lambda: not any(self.session.pages), LAST_S)
+            self.closing = True
+            changed.notify_all()
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Somebody has gone: nobody needs to know."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    timeout = SILENCE_S
+    server_version, sys_version = "dcflab", ""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Not on the terminal."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Of what is not HTTP, or of no method that there is: nothing is said but that."""
+        known = self.is_ours() if hasattr(self, "headers") and hasattr(self, "path") else False
+        self.answer(HTTPStatus(code) if known else HTTPStatus.FORBIDDEN)
+
+    def handle_expect_100(self) -> bool:
+        """Nor is anybody told to go on who is not to be here."""
+        if self.is_ours():
+            return super().handle_expect_100()
+        self.answer(HTTPStatus.FORBIDDEN)
+        return False
+
+    def is_ours(self) -> bool:
+        """Whether who asks has the token, and asks us."""
+        token, origin = self.path.split("/", 2)[1:2], self.headers.get("Origin")
+        mine = hmac.compare_digest("".join(token).encode(), self.server.token.encode())
+        here = self.headers.get("Host", "") in self.server.hosts
+        return mine and here and (origin is None or origin in {f"http://{host}" for host in self.server.hosts})
+
+    def do_GET(self) -> None:
+        if not self.is_ours():
+            return self.answer(HTTPStatus.FORBIDDEN)
+        _, _, what = self.path.removeprefix("/").partition("/")
+        folder, _, name = what.partition("/")
+        if what == "":
+            self.file("index.html")
+        elif folder == "page":
+            self.file(name)
+        elif what == "events":
+            self.events()
+        elif what == "script":
+            text = self.server.session.script().encode()
+            name = re.sub(r"[^\w.+-]", "_", self.server.session.title, flags=re.ASCII)
+            self.answer(HTTPStatus.OK, text, "text/x-python; charset=utf-8",
+                        {"Content-Disposition": f'attachment; filename="{name}.py"'})  # fmt: skip
+        else:
+            self.answer(HTTPStatus.NOT_FOUND)
+
+    def do_POST(self) -> None:
+        if not self.is_ours():
+            return self.answer(HTTPStatus.FORBIDDEN)
+        if self.path.partition("/")[2].partition("/")[2] != "do":
+            return self.answer(HTTPStatus.NOT_FOUND)
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal() and len(length) < 10) or "Transfer-Encoding" in self.headers:
+            return self.answer(HTTPStatus.LENGTH_REQUIRED)
+        if int(length) > MOST_BODY:
+            return self.answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        try:
+            self.server.session.do(verbs.read(self.rfile.read(int(length))))
+        except Refused as error:
+            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, verbs.said(error=str(error)), "application/json")
+        self.answer(HTTPStatus.OK, b"{}", "application/json")
+
+    def file(self, name: str) -> None:
+        """One of the page's, by its name."""
+        if not (file := page.found(name)):
+            return self.answer(HTTPStatus.NOT_FOUND)
+        kind, body = file
+        self.answer(HTTPStatus.OK, body, kind)
+
+    def answer(self, status: HTTPStatus, body: bytes = b"", kind: str = "", more: dict[str, str] | None = None) -> None:
+        """All of it; the connection is closed unless all is well, as what was sent with it has not been read."""
+        self.send_response(status)
+        headers = {**HEADERS, **({"Content-Type": kind} if kind else {}), **(more or {})}
+        if status is not HTTPStatus.OK:
+            headers["Connection"] = "close"
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def events(self) -> None:
+        """What happens, as it does, until the page leaves or we do."""
+        session = self.server.session
+        self.send_response(HTTPStatus.OK)
+        for name, value in {**HEADERS, "Content-Type": "text/event-stream", "Connection": "close"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = True
+        mine = session.join()
+        try:
+            while not self.server.closing:
+                with session.changed:
+                    session.changed.wait_for(lambda: mine or self.server.closing, ALIVE_S)
+                    lines = list(mine)
+                self.wfile.write(b"".join(b"data: %s\n\n" % line.encode() for line in lines) or b": alive\n\n")
+                with session.changed:
+                    for _ in range(min(len(lines), len(mine))):
+                        mine.popleft()
+                    session.changed.notify_all()
+        finally:
+            session.leave(mine)

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A live session: what the lane's program is told to do next, and what the page is told of it.
+
+The lane's program asks what to do whenever it has done something, as a prompt asks for a line, and its question says
+how all is then. Who answers is `answer`, in the lane's thread; it waits until time is to pass, or somebody at the page
+asks for something (`do`, in the server's threads). Everything else hangs on that: pause is not to answer, a step is one
+answer, and to go back is to end this lane and to answer another one as this one was answered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from emulation import files
+from emulation.features.live import deeds, show, verbs
+from emulation.features.live.air import Air
+from emulation.features.live.deeds import Deed
+from emulation.features.live.pace import Pace
+from emulation.features.live.requests import requests
+from emulation.features.live.state import States
+from emulation.features.live.verbs import Refused
+from emulation.features.live.ways import Ways, named
+from emulation.lanes import LaneError, Reason
+from emulation.plan import PlanError
+from emulation.plan import plan as make_plan
+from emulation.play.traces import readable
+from emulation.specification import Specification
+
+STRIDE_NS = 200_000_000  # at a time, on the way back to a moment, and in a long step
+SHOWN_SLOW = 0.05  # up to this pace all frames are shown, and as they begin
+MOST_FRAMES, MOST_SLOW = 70, 5_000  # of a look: some 2,000 a second
+MOST_BYTES = 1 << 28  # of a look
+ALIVE_S = 0.5  # while time stands, until the pages are told so again
+PATIENCE_S = 60.0  # for the lane to do what was asked
+BEHIND = 256  # events that a page may be behind, before it misses some
+END = {"do": "end"}
+BEGINNING = "start"  # the first moment
+OFFERED = ("static", "aodv", "dsr", "olsr", "dsdv")  # routings that need nothing besides the lab
+
+
+class BackError(Exception):
+    """This lane is to end, as the network goes back to a moment."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was done until a time, and the kind of routing under which that was."""
+
+    t_ns: int
+    deeds: Sequence[Deed]
+    routing: str
+
+
+@dataclass
+class Ask:
+    """Something for the lane to do, and what came of it."""
+
+    requests: list[dict[str, Any]]
+    done: threading.Event = field(default_factory=threading.Event)
+    error: str | None = None
+
+    def over(self, error: str | None = None) -> None:
+        self.error = error
+        self.done.set()
+
+
+class Session:
+    """One network at a page, from the first look to the end, over as many lanes as going back takes."""
+
+    def __init__(
+        self, title: str, asked: Specification, plan: dict[str, Any], trace: Path,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
+        self.routings = routings(asked, plan)
+        self.changed = threading.Condition()
+        self.pace, self.running, self.ending = Pace(), True, False
+        self.striding = False  # time passes, and it is not known yet how far
+        self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
+        self.busy: str | None = None
+        self.ended: str | None = None
+        self.deeds: list[Deed] = []
+        self.moments = {BEGINNING: Moment(0, (), self.routing)}
+        self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
+        self.current: Ask | None = None
+        self.back: Moment | None = None
+        self.aim: Moment | None = None  # of a lane that has not come there yet
+        self.network = show.network(title, asked, plan, list(self.routings))
+        self.pages: list[deque[str]] = []
+        self.latest: dict[str, Any] = {}
+        self.begin(())
+
+    def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
+        """A lane begins, which is first to do this again."""
+        self.replaying, self.t_ns, self.sent = iter(replaying), 0, dict[str, Any]()
+        self.sent_s, self.read = self.now_s(), 0
+        radios = show.radios(self.plan)
+        ways = Ways(self.plan, radios)
+        self.air, self.states = Air(radios, ways), States(self.asked, self.plan, ways)
+
+    @property
+    def routing(self) -> str:
+        """Its kind, now."""
+        return str(self.plan["routing"]["kind"])
+
+    def answer(self, question: str) -> str:
+        """In the lane's thread: what its program is to do next. Raises BackError, OSError, and LaneError for a question
+        that is not that of our program."""
+        if self.sent == END:
+            raise LaneError(Reason.PROGRAM, "it was told to end, and asks what to do next")
+        with readable(self.trace.parent):
+            self._heard(json.loads(question))
+        self.sent = self._next()
+        self.sent_s = self.now_s()
+        return json.dumps(self.sent)
+
+    def _heard(self, said: dict[str, Any]) -> None:
+        """What the lane says, now that it has done what it was sent."""
+        t_ns, took_s = int(said["t_ns"]), self.now_s() - self.sent_s
+        if hops := said["result"] if self.sent.get("do") == "reroute" else None:
+            self.air.ways.routes = named(self.plan, hops)
+        rows = self._frames(t_ns)
+        latest = self.states.of(said, self.air)
+        if rows and not self.busy:
+            self.publish({"event": "frames", "frames": rows})
+        with self.changed:  # the time, how all is then, and what was done until then belong together
+            before_ns, self.t_ns, self.latest = self.t_ns, t_ns, latest
+            if self.sent.get("do") == "until":
+                self.pace.took(t_ns - before_ns, took_s)
+            elif self.sent.get("do", "step") != "step":
+                self.deeds.append(Deed(before_ns, self.sent, said["error"]))
+            self.striding = False
+            if self.current:
+                self.current.requests[: None if said["error"] else 1] = []
+                if not self.current.requests:
+                    self.current.over(said["error"])
+                    self.current = None
+        self.tell()
+
+    def _frames(self, t_ns: int) -> list[Any]:
+        """Those that have come since, by this time."""
+        try:
+            with files.opened(self.trace, self.trace.parents[1]) as file:
+                file.seek(self.read)
+                data = file.read(MOST_BYTES)
+        except FileNotFoundError:  # not yet
+            return []
+        self.read += len(data)
+        slow = not self.busy and (not self.running or self.pace.pace <= SHOWN_SLOW)
+        return self.air.feed(data, t_ns, MOST_SLOW if slow else MOST_FRAMES, slow)
+
+    def _next(self) -> dict[str, Any]:
+        """What is to be done next; waits until there is something. Raises BackError."""
+        with self.changed:
+            while True:
+                if self.ending:
+                    return END
+                if self.back:
+                    raise BackError
+                if self.busy:
+                    if asked := next(self.replaying, None):
+                        return asked
+                    self.busy = self.aim = None
+                    self.tell()
+                if self.asks and not self.current:
+                    self.current = self.asks.popleft()
+                if self.current:
+                    return self.current.requests[0]
+                if self.steps:
+                    self.striding = True
+                    return self.steps.popleft()
+                if self.stale:
+                    self.stale = False
+                    return deeds.until(self.t_ns)
+                if (stride := self._stride()) is not None:
+                    self.striding = True
+                    return deeds.until(self.t_ns + stride)
+
+    def _stride(self) -> int | None:
+        """How much time is to pass now, in ns; None, having waited, if something else may be to do. While time stands
+        the pages are told so now and then; and a lane that is gone is asked for nothing, so that this is noticed."""
+        due_s = self.pace.due_s(self.now_s()) if self.running else ALIVE_S
+        if due_s > 0:
+            if self.changed.wait(due_s) or self.running:
+                return None
+            self.tell()
+            return 0 if ended_children() else None
+        return self.pace.stride(self.now_s()) or None
+
+    def do(self, asked: verbs.Any_) -> None:
+        """At the page somebody asks for this. Returns when it is done, or begun; raises Refused."""
+        match asked:
+            case verbs.Pace(pace=pace):
+                self._set(pace=pace)
+            case verbs.Pause():
+                self._set(running=False)
+            case verbs.Run():
+                self._set(running=True)
+            case verbs.Step(to=to, ns=ns):
+                if to == "ns" and not ns:
+                    raise Refused("step: by how many ns?")
+                if self.running:
+                    self._set(running=False)
+                self._step(to, ns or 0)
+            case verbs.Save(name=name):
+                self._save(name)
+            case verbs.Back(moment=name):
+                self._go_back(name)
+            case verbs.Routing(kind=kind) if kind != self.routing:
+                self._route_by(kind)
+            case verbs.End():
+                self.end()
+            case _:
+                self._ask(requests(asked, self.plan, self.latest))
+
+    def _set(self, pace: float | None = None, running: bool | None = None) -> None:
+        with self.changed:
+            if pace is not None:
+                self.pace.pace, self.pace.owed_ns = pace, 0.0
+            if running is not None:
+                self.running = running
+                self.pace.halt()
+                self.steps.clear()
+                self.changed.notify_all()
+            if running is False:  # the time that is said then is where it stands
+                self.changed.wait_for(lambda: not self.striding or self.ending, PATIENCE_S)
+            self.stale = True
+            self.changed.notify_all()
+        self.tell()
+
+    def _step(self, to: str, ns: int) -> None:
+        """After those that are to be made already."""
+        with self.changed:
+            if ns:
+                ends = (each["ns"] for each in (self.sent, *self.steps) if each.get("do") == "until")
+                now_ns = max([self.t_ns, *ends])
+                self.steps.extend(deeds.strides(now_ns, now_ns + ns, STRIDE_NS))
+            else:
+                self.steps.append({"do": "step", "to": to})
+            self.stale = True
+            self.changed.notify_all()
+
+    def _save(self, name: str | None) -> None:
+        with self.changed:
+            number = len(self.moments)
+            while name is None:
+                name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
+            if name in self.moments:
+                raise Refused(f"save: there is a moment {name} already")
+            self.moments[name] = Moment(self.t_ns, tuple(self.deeds), self.routing)
+        self.tell()
+
+    def _go_back(self, name: str) -> None:
+        with self.changed:
+            if name not in self.moments:
+                raise Refused(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
+            self._go_to(self.moments[name], "back")
+        self.tell()
+
+    def _route_by(self, kind: str) -> None:
+        """Another routing from the start on: a network that does the same under it comes to where this one is."""
+        with self.changed:
+            if kind not in self.routings:
+                raise Refused(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
+            if self.busy:
+                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+            self._go_to(Moment(self.t_ns, tuple(self.deeds), kind), f"by {kind} from the start")
+        self.tell()
+
+    def _go_to(self, moment: Moment, way: str) -> None:
+        self.back = moment
+        self.running, self.busy = False, f"{way} to {moment.t_ns / 1e9:g} s"
+        self._drop("the network goes elsewhere")
+        self.changed.notify_all()
+
+    def take(self) -> None:
+        """After BackError: another lane begins, which is to come to where the network goes to."""
+        assert self.back
+        self.aim = moment = self.back
+        self.back = None
+        self.asked, self.plan = self.routings[moment.routing]
+        self.deeds = []
+        self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
+
+    def _ask(self, wanted: list[dict[str, Any]]) -> None:
+        ask = Ask(wanted)
+        with self.changed:
+            if self.busy:
+                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+            if self.ending or self.ended:
+                raise Refused("the network has ended")
+            if wanted:
+                self._overtake(wanted[0])
+                self.asks.append(ask)
+                self.changed.notify_all()
+            else:
+                ask.over()
+        if not ask.done.wait(PATIENCE_S):
+            raise Refused(f"the lane has not answered in {PATIENCE_S:g} s")
+        if ask.error:
+            raise Refused(ask.error)
+
+    def _overtake(self, request: dict[str, Any]) -> None:
+        """Of a node that is dragged only the latest place counts."""
+        for ask in list(self.asks) if request["do"] == "move" else ():
+            if ask.requests[0]["do"] == "move" and ask.requests[0]["node"] == request["node"]:
+                self.asks.remove(ask)
+                ask.over()
+
+    def _drop(self, why: str) -> None:
+        """Nothing that has been asked for will be done."""
+        for ask in (*self.asks, *([self.current] if self.current else [])):
+            ask.over(why)
+        self.asks.clear()
+        self.steps.clear()
+        self.current = None
+
+    def end(self) -> None:
+        """The lane's program is to end, as soon as it asks."""
+        with self.changed:
+            self.ending = True
+            self._drop("the network has ended")
+            self.changed.notify_all()
+
+    def over(self, why: str) -> None:
+        """It has ended, however it did; the pages are told, last of all."""
+        self.end()
+        self.ended = why
+        self.tell()
+
+    def script(self) -> str:
+        """What was done so far, or until the moment to which the network is on its way."""
+        with self.changed:
+            done, t_ns = (self.aim.deeds, self.aim.t_ns) if self.aim else (list(self.deeds), self.t_ns)
+        return deeds.script(self.title, self.asked.model_dump_json(exclude_defaults=True), done, t_ns)
+
+    def tell(self) -> None:
+        """Tell the pages how all is."""
+        if self.latest:
+            self.publish(self.state())
+
+    def state(self) -> dict[str, Any]:
+        moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
+        return {
+            "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
+            "routing": self.routing,
+            "moments": moments, "deeds": len(self.deeds), **self.latest,
+        }  # fmt: skip
+
+    def publish(self, event: dict[str, Any]) -> None:
+        line = json.dumps(event, separators=(",", ":"))
+        with self.changed:
+            for page in self.pages:
+                page.append(line)
+            self.changed.notify_all()
+
+    def join(self) -> deque[str]:
+        """A page: its events, as they come, which it takes from the left; to be given to `leave`."""
+        with self.changed:
+            page = deque([json.dumps(self.network)], BEHIND)
+            if self.latest:
+                page.append(json.dumps(self.state()))
+            self.pages.append(page)
+        return page
+
+    def leave(self, page: deque[str]) -> None:
+        with self.changed:
+            self.pages = [each for each in self.pages if each is not page]
+
+
+def routings(asked: Specification, plan: dict[str, Any]) -> dict[str, tuple[Specification, dict[str, Any]]]:
+    """A network as it is, of which this plan was made, and with each other routing that it can have; by kind."""
+    there = {str(plan["routing"]["kind"]): (asked, plan)}
+    for kind in OFFERED:
+        if kind not in there:
+            network = asked.network.model_copy(update={"routing": {"kind": kind}})
+            other = asked.model_copy(update={"network": network})
+            with suppress(PlanError):
+                there[kind] = other, make_plan(other)
+    return there
+
+
+def ended_children() -> bool:
+    """Whether a child of this process has ended that nobody has waited for."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How all is, as the page is told: what the lane says, with names, ranges and what happened in the last second."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from emulation.features.live import show
+from emulation.features.live.air import Air
+from emulation.features.live.ways import Ways
+from emulation.lane.air import LOOKS, NO_BACKOFF
+from emulation.lane.protocol import DOINGS
+from emulation.plan.air import TX_POWER, heard, reached
+from emulation.specification import Specification
+from topologies import Network
+
+WINDOW_NS = 1_000_000_000  # of what is said a second
+APART_NS = 10_000_000  # of what is remembered for that
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Who of a network can exchange frames with whom, when its radios are like `key`: positions and powers of all."""
+
+    network: Network
+    key: tuple[tuple[Any, ...], ...] = ()
+    links: list[list[str]] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.network.nodes)
+
+    def at(self, asked: Specification, key: tuple[tuple[Any, ...], ...]) -> Linked:
+        """The same when they are like this."""
+        nodes = {
+            name: node.model_copy(
+                update={"settings": {**node.settings, **({TX_POWER: dbm} if dbm is not None else {})}}
+            )
+            for (name, node), (*_, dbm) in zip(self.network.nodes.items(), key, strict=True)
+        }
+        network = self.network.model_copy(update={"nodes": nodes})
+        power = heard(asked, network, [(x, y, z) for x, y, z, _ in key]).power_mdbm
+        pairs = np.argwhere(np.triu(reached(asked, network, power), 1))
+        return Linked(self.network, key, [[self.names[a], self.names[b]] for a, b in pairs.tolist()])
+
+
+class States:
+    """Of one lane: to be fed with what it says, in the order of time."""
+
+    def __init__(self, asked: Specification, plan: Mapping[str, Any], ways: Ways) -> None:
+        self.asked, self.plan, self.radios, self.ranges = asked, plan, show.radios(plan), show.ranges(asked)
+        self.settings = {name: node.settings for name, node in asked.network.standing().nodes.items()}
+        usual_dbm = getattr(asked.medium.propagation, "tx_power_dbm", None)
+        self.usual_dbm = usual_dbm and round(usual_dbm, 2)
+        self.linked = Linked(asked.network.standing().on_air())
+        self.past: deque[tuple[int, dict[Any, float]]] = deque()  # when, and what had been counted
+        self.ways = ways
+
+    def of(self, said: Mapping[str, Any], air: Air) -> dict[str, Any]:
+        """What of an event is the network's own."""
+        now_ns, counters, began_ns = said["t_ns"], air.counters, air.began_ns
+        bits = {("kbps", name): flow.get("delivered_bytes", 0) * 8e-3 for name, flow in said["flows"].items()}
+        sent: dict[Any, float] = {}
+        for name, ns in zip(self.radios, air.sent_ns.tolist(), strict=True):
+            sent["airtime", name] = sent.get(("airtime", name), 0.0) + ns / 1e9
+        per_s = self._per_s(now_ns, {**counters, **bits, **sent})
+        looks: dict[str, dict[str, int]] = {}
+        for name, look in zip(self.radios, said["air"], strict=False):
+            looks.setdefault(name, dict(zip(LOOKS, look, strict=True)))
+        return {
+            "t_ns": now_ns,
+            "nodes": {
+                name: self._node(name, node, looks.get(name), began_ns)
+                | ({"airtime": round(min(per_s["airtime", name], 1.0), 4)} if name in looks else {})
+                for name, node in said["nodes"].items()
+            },
+            "airtime": round(sum(per_s[name] for name in sent), 4),
+            "links": self._links(said["nodes"]),
+            "flows": {
+                name: {**_flow(flow), "kbps": round(per_s["kbps", name], 1)} for name, flow in said["flows"].items()
+            },
+            "routes": {
+                name: self.ways.way(flow["source"], flow["destination"]) for name, flow in said["flows"].items()
+            },
+            "counters": dict(counters),
+            "rates": {name: round(per_s[name], 1) for name in counters},
+        }
+
+    def _per_s(self, now_ns: int, counted: dict[Any, float]) -> dict[Any, float]:
+        """How much of each there was a second, in the last one."""
+        if not self.past or now_ns - self.past[-1][0] >= APART_NS:
+            self.past.append((now_ns, counted))
+        while len(self.past) > 1 and self.past[1][0] <= now_ns - WINDOW_NS:
+            self.past.popleft()
+        then_ns, before = self.past[0]
+        took_s = max(now_ns - then_ns, 1) / 1e9
+        return {name: (value - before.get(name, 0)) / took_s for name, value in counted.items()}
+
+    def _links(self, nodes: Mapping[str, Any]) -> list[list[str]]:
+        """Who can exchange frames with whom, as they stand now, each pair once."""
+        key = tuple((*nodes[name]["position"], nodes[name]["tx_power_dbm"]) for name in self.linked.names)
+        if key != self.linked.key:
+            self.linked = self.linked.at(self.asked, key)
+        return self.linked.links
+
+    def _node(
+        self, name: str, node: Mapping[str, Any], look: Mapping[str, int] | None, began_ns: int
+    ) -> dict[str, Any]:
+        if look is None:
+            return dict(node)
+        own_dbm = node["tx_power_dbm"]
+        range_m, sense_m = self.ranges(own_dbm, self.settings[name])
+        return {
+            **node, "tx_power_dbm": self.usual_dbm if own_dbm is None else own_dbm, "range_m": range_m,
+            "sense_m": sense_m, "queue": look["queued"], "cw": look["cw"], "doing": DOINGS[look["doing"]],
+            "nav_ns": look["nav_end_ns"] and look["nav_end_ns"] - began_ns,
+            "until_ns": look["until_ns"] and look["until_ns"] - began_ns,
+            "backoff": None if look["backoff"] == NO_BACKOFF else look["backoff"],
+        }  # fmt: skip
+
+
+def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: flow[name] for name in ("source", "destination", "kind", "running")}, "tcp": flow["congestion"],
+        "cwnd": flow.get("cwnd"), "srtt_ms": flow.get("srtt_ms"), "retransmits": flow.get("retransmits"),
+        "bytes": flow.get("delivered_bytes", 0),
+    }  # fmt: skip

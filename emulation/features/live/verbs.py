@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be asked at a page: each verb by itself, checked, before the lane hears of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from emulation.features.live.pace import FASTEST, SLOWEST
+from emulation.specification import explain
+
+FARTHEST_M = 100_000  # from the origin, along each axis: the air's limit
+LONGEST_NS = 10_000_000_000  # of a step
+Metres = Annotated[float, Field(ge=-FARTHEST_M, le=FARTHEST_M)]
+Name = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class Refused(Exception):
+    """What was asked for cannot be; says why, for people."""
+
+
+class Verb(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Move(Verb):
+    do: Literal["move"]
+    node: Name
+    position: Annotated[list[Metres], Field(min_length=2, max_length=3)]
+
+
+class Set(Verb):
+    do: Literal["set"]
+    node: Name | None = None
+    rts: Literal["full", "partial", "none"] | None = None
+    rate: float | None = None
+    tx_power_dbm: float | None = None
+
+    def values(self) -> dict[str, Any]:
+        return {name: value for name, value in self if name not in ("do", "node") and value is not None}
+
+
+class Tcp(Verb):
+    do: Literal["tcp"]
+    flow: Name | None = None
+    congestion: Name
+
+
+class Start(Verb):
+    do: Literal["start"]
+    source: Name
+    destination: Name
+    tcp: Name | None = None
+
+
+class Stop(Verb):
+    do: Literal["stop"]
+    flow: Name
+
+
+class Switch(Verb):
+    do: Literal["switch"]
+    node: Name
+    on: bool
+
+
+class Routing(Verb):
+    do: Literal["routing"]
+    kind: Name
+
+
+class Pace(Verb):
+    do: Literal["pace"]
+    pace: Annotated[float, Field(ge=SLOWEST, le=FASTEST)]
+
+
+class Pause(Verb):
+    do: Literal["pause"]
+
+
+class Run(Verb):
+    do: Literal["run"]
+
+
+class Step(Verb):
+    do: Literal["step"]
+    to: Literal["slot", "frame", "exchange", "ns"]
+    ns: Annotated[int, Field(ge=1, le=LONGEST_NS)] | None = None
+
+
+class Save(Verb):
+    do: Literal["save"]
+    name: Name | None = None
+
+
+class Back(Verb):
+    do: Literal["back"]
+    moment: Name
+
+
+class End(Verb):
+    do: Literal["end"]
+
+
+Any_ = Move | Set | Tcp | Start | Stop | Switch | Routing | Pace | Pause | Run | Step | Save | Back | End
+ADAPTER: TypeAdapter[Any_] = TypeAdapter(Annotated[Any_, Field(discriminator="do")])
+
+
+def read(body: bytes) -> Any_:
+    """A verb from JSON. Raises Refused."""
+    try:
+        return ADAPTER.validate_json(body)
+    except ValidationError as error:
+        raise Refused("; ".join(explain(error))) from None
+
+
+def said(**what: Any) -> bytes:
+    """An answer, as JSON."""
+    return json.dumps(what).encode()

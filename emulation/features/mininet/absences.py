@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of Mininet's and Mininet-WiFi's that are not there, with what to do instead; and those that may be imported,
+and are refused when they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulation.features.mininet.interface import Intf
+from emulation.features.mininet.roles import Controller
+from emulation.features.mininet.words import refuse
+
+LOW_POWER = "802.15.4 is not there: the air is 802.11's"
+NO_SUMO = "there is no SUMO here: ReplayingMobility plays its FCD or trace, or mobility() and models"
+NO_OPENFLOW = "switches and access points are bridges, without OpenFlow"
+NO_HARDWARE = "the air is emulated, all of it: write mesh or adhoc"
+MININET = {"examples": "copy the example beside the script"}
+MN_WIFI = {
+    "sixLoWPAN": LOW_POWER, "btvirt": "Bluetooth is not there", "wwan": "WWAN is not there", "sumo": NO_SUMO,
+    "energy": "nothing uses up a battery", "bmv2": NO_OPENFLOW, "examples": "copy the example beside the script",
+    "plot": "plotGraph() of the network draws", "module": "the lab has its own radios",
+    "frequency": "channels are those of mode", "data": "the lab's air has its own error tables",
+}  # fmt: skip
+NODES = {
+    "NAT": "a lane has no way outside: put a host of your own where it would lead",
+    "IVSSwitch": NO_OPENFLOW, "Ryu": NO_OPENFLOW, "NOX": NO_OPENFLOW, "OVSSwitchONOS": NO_OPENFLOW,
+    "Docker": "nodes are namespaces", "Sensor": LOW_POWER, "OVSSensor": LOW_POWER, "APSensor": LOW_POWER,
+    "LowPANNode": LOW_POWER, "BTNode": "Bluetooth is not there", "physicalAP": NO_HARDWARE,
+    "Aircraft": "addStation with a position in three numbers", "Satellite": "addStation with mobility()",
+    "P4Switch": NO_OPENFLOW, "P4AP": NO_OPENFLOW, "P4Host": NO_OPENFLOW,
+}  # fmt: skip
+LINKS = {
+    "physicalMesh": NO_HARDWARE, "PhysicalWifiDirectLink": NO_HARDWARE, "WifiDirectLink": "Wi-Fi Direct is not there",
+    "_4address": "four-address links are not there: a mesh, or wires between access points",
+    "LoWPAN": LOW_POWER, "LowPANLink": LOW_POWER, "WWANLink": "WWAN is not there",
+    "HostapdConfig": "addAccessPoint says what an access point is", "Association": "setAssociation() does it",
+    "master": "a station is no access point: addAccessPoint", "managed": "stations are that, unless they have a link",
+}  # fmt: skip
+REPLAYS = dict.fromkeys(
+    ("ReplayingBandwidth", "ReplayingNetworkConditions", "ReplayingRSSI"),
+    "the air says what arrives: ReplayingMobility replays positions; docs/medium.md, table, has measured links",
+)
+VANET = {"vanet": NO_SUMO}
+PROPAGATION = dict.fromkeys(("PropagationModel", "propagationModel"), "setPropagationModel of the network sets it")
+MOBILITY = dict.fromkeys(
+    ("Mobility", "mobility", "ConfigMobility", "ConfigMobLinks", "model", "Tracked"),
+    "mobility() and setMobilityModel() of the network set it",
+)
+
+
+class RemoteController(Controller):
+    """Refused when a network is to have one."""
+
+    def __init__(self, name: str, **params: Any) -> None:
+        refuse(f"{name}: RemoteController", f"{NO_OPENFLOW}, and nothing outside the lane can be reached: Controller")
+
+
+class HardwareIntf(Intf):
+    """What a script calls Intf by itself is one of the machine's: refused."""
+
+    def __init__(self, name: str, *_: Any, **__: Any) -> None:
+        refuse(f"Intf({name!r})", "a lane has none of the machine's interfaces; addLink makes those of nodes")
+
+
+class snr:
+    """A mode of wmediumd."""
+
+
+class interference(snr):
+    """A mode of wmediumd."""
+
+
+class error_prob(snr):
+    """A mode of wmediumd."""
+
+
+class spec_prob(snr):
+    """A mode of wmediumd."""

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who is an access point of which network, and which of them a station may come to: the `wlan` of interfaces of the
+plan (`emulation.lane.links.wlan`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from emulation.features.mininet.interface import WIntf, freq_of
+from emulation.features.mininet.words import Unsupported
+from emulation.lane.links.infrastructure import Client, Security, check_passphrase
+from emulation.lane.links.wlan import IDLE
+
+SECURITY = {"": Security.OPEN, "open": Security.OPEN, "wpa2": Security.WPA2, "wpa3": Security.WPA3}
+OF_NETWORK = ("ssid", "freq", "security", "passphrase")
+ISOLATING = ("client_isolation", "isolate_clients")  # keywords: clients do not reach each other over it
+MASTER, MANAGED = "master", "managed"  # roles of interfaces
+
+Wlan = dict[str, Any]
+
+
+def master(intf: WIntf) -> Wlan:
+    """What network an access point's interface is. Raises Unsupported."""
+    security = SECURITY.get(intf.encrypt or "")
+    if security is None:
+        there = ", ".join(word for word in SECURITY if word)
+        raise Unsupported(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
+    if (security != Security.OPEN) != bool(intf.passwd):
+        raise Unsupported(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
+    try:
+        check_passphrase(intf.passwd or None)
+    except ValueError as error:
+        raise Unsupported(f"{intf.name}: passwd: {error}") from None
+    ssid = intf.ssid or f"{intf.node.name}-ssid"
+    freq = freq_of(intf.name, intf.mode, intf.channel)
+    said = {**intf.node.net.params, **intf.node.params}
+    isolate = any(said.get(word) for word in ISOLATING)
+    return {"master": True, "ssid": ssid, "freq": freq, "security": security, "passphrase": intf.passwd,
+            "isolate": isolate}  # fmt: skip
+
+
+def linked_to(intf: WIntf) -> WIntf | None:
+    """The access point's interface that a script has linked a station's to."""
+    ends = (intf.link.intf1, intf.link.intf2) if intf.link else ()
+    return next((each for each in ends if isinstance(each, WIntf) and each.role == MASTER), None)
+
+
+def client(intf: WIntf, masters: Mapping[WIntf, Wlan], moving: bool, roam_dbm: float) -> Wlan:
+    """A station's: what it may come to, and what connects it. First comes the access point to which the script has
+    linked it, or else the nearest; where nobody moves and nobody decides, the former only."""
+    linked, said = linked_to(intf), intf.node.net.params
+    alone = False in (said.get("allAutoAssociation"), said.get("autoAssociation"))  # who is not linked stays so
+    first_one = intf is next(iter(intf.node.wintfs.values())) and not alone
+    if not masters or (intf.role != MANAGED and not first_one):
+        return {"client": IDLE, "networks": []}
+    there = dict(masters)
+    if linked and not moving:
+        there = {linked: masters[linked]}
+    elif not linked and intf.ssid:
+        there = {each: one for each, one in masters.items() if one["ssid"] == intf.ssid} or there
+    first = linked or min(there, key=lambda each: intf.node.get_distance_to(each.node))
+    networks: dict[str, Wlan] = {}
+    for one in (there[first], *(one for each, one in there.items() if each is not first)):
+        known = {**{name: one[name] for name in OF_NETWORK}, "freqs": [], "roams": False}
+        if one["security"] != Security.OPEN and intf.passwd:  # its own, right or wrong
+            known["passphrase"] = intf.passwd
+        mine = networks.setdefault(one["ssid"], known)
+        mine["roams"] = bool(mine["freqs"])
+        mine["freqs"] = list(dict.fromkeys([*mine["freqs"], one["freq"]]))
+    begin = networks[there[first]["ssid"]]
+    alone = len(there) == 1 and begin["security"] == Security.OPEN and not moving
+    return {
+        **{name: begin[name] for name in OF_NETWORK}, "roams": begin["roams"], "roam_dbm": roam_dbm,
+        "client": Client.KERNEL if alone else Client.WPA_SUPPLICANT, "networks": list(networks.values()),
+    }  # fmt: skip
+
+
+def give(plan: dict[str, Any], radios: Mapping[str, WIntf], moving: bool) -> None:
+    """Say of each interface on a link of access points what it is there, and which access points it could hear."""
+    of_link = {link["name"]: link for link in plan["links"]}
+    planned = [
+        (radios[each["name"]], each) for node in plan["nodes"] for each in node["interfaces"] if each["kind"] == "radio"
+    ]
+    masters = {intf: master(intf) for intf, _ in planned if intf.role == MASTER}
+    power, least = plan["air"]["power_mdbm"], plan["air"]["rx_threshold_mdbm"]
+
+    def hear(a: int, b: int) -> bool:
+        return all(found is not None and found >= least for found in (power[a][b], power[b][a]))
+
+    for at, (intf, interface) in enumerate(planned):
+        if of_link[interface["link"]]["kind"] != "wlan":
+            continue
+        if intf in masters:
+            interface["wlan"] = masters[intf]
+            continue
+        roam_dbm = float(of_link[interface["link"]]["roam_dbm"])
+        interface["wlan"] = client(intf, masters, moving, roam_dbm)
+        interface["aps"] = [ap.node.name for to, (ap, _) in enumerate(planned) if ap in masters and hear(at, to)]

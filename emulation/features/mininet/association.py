@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which access point a station is on, decided by the lab instead of by wpa_supplicant: `ac_method`.
+
+`ssf`, strongest signal first; `llf`, least loaded first: of those in range the one with the fewest stations. Once a
+second of the lane's time each station is looked at; one that has to go elsewhere is told so; wpa_supplicant does it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.words import Unsupported
+from traffic.loop import Loop
+
+METHODS = ("ssf", "llf")
+EVERY_NS = 1_000_000_000
+BETTER_DB = 1.0  # what a signal must be stronger by, that nobody goes to and fro
+
+
+class AssociationControl:
+    """The one of a network."""
+
+    def __init__(self, net: Any, method: str) -> None:
+        if method not in METHODS:
+            raise Unsupported(f"ac_method: there is no {method!r}; there are: {', '.join(METHODS)}")
+        self.net, self.method = net, method
+
+    def begin(self, loop: Loop, began_ns: int) -> None:
+        loop.at(began_ns + EVERY_NS, partial(self.again, loop, began_ns + EVERY_NS))
+
+    def again(self, loop: Loop, at_ns: int) -> None:
+        load = {ap.name: len(ap.wintf().associatedStations) for ap in self.net.aps}
+        for node in (*self.net.stations, *self.net.cars):
+            intf = node.wintf()
+            now, best = intf.associatedTo, self.best(node, load)
+            if best and (not isinstance(now, WIntf) or now.node is not best):
+                if isinstance(now, WIntf):
+                    load[now.node.name] -= 1
+                load[best.name] += 1
+                self.net.send_to(intf, best.wintf())
+        loop.at(at_ns + EVERY_NS, partial(self.again, loop, at_ns + EVERY_NS))
+
+    def best(self, node: Node, load: dict[str, int]) -> Node | None:
+        """Where it should be; None: where it is, or nowhere."""
+        powers = {ap: self.net.medium.received_dbm(ap, node) for ap in self.net.aps}
+        near = [ap for ap, power in powers.items() if power >= self.net.medium.receive_dbm()]
+        now = node.wintf().associatedTo
+        here = now.node if isinstance(now, WIntf) else None
+        if not near:
+            return None
+        if self.method == "ssf":
+            best = max(near, key=lambda ap: powers[ap])
+            return best if here is None or powers[best] > powers.get(here, -1e9) + BETTER_DB else None
+        best = min(near, key=lambda ap: (load[ap.name], -powers[ap]))
+        return best if here is None or here not in near or load[best.name] + 1 < load[here.name] else None
+
+    def close(self) -> None: ...

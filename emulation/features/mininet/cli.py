@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prompt, with Mininet's and Mininet-WiFi's verbs besides the lab's own. Lines are typed at the terminal, or come
+from standard input; at its end the script goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from emulation.features.mininet.log import output
+from emulation.features.mininet.words import Unsupported
+from emulation.features.prompt.inside import shell as prompt
+from emulation.lane import guest
+from emulation.lane.motion import Way, standing
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.net import Mininet
+    from emulation.features.mininet.node import Node
+
+NO_TERMINAL = "there are no terminals in a lane: NODE COMMAND runs a program, with & in the background"
+
+
+class Shell(prompt.Shell):
+    """The prompt of a network of Mininet's."""
+
+    intro = "*** Starting CLI:"
+
+    def __init__(self, net: Mininet, read: Callable[[str], str | None]) -> None:
+        if not net.lab:
+            raise Unsupported("CLI(net): the network is not there yet: write it after net.build() or net.start()")
+        super().__init__(net.lab, read)
+        self.asks = net.asks
+        self.mininet, self.paused = net, dict[str, tuple[Way, int]]()
+        self.names = {"net": net, **net.nameToNode}
+
+    def mine(self, word: str) -> Node:
+        return self.mininet[word]
+
+    def default(self, line: str) -> None:
+        """NODE COMMAND: run a program in a node's shell; with & at the end, in the background.
+
+        sta1 ping -c 2 sta3
+        sta1 ifconfig sta1-wlan0
+        sta3 iperf3 -s &
+        """
+        name, _, rest = line.partition(" ")
+        if name not in self.mininet:
+            output(f"*** Unknown command: {line}\n")
+            return
+        there = self.mininet.nameToNode
+        words = [str(there[word].IP() or word) if word in there else word for word in rest.split(" ")]
+        if words[:1] == ["ping"] and not any(word.startswith("-c") for word in words):
+            words.insert(1, "-c 4")  # the clock leaps: nobody could end it
+        if words != [""]:
+            node = self.mininet[name]
+            node.sendCmd(" ".join(words))
+            while node.waiting:
+                try:
+                    output(node.monitor())
+                except KeyboardInterrupt:
+                    node.sendInt()
+
+    def do_nodes(self, _: str) -> None:
+        """nodes: the nodes."""
+        output(f"available nodes are: \n{' '.join(sorted(self.mininet.keys()))}\n")
+
+    def do_net(self, _: str) -> None:
+        """net: which interface leads where."""
+        for node in self.mininet.all_nodes():
+            ends = [f"{intf}:{intf.beyond()}" for intf in node.intfList()]
+            output(f"{node.name} {' '.join(ends)}\n")
+
+    def do_dump(self, _: str) -> None:
+        """dump: all about the nodes."""
+        for node in self.mininet.values():
+            output(f"{node!r}\n")
+
+    def do_intfs(self, _: str) -> None:
+        """intfs: the interfaces."""
+        for node in self.mininet.all_nodes():
+            output(f"{node.name}: {','.join(node.intfNames())}\n")
+
+    def do_ports(self, _: str) -> None:
+        """ports: of access points and switches, which interface is which port."""
+        for node in (*self.mininet.switches, *self.mininet.aps):
+            output(f"{node.name} " + " ".join(f"{intf}:{port}" for port, intf in node.intfs.items()) + "\n")
+
+    def do_links(self, _: str) -> None:
+        """links: the links, and whether both ends are up."""
+        for link in self.mininet.links:
+            output(f"{link} {link.status()}\n")
+
+    def do_pingall(self, line: str) -> None:
+        """pingall [SECONDS]: ping between all pairs; wait so long for an answer."""
+        self.mininet.pingAll(line or None)
+
+    def do_pingpair(self, _: str) -> None:
+        """pingpair: between the first two."""
+        self.mininet.pingPair()
+
+    def do_pingallfull(self, _: str) -> None:
+        """pingallfull: between all pairs, with times."""
+        self.mininet.pingAllFull()
+
+    def do_pingpairfull(self, _: str) -> None:
+        """pingpairfull: between the first two, with times."""
+        self.mininet.pingPairFull()
+
+    def do_iperf(self, line: str) -> None:
+        """iperf [A B [SECONDS]]: TCP goodput from A to B, by default from the first to the last.
+
+        iperf sta1 sta2
+        """
+        words = line.split()
+        seconds = float(words.pop()) if len(words) == 3 else 5.0
+        self.mininet.iperf([self.mine(word) for word in words] or None, seconds=seconds)
+
+    def do_iperfudp(self, line: str) -> None:
+        """iperfudp [BANDWIDTH [A B]]: the same of UDP, offered at so much.
+
+        iperfudp 5M sta1 sta2
+        """
+        words = line.split() or ["10M"]
+        self.mininet.iperf([self.mine(word) for word in words[1:]] or None, l4Type="UDP", udpBw=words[0])
+
+    def do_distance(self, line: str) -> None:
+        """distance A B: how far they are apart.
+
+        distance sta1 sta2
+        """
+        if len(words := line.split()) != 2:
+            raise ValueError("distance: between which two?")
+        a, b = map(self.mine, words)
+        output(f"The distance between {a.name} and {b.name} is {a.get_distance_to(b):.2f} meters\n")
+
+    def do_px(self, line: str) -> None:
+        """px STATEMENT: run Python; net and the nodes are there by name."""
+        exec(line, self.names)
+
+    def do_link(self, line: str) -> None:
+        """link A B up|down: the wires between two."""
+        if len(words := line.split()) != 3 or words[2] not in ("up", "down"):
+            raise ValueError("link: A B, up or down?")
+        self.mininet.configLinkStatus(*words)
+
+    def do_noecho(self, line: str) -> None:
+        """noecho NODE COMMAND: run a program in a node."""
+        self.onecmd(line)
+
+    def do_source(self, line: str) -> None:
+        """source FILE: do what the lines of a file say."""
+        for each in lines_of("source", line):
+            if each.strip() and not each.lstrip().startswith("#"):
+                self.onecmd(each.strip())
+
+    def do_stop(self, _: str) -> None:
+        """stop: let all that move stand, until start."""
+        lab = self.mininet.lab
+        assert lab
+        for node in lab.nodes.values():
+            if len(node.way.stops) > 1 and node.name not in self.paused:
+                self.paused[node.name] = node.way, time.monotonic_ns()
+                lab.motion.steer(node, standing(node.position))
+
+    def do_start(self, _: str) -> None:
+        """start: let those go on who were stopped."""
+        lab, now = self.mininet.lab, time.monotonic_ns()
+        assert lab
+        for name, (way, since) in self.paused.items():
+            lab.motion.steer(lab.nodes[name], Way(way.stops, way.since_ns + now - since))
+        self.paused.clear()
+
+    def do_switch(self, line: str) -> None:
+        """switch NODE start|stop: a switch or access point bridges, or does not; on|off: its interface is up, or not.
+
+        switch s1 stop
+        """
+        name, _, word = line.partition(" ")
+        if word.strip() not in ("start", "stop") or name not in self.mininet:
+            super().do_switch(line)
+        elif (node := self.mine(name)) not in (*self.mininet.switches, *self.mininet.aps):
+            raise ValueError(f"switch: {name} is a {node.kind}, and bridges nothing")
+        else:
+            getattr(node, word.strip())()
+
+    def do_xterm(self, _: str) -> None:
+        """xterm: there are no terminals in a lane."""
+        raise ValueError(NO_TERMINAL)
+
+    do_x = do_gterm = do_xterm
+
+    def do_dpctl(self, _: str) -> None:
+        """dpctl: there is no OpenFlow: switches and access points bridge."""
+        raise ValueError("dpctl: switches and access points are bridges here, without OpenFlow: NODE bridge fdb")
+
+
+def lines_of(call: str, file: str) -> list[str]:
+    """What a file of commands has. Raises Unsupported."""
+    try:
+        return Path(file).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unsupported(f"{call}: {file!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
+def CLI(net: Mininet, script: str | None = None, stdin: Any = None, **_: Any) -> None:
+    """A prompt in a network that is there, until exit or the end of the input; or what the lines of a file say."""
+    lines = iter(lines_of("CLI", script)) if script else stdin
+    read = (lambda _: next(lines, None)) if lines is not None else guest.read_line
+    shell, before = Shell(net, read), os.getcwd()
+    guest.report(words=shell.words())
+    try:
+        shell.run()
+    finally:
+        os.chdir(before)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mn`: make a network in a line, with the words of Mininet's and Mininet-WiFi's own program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.result import Script
+from emulation.cli.command import Command, Option, lane, out, seeds
+from emulation.cli.script import play_in
+from emulation.cli.terminal import at_terminal
+from emulation.features.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
+from emulation.lanes import Lane
+from emulation.play.errors import Misuse
+from emulation.play.script import KEPT
+from emulation.play.session import new_folder, provide
+
+PROGRAM = """# What `./dcflab mn` ran.
+from emulation.features.mininet.mn import mn
+
+mn(**{asked!r})
+"""
+WORDS = [
+    Option(["--wifi"], is_flag=True, help="with stations and access points"),
+    Option(["--topo", "kind"], default="minimal", metavar="KIND[,ARGS]", show_default=True,
+           help=f"{'|'.join(WIRED)}; with --wifi {'|'.join(WIRELESS)}; or of --custom"),
+    Option(["--custom", "own"], type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+           help="a file that defines topos = {'name': Class}"),
+    Option(["--link"], metavar="KIND[,NAME=VALUE]", help=f"{'|'.join(LINKS)}: tc,bw=10,delay=2ms"),
+    Option(["--controller"], metavar="KIND", help="nobody is controlled: switches and access points bridge"),
+    Option(["--mac"], is_flag=True, help="hardware addresses 00:00:00:00:00:01 and on"),
+    Option(["--arp"], is_flag=True, help="everybody knows everybody's hardware address"),
+    Option(["--ipbase", "ipBase"], metavar="ADDRESS/N", help="where addresses begin  [default: 10.0.0.0/8]"),
+    Option(["--plot"], is_flag=True, help="make a film of it, and a picture"),
+    Option(["--test"], type=click.Choice(TESTS), help="try that, instead of a prompt"),
+    Option(["-v", "--verbosity"], type=click.Choice(["debug", "info", "output", "warning", "error", "critical"]),
+           default="info", help="from which level on something is said"),
+]  # fmt: skip
+NOTHING = [
+    Option([flag], is_flag=True, expose_value=False, hidden=True)
+    for flag in ("--position", "--innamespace", "--nolistenport", "--wait")
+]  # positions are the topology's, all nodes are in namespaces, nobody listens, and everybody is waited for
+OTHERWISE = {
+    "--switch": "switches are bridges", "--ap": "access points are hostapd's", "--host": "hosts are namespaces",
+    "--station": "stations are namespaces", "--nat": "a lane has no network outside",
+    "--pre": "write a script (docs/mininet-wifi.md)", "--post": "write a script (docs/mininet-wifi.md)",
+    "--listenport": "switches listen to nobody", "--cluster": "a lane is one machine",
+    "--placement": "a lane is one machine",
+}  # fmt: skip
+
+
+def _clean(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo("dcflab: there is nothing to clean: what a network had is gone when it ends, however it ends")
+        context.exit()
+
+
+def _otherwise(_: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        flag = parameter.opts[-1]
+        raise Misuse(f"{flag}: {OTHERWISE.get(flag, 'a lane has no windows')} here; leave it out")
+
+
+ANSWERED = [
+    Option(["-c", "--clean"], is_flag=True, expose_value=False, is_eager=True, callback=_clean,
+           help="nothing is ever left to clean: say so"),
+    *(Option([flag], is_flag=flag == "--nat", expose_value=False, hidden=True, callback=_otherwise)
+      for flag in OTHERWISE),
+    Option(["-x", "--xterms"], is_flag=True, expose_value=False, hidden=True, callback=_otherwise),
+]  # fmt: skip
+
+
+def callback(
+    seeds: list[int], out: Path | None, lane: Lane, own: Path | None, ipBase: str | None, **asked: Any
+) -> None:
+    """Make a network of Mininet's or Mininet-WiFi's kind, and open a prompt in it, or try something."""
+    asked = {**asked, "own": own.read_text() if own else "", **({"ipBase": ipBase} if ipBase else {})}
+    lab, folder = provide(lane=lane), new_folder(out, "mn")
+    program = folder / KEPT
+    program.write_text(PROGRAM.format(asked=asked))
+    script = Script(path=str(program), seeds=seeds, modules=[])
+    play_in(folder, lab, script, "mn", False, (), at_terminal())
+
+
+EXAMPLES = ["mn --wifi --topo single,3 --test pingall", "mn --topo linear,4 --link tc,bw=10,delay=2ms --test iperf"]
+PARAMS: list[click.Parameter] = [*WORDS, *NOTHING, *ANSWERED, seeds(), out(), *lane()]
+COMMAND = Command("mn", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

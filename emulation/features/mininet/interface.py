@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Interfaces as a script sees them: noted before the network is built, and those of the lane after."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from emulation.features.mininet.words import Unsupported, missing, numeric, refuse
+from emulation.lane import node as lane
+from emulation.lane.netlink import NetlinkError
+from emulation.lane.rtnetlink import hardware_address
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.link import Link
+    from emulation.features.mininet.node import Node
+
+CHANNELS = {channel: 2407 + 5 * channel for channel in range(1, 12)} | {14: 2484}
+CHANNELS_5GHZ = {channel: 5000 + 5 * channel for channel in (36, 40, 44, 48, 149, 153, 157, 161, 165, *range(171, 186))}
+MODES = {"a": 54.0, "b": 11.0, "g": 54.0}  # and the highest rate
+HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6", "ad", "ah", "p")
+
+
+def mode_of(call: str, mode: str) -> str:
+    """A mode there is. Raises Unsupported."""
+    if mode not in MODES:
+        why = (
+            "the air has 802.11a, b and g exactly, and no HT or later rates" if mode in HT else "there is no such mode"
+        )
+        raise Unsupported(f"{call}: mode {mode!r}: {why}: write one of {', '.join(MODES)}")
+    return mode
+
+
+def freq_of(call: str, mode: str, channel: Any) -> int:
+    """The centre frequency of a channel in MHz. Raises Unsupported."""
+    there = CHANNELS_5GHZ if mode == "a" else CHANNELS
+    try:
+        return there[int(channel)]
+    except (KeyError, ValueError, TypeError):
+        known = ", ".join(map(str, there))
+        raise Unsupported(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
+
+
+def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
+    """What is said of the band, besides mode and channel, must be what these are. Raises Unsupported."""
+    if str(said.get("band") or 20) != "20":
+        raise Unsupported(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
+    if (freq := said.get("freq")) is not None:
+        band = 5 if mode == "a" else 2
+        if int(numeric(f"{call}: freq", freq)) not in (band, *range(1000 * band, 1000 * (band + 1))):
+            raise Unsupported(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if mode == 'a' else '2.4'} GHz: "
+                              "write mode='a' for 5 GHz, 'g' or 'b' for 2.4")  # fmt: skip
+
+
+def range_of(call: str, range: Any) -> float | None:
+    """In metres; None: what its power makes it. Raises Unsupported."""
+    if range is None:
+        return None
+    if (metres := numeric(f"{call}: range", range)) > 0:
+        return metres
+    raise Unsupported(f"{call}: range={range!r}: a range is above 0 m: leave it out, and its power says how far")
+
+
+def mac_of(call: str, mac: str | None) -> str | None:
+    """A hardware address, if one is said. Raises Unsupported."""
+    try:
+        if mac:
+            hardware_address(str(mac))
+    except NetlinkError:
+        raise Unsupported(f"{call}: {mac!r} is no hardware address, as 00:00:00:00:00:01") from None
+    return mac or None
+
+
+class Intf:
+    """An interface of a node; `lane` is that of the running network."""
+
+    def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
+        self.name, self.node, self.mac, self.params = name, node, mac_of(name, mac), params
+        self.ip: str | None = None
+        self.prefixLen: int | None = None
+        self.link: Link | None = None
+        self.lane: lane.Interface | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __getattr__(self, name: str) -> Any:
+        missing(self.__dict__.get("name", type(self).__name__), name, {})
+
+    def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
+        """Have an address, as 10.0.0.1/8, or with a prefix apart. Raises Unsupported."""
+        if not ip:
+            self.ip = self.prefixLen = None
+            return
+        text, _, within = str(ip).partition("/")
+        try:
+            self.ip, self.prefixLen = str(ipaddress.IPv4Address(text)), int(within or prefix or 8)
+        except ValueError:
+            raise Unsupported(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
+
+    def beyond(self) -> str:
+        """Where it leads: the other end of its link, or the air."""
+        link = self.link
+        other = (link.intf2 if link.intf1 is self else link.intf1) if link else None
+        shared = isinstance(self, WIntf) and self.node.kind == "ap"
+        return str(other) if other and not shared else "wifi" if isinstance(self, WIntf) else ""
+
+    def IP(self) -> str | None:
+        return self.ip
+
+    def MAC(self) -> str | None:
+        return self.lane.MAC() if self.lane else self.mac
+
+    def updateIP(self) -> str | None:
+        return self.ip
+
+    def updateMAC(self) -> str | None:
+        return self.MAC()
+
+    def setIP(self, ipstr: str, prefixLen: int | None = None, **_: Any) -> None:
+        """Another address, in place of the one that it has."""
+        before = f"{self.ip}/{self.prefixLen}" if self.ip else ""
+        self.note_ip(ipstr, prefixLen)
+        if self.lane:
+            self.change_address(before, f"{self.ip}/{self.prefixLen}")
+
+    def change_address(self, before: str, now: str) -> None:
+        """In the lane. What was entered for its old address goes with that."""
+        assert self.lane
+        route = self.lane.node.route
+        if before == now:
+            return
+        if before:
+            route.delete_address(self.lane.index, before)
+        route.add_address(self.lane.index, now)
+        self.lane.plan["ip"] = now
+
+    def setIP6(self, ipstr: str, prefixLen: int = 64, **_: Any) -> None:
+        self.node.setIP6(ipstr, prefixLen, self)
+
+    def setMAC(self, macstr: str) -> None:
+        self.mac = mac_of(self.name, macstr)
+        if self.lane:
+            if self.lane.on_air:
+                refuse(f"{self.name}.setMAC while the network runs", "give addStation or addAccessPoint mac=")
+            self.lane.node.route.set_link(self.lane.index, address=hardware_address(macstr))
+            self.lane.plan["address"] = macstr
+
+    def ifconfig(self, *args: str) -> str:
+        return self.cmd("ifconfig", self.name, *args)
+
+    def cmd(self, *args: Any) -> str:
+        return self.node.cmd(*args)
+
+    def isUp(self, setUp: bool = False) -> bool:
+        if setUp and self.lane:
+            self.lane.switch(on=True)
+        return "UP" in self.cmd("ip -o link show", self.name).partition(">")[0].partition("<")[2].split(",")
+
+
+class WIntf(Intf):
+    """A wireless one: what it has of its own, and what became of it."""
+
+    def __init__(self, name: str, node: Node, mac: str | None = None, **params: Any) -> None:
+        super().__init__(name, node, mac, **params)
+        self.id = int(name.rpartition("wlan")[2])
+        self.mode = mode_of(name, params.get("mode") or "g")
+        self.channel = params.get("channel") or (36 if self.mode == "a" else 1)
+        check_band(name, self.mode, params)
+        self.ssid = params.get("ssid") or ""
+        self.encrypt, self.passwd = params.get("encrypt"), params.get("passwd")
+        self.txpower, self.antennaGain, self.antennaHeight = (
+            numeric(f"{name}: {word}", params.get(word, usual))
+            for word, usual in (("txpower", 14), ("antennaGain", 5), ("antennaHeight", 1))
+        )
+        self.wanted_range = range_of(name, params.get("range"))
+        self.role = ""  # of its link, by `link`
+
+    @property
+    def freq(self) -> float:
+        """In GHz."""
+        return freq_of(self.name, self.mode, self.channel) / 1000
+
+    @property
+    def range(self) -> float:
+        """How far it is received, in metres."""
+        return float(self.node.net.medium.range_of(self))
+
+    @property
+    def associatedTo(self) -> WIntf | str:
+        """The interface of its access point, or '' if it has none."""
+        if not self.lane or self.role not in ("", "managed"):
+            return ""
+        there = {each.MAC(): each for each in self.node.net.medium.radios() if each.role == "master"}
+        peers = self.lane.peers() if self.lane.on_air else ()  # type: ignore[attr-defined]
+        return next((there[mac] for mac in peers if mac in there), "")
+
+    @property
+    def associatedStations(self) -> list[Node]:
+        """Of an access point, as they know it: who goes away says nothing, and stays in its books."""
+        stations = self.node.net.stations + self.node.net.cars
+        return [sta for sta in stations if any(each.associatedTo is self for each in sta.wintfs.values())]
+
+    @property
+    def apsInRange(self) -> dict[WIntf, float]:
+        """The access points that it hears, and how strongly (dBm)."""
+        medium = self.node.net.medium
+        powers = {each: medium.received_dbm(each.node, self.node) for each in medium.radios() if each.role == "master"}
+        return {each: round(power, 1) for each, power in powers.items() if power >= medium.receive_dbm()}
+
+    @property
+    def bssid(self) -> str | None:
+        ap = self.associatedTo
+        return ap.MAC() if isinstance(ap, WIntf) else None
+
+    @property
+    def rssi(self) -> float:
+        """What arrives of its access point, or else of the nearest station, in dBm; 0 where that is nothing."""
+        ap = self.associatedTo
+        return float(self.node.net.medium.rssi(self.node, ap.node if isinstance(ap, WIntf) else None))
+
+    def setTxPower(self, txpower: float) -> None:
+        self.txpower, self.wanted_range = numeric(f"{self.name}: setTxPower", txpower), None
+        self.node.net.medium.changed(self)
+
+    def setAntennaGain(self, gain: float) -> None:
+        self.antennaGain, self.wanted_range = numeric(f"{self.name}: setAntennaGain", gain), None
+        self.node.net.medium.changed(self)
+
+    def setChannel(self, channel: Any) -> None:
+        self.before(f"setChannel({channel})", "give addStation, addAccessPoint or addLink channel=")
+        freq_of(self.name, self.mode, channel)
+        self.channel = channel
+
+    def setMode(self, mode: str) -> None:
+        self.before(f"setMode({mode!r})", "give addStation, addAccessPoint or addLink mode=")
+        self.mode = mode_of(self.name, mode)
+
+    def become(self, role: str, said: dict[str, Any]) -> None:
+        """On another kind of link: before the network is there, or while it runs, if that is no access point's.
+        Raises Unsupported, OSError."""
+        from emulation.features.mininet.retune import become
+
+        become(self, role, said)
+
+    def before(self, what: str, instead: str) -> None:
+        """Raises Unsupported once the network is there."""
+        if self.lane:
+            refuse(f"{self.name}: {what} while the network runs", instead)
+
+    def setRange(self, range: float) -> None:
+        self.wanted_range = range_of(self.name, range)
+        self.node.net.medium.changed(self)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be said of networks and nodes, word by word: what is taken, what is only noted, what is refused; and the
+classes that scripts name."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.words import Unsupported, check
+
+BRIDGE = "switches and access points are learning bridges here"
+OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
+NO_FLOWS = f"{BRIDGE}, without OpenFlow"
+OF_ALL = ("ssid", "mode", "channel", "encrypt", "passwd", "freq", "band")  # of a network: for all radios
+OF_RADIO = (*OF_ALL, "range", "txpower", "antennaGain", "antennaHeight")
+
+NET_TAKEN = ("ipBase", "autoSetMacs", "autoStaticArp", "autoSetIP6", "noise_th", "cca_th", "fading_cof", "ac_method",
+             "autoAssociation", "allAutoAssociation", "plot", "client_isolation", *OF_ALL)  # fmt: skip
+OLDER = {"fading_coefficient": "fading_cof", "noise_threshold": "noise_th", "cca_threshold": "cca_th",
+         "AC": "ac_method", "startTime": "time", "stop_time": "time", "repetitions": "mob_rep",
+         "mobility_model": "model"}  # fmt: skip
+NET_NOTED = {
+    "waitConnected": "nobody has to be waited for", "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE,
+    "autoPinCpus": "a lane has one CPU, and computing takes no time", "cleanup": "a lane leaves nothing behind",
+    "disable_tcp_checksum": "checksums are right", "rec_rssi": "telemetry(data_type='rssi') writes them",
+    "set_tc_params": "the air says what arrives", "iot_module": "the lab has its own radios",
+    "ifb": "the air says what arrives", "wwan_module": "the lab has its own radios",
+}  # fmt: skip
+NET_REFUSED = {
+    "xterms": "a lane has no terminals: CLI(net), or run programs by cmd and popen",
+    "roads": "there is no SUMO here: motion by mobility(), a model, or ReplayingMobility",
+    **dict.fromkeys(("docker", "container", "ssh_user"), "nodes are namespaces"),
+    "autoSetPositions": "give positions", "json_file": "write the network as Python",
+    "config4addr": "four-address links are not there: a mesh, or wires between access points",
+    "configWiFiDirect": "Wi-Fi Direct is not there", "plot3d": "plotGraph(max_x=…, max_y=…) draws the plane",
+    "ieee80211w": "encrypt='wpa3' has it",
+}  # fmt: skip
+
+NODE_TAKEN: dict[str, tuple[str, ...]] = {
+    "host": ("ip", "ip6", "mac", "defaultRoute", "position"),
+    "switch": ("mac", "dpid", "position"),
+    "ap": ("mac", "position", "wlans", "dpid", "client_isolation", "isolate_clients", *OF_RADIO),
+    "station": ("ip", "ip6", "mac", "defaultRoute", "position", "wlans", "min_x", "max_x", "min_y", "max_y",
+                "min_v", "max_v", "speed", "constantVelocity", *OF_RADIO),
+    "controller": ("ip", "port", "protocol", "command", "cargs", "cdir"),
+}  # fmt: skip
+NODE_NOTED = {
+    "failMode": BRIDGE,
+    "datapath": BRIDGE, "protocols": NO_FLOWS, "opts": NO_FLOWS, "dpopts": NO_FLOWS,
+    "listenPort": NO_FLOWS, "inNamespace": OWN_SPACE, "inband": NO_FLOWS, "reconnectms": NO_FLOWS,
+    "batch": BRIDGE, "verbose": "",
+    "ht_cap": "the air has legacy rates only", "vht_cap": "the air has legacy rates only",
+}  # fmt: skip
+NODE_REFUSED = {
+    "stp": "bridges have no spanning tree: keep wires without loops", "wps_state": "WPS is not there",
+    "cpu": "computing takes no time", "cores": "computing takes no time", "sched": "computing takes no time",
+    "nvif": "a radio has one interface: add an access point for each name", "vssids": "add an access point for each",
+    "authmode": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
+    "radius_server": "encrypt='wpa2' or 'wpa3' with passwd; there is no RADIUS here",
+    "config": "write what it should do with cmd, after net.build()", "phywlan": "the air is emulated, all of it",
+    "model": "give txpower and antennaGain of that device", "bssid_list": "all access points are looked for",
+    "ieee80211w": "encrypt='wpa3' has it", **dict.fromkeys(("ieee80211r", "mobility_domain"), "there is no fast "
+    "transition: who goes to another access point authenticates anew; leave it out"),
+    "battery_capacity": "nothing uses up a battery", "voltage": "nothing uses up a battery",
+    "privateDirs": "nodes see one file system", "hostname": "nodes have the machine's",
+}  # fmt: skip
+SCANS = "channels with access points are looked at, and no others"
+NODE_NOTED |= dict.fromkeys(("active_scan", "passive_scan", "scan_freq", "freq_list"), SCANS)
+BGSCAN = "among access points of one name a client looks around by itself (docs/wlan.md)"
+NODE_NOTED |= dict.fromkeys(("bgscan_module", "s_inverval", "bgscan_threshold", "l_interval", "bgscan"), BGSCAN)
+
+NO_SUMO = "there is no SUMO here: ReplayingMobility, mobility() or a model"
+CALLS = {
+    "useExternalProgram": NO_SUMO, "setModule": "the lab has its own radios, and its own air",
+    "setInitialMediums": "there is one air; cells that do not hear each other do not disturb each other",
+    "addSensor": "802.15.4 is not there: the air is 802.11's", "addAPSensor": "802.15.4 is not there",
+    "setChannelRange": "channels are those of mode",
+    "addModem": "WWAN is not there", "addBTDevice": "Bluetooth is not there", "addWAN": "WWAN is not there",
+    "addAircraft": "addStation, with a position in three numbers", "addSatellite": "addStation, with mobility()",
+    "socketServer": "nothing outside reaches into a lane: write what it should do into the script, or CLI(net)",
+    "setChannelEquation": "setPropagationModel says what arrives", "plotEnergyMonitor": "nothing uses up a battery",
+    "delNode": "the network is what net.build() made: node.cmd('ip link set … down')",
+    "addDocker": "nodes are namespaces", "addPhysicalBaseStation": "the air is emulated, all of it",
+    "delLink": "net.configLinkStatus(a, b, 'down')", "removeLink": "net.configLinkStatus(a, b, 'down')",
+    "delHost": "the network is what net.build() made",
+}  # fmt: skip
+PLANE = "motion is in the plane"
+NODE_NOTED |= {"min_z": PLANE, "max_z": PLANE}
+PLOT_TAKEN = ("min_x", "min_y", "min_z", "max_x", "max_y", "max_z")
+PLOT_NOTED = {"image": "films have no picture behind them"}
+OWN = "is the lab's module manet, one for all stations (docs/routing.md)"
+ROUTINGS = {
+    "olsrd": ("olsr", f"OLSR {OWN}"), "olsr": ("olsr", f"OLSR {OWN}"), "olsrd2": ("olsr", f"OLSR of RFC 3626 {OWN}"),
+    "aodv": ("aodv", f"AODV {OWN}"), "dsr": ("dsr", f"DSR {OWN}"), "dsdv": ("dsdv", f"DSDV {OWN}"),
+    "batman_adv": ("batman-adv", "batman-adv is the kernel's, one for all stations, under the stations' addresses"),
+    "batmand": ("batman-adv", "batmand is not there: batman-adv, the kernel's, is its successor"),
+    "babel": ("babel", "babeld runs at all stations"),
+}  # fmt: skip
+
+
+def newer(said: dict[str, Any]) -> dict[str, Any]:
+    """Keywords by the names that they have now: scripts of older versions run, too."""
+    return {OLDER.get(name, name): value for name, value in said.items()}
+
+
+MODES = ("snr", "error_prob", "interference", "spec_prob")
+
+
+def wmediumd_mode(mode: Any) -> str | None:
+    """The name of a mode, which scripts say as a class. Raises Unsupported."""
+    if mode is None:
+        return None
+    name = mode if isinstance(mode, str) else getattr(mode, "__name__", str(mode))
+    if name not in MODES:
+        raise Unsupported(f"wmediumd_mode: there is no mode {name}; there are: {', '.join(MODES)}")
+    return name
+
+
+def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any]]:
+    """A class, and the keywords that are fixed for it with `partial` or `custom`. Raises Unsupported."""
+    fixed: dict[str, Any] = {}
+    while isinstance(cls, partial):
+        fixed, cls = {**cls.keywords, **fixed}, cls.func
+    cls = cls or usual
+    if not (isinstance(cls, type) and issubclass(cls, Node)):
+        raise Unsupported(f"{name}: {cls!r} is no class of nodes")
+    return cls, fixed
+
+
+def check_node(name: str, kind: str, params: dict[str, Any]) -> None:
+    """Raises Unsupported for what cannot be said of such a node."""
+    said = {word: value for word, value in params.items() if (word, value) != ("failMode", "standalone")}
+    check(name, said, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED)

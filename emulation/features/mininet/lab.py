@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The network of `emulation.net` that a script's calls amount to, under Mininet's names and addresses.
+
+`Lab` is asked for nodes, links and motion as any script asks; `revised` then gives the plan, which is plain JSON,
+Mininet's names of interfaces, its addresses and its access points' own networks. So the rest of the lab knows nothing
+of Mininet.
+From `begin_session` to `stop` all that happens is kept as a run is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import topologies
+from emulation.features.mininet.access import MASTER, give
+from emulation.features.mininet.interface import Intf, WIntf, freq_of
+from emulation.features.mininet.words import Unsupported
+from emulation.lane.links import wlan
+from emulation.lane.motion import Way
+from emulation.net import Net
+from emulation.plan.motion import stops
+from topologies.network import Waypoint
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.net import Mininet
+    from emulation.features.mininet.node import Node
+    from traffic.loop import Loop
+
+MOVING_S, STEPPING_S = 100_000.0, 600.0  # how long motion is planned ahead; and where the air must be told each step
+FORWARD = "net.ipv4.ip_forward"
+LONGEST_SSID = 32  # bytes: IEEE 802.11-2020, 9.4.2.2
+REACHED = {FORWARD: "0"}  # Mininet's nodes are hosts
+
+
+class Lab(Net):
+    """The network of a script of Mininet's. Raises PlanError where it cannot be."""
+
+    def __init__(self, net: Mininet) -> None:
+        self.mininet = net
+        self.mode, medium = net.medium.mode(), net.medium.options()
+        long_s = STEPPING_S if net.medium.stepped() else MOVING_S
+        routing = net.routing or "none"
+        super().__init__(**{**medium, "routing": routing, "unreachable": True, "seconds": long_s, **net.options})
+        self.waypoints: dict[str, list[Waypoint]] = {}
+        self.sessions = contextlib.ExitStack()
+        self.order: dict[str, list[Intf]] = {}  # of interfaces in the plan, by node
+        for node in net.all_nodes():
+            self.take(node)
+        self.join()
+
+    def take(self, node: Node) -> None:
+        """One node. Raises PlanError."""
+        adders: dict[str, Callable[..., Any]] = {
+            "station": self.addStation, "ap": self.addAccessPoint, "host": self.addHost, "switch": self.addSwitch
+        }  # fmt: skip
+        settings: dict[str, Any] = {}
+        if node.kind in ("station", "ap"):
+            medium = self.mininet.medium
+            settings = {"position": node.position, **medium.settings_of(node.wintf()), **medium.rate_of(node)}
+        made = adders[node.kind](node.name, **settings)
+        if early := node.early:  # it has its namespace
+            made.namespace, made.home, made.route, made.cleanup = (
+                early.namespace,
+                early.home,
+                early.route,
+                early.cleanup,
+            )
+
+    def join(self) -> None:
+        """The links of radios, one for each cell, mesh and channel; that of access points; and the wires."""
+        cells: dict[tuple[str, str, int], list[Intf]] = {}
+        served, idle = list[Intf](), list[Intf]()
+        radios = self.mininet.medium.radios()
+        masters = any(intf.role == MASTER for intf in radios)
+        for intf in radios:
+            if len(intf.ssid.encode()) > LONGEST_SSID:
+                raise Unsupported(f"{intf.name}: ssid={intf.ssid!r}: a name has {LONGEST_SSID} bytes at most")
+            if intf.role in ("adhoc", "mesh", "ocb"):
+                freq = freq_of(intf.name, intf.mode, intf.channel)
+                cells.setdefault((intf.role, intf.ssid, freq), []).append(intf)
+            else:
+                (served if masters else idle).append(intf)
+        for (role, ssid, freq), members in cells.items():
+            self.put(members, role, freq=freq, **({"ssid": ssid} if ssid else {}))
+        if served:
+            self.put(served, "wlan")
+        if idle:
+            self.put(idle, wlan.Idle)
+        for link in self.mininet.wires():
+            self.put([link.intf1, *([link.intf2] if link.intf2 else [])], "wired", **link.settings)
+
+    def put(self, members: list[Any], cls: Any, **settings: Any) -> None:
+        """Interfaces on a link; the plan has a node's in the order of its links."""
+        for intf in members:
+            self.order.setdefault(intf.node.name, []).append(intf)
+        self.addLink(*(self[intf.node.name] for intf in members), cls=cls, **settings)
+
+    def network(self) -> topologies.Network:
+        motion = {name: tuple(way) for name, way in self.waypoints.items()}
+        return topologies.Network.model_validate({**dict(super().network()), "motion": motion})
+
+    def revised(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Mininet's names and addresses instead of the plan's own."""
+        by_name = {node.name: node for node in self.mininet.all_nodes()}
+        now: dict[str, str] = {}  # IP and hardware addresses, by those that were planned
+        for planned in plan["nodes"]:
+            node = by_name[planned["name"]]
+            planned["sysctl"].update(REACHED if self.mininet.routing is None else {})
+            if node.early:
+                del planned["sysctl"][FORWARD]  # as the script has it
+            if self.mininet.uses_ip6:
+                planned["sysctl"].update({name: "0" for name in planned["sysctl"] if name.endswith("disable_ipv6")})
+            if planned["bridge"]:
+                planned["bridge"]["name"] = node.name
+            order = sorted(self.order[node.name], key=lambda intf: not isinstance(intf, WIntf))  # radios come first
+            for intf, interface in zip(order, planned["interfaces"], strict=True):
+                before = str(interface["ip"] or "").partition("/")[0]
+                interface["name"] = intf.name
+                address = intf.mac or interface["address"]
+                now[interface["address"]], interface["address"] = address, address
+                interface["ip"] = f"{intf.ip}/{intf.prefixLen}" if intf.ip and not planned["bridge"] else None
+                now.setdefault(before, intf.ip or before)
+        for planned in plan["nodes"]:
+            for interface in planned["interfaces"]:
+                known = interface["neighbours"].items()
+                interface["neighbours"] = {now.get(ip, ip): now.get(address, address) for ip, address in known}
+        radios = {intf.name: intf for intf in self.mininet.medium.radios()}
+        give(plan, radios, bool(self.waypoints) or self.mininet.mobile)
+        return plan
+
+    def in_session(self) -> dict[str, Any] | None:
+        motion: dict[str, Any] | None = self.plan["motion"]
+        return motion
+
+    def begin(self, loop: Loop) -> None:
+        super().begin(loop)
+        self.mininet.begin(loop, self.began_ns)
+
+    def go(self, ways: dict[str, list[Waypoint]]) -> None:
+        """Let nodes go along these waypoints from now on. Raises PlanError, OSError."""
+        table, now = self.table(self.network()), time.monotonic_ns()
+        if not self.motion.known:
+            self.motion.by_distance(self.by_distance(table))
+        for name, way in ways.items():
+            self.motion.steer(self.nodes[name], Way(stops(name, way), now))
+
+    def begin_session(self) -> None:
+        """From now on all is kept."""
+        self.sessions.enter_context(self.session())
+
+    def stop(self) -> None:
+        self.sessions.close()
+        super(Net, self).stop()  # its prompt, under `./dcflab shell`, is the network's own
+
+    @contextlib.contextmanager
+    def halted(self) -> Any:
+        """While nothing is read in the background; yields the loop that does so."""
+        if not self.recording:
+            raise ValueError("nothing is recorded")
+        with self.recording[1].halted():
+            yield self.recording[1].loop

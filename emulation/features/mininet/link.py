@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links, as `addLink(…, cls=…)` names them: which kind of `emulation.lane.links` each is, and what may be said of
+it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from emulation.features.mininet.interface import Intf, WIntf, check_band, mode_of, range_of
+from emulation.features.mininet.words import PAGE, Unsupported, check, note, numeric
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.node import Node
+
+ENDS = ("port1", "port2", "intfName1", "intfName2", "intf1", "intf2", "addr1", "addr2", "params1", "params2")
+NO_HT = "the air has 802.11's legacy rates, as mode has it: no HT or later rates, no wider channels"
+ITS_CHANNEL = 161  # if none is said
+BY_THE_AIR = "what of a radio arrives, when and how fast, is the air's affair: positions, txpower, range, mode"
+
+
+class Link:
+    """A link of a network: a wire between two, or what a radio is on."""
+
+    role = "wired"
+    taken: tuple[str, ...] = ("bw", "delay", "jitter", "loss", "max_queue_size")
+    noted: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("use_htb", "use_hfsc", "use_tbf", "fast", "speedup"), "netem plays the rate"
+    )
+    refused: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("enable_ecn", "enable_red", "latency_ms"), "write it with tc, by cmd, after net.build()"
+    )
+
+    def __init__(self, intf1: Intf, intf2: Intf | None, settings: dict[str, Any]) -> None:
+        self.intf1, self.intf2, self.settings = intf1, intf2, settings
+        for intf in filter(None, (intf1, intf2)):
+            intf.link = self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.intf1}<->{self.intf2 or 'wifi'}"
+
+    def status(self) -> str:
+        return f"({' '.join('OK' if each.isUp() else 'MISSING' for each in (self.intf1, self.intf2) if each)})"
+
+    def switch(self, on: bool) -> None:
+        """Both ends up, or down."""
+        for each in (self.intf1, self.intf2):
+            if each and each.lane:
+                each.lane.switch(on)
+
+
+class TCLink(Link):
+    """With a rate, a delay and losses; in fact every wire may have them."""
+
+
+class Wireless(Link):
+    """What a radio may be on."""
+
+    role = "infrastructure"
+    taken: tuple[str, ...] = ("error_prob",)
+    noted: ClassVar[dict[str, str]] = {}
+    refused: ClassVar[dict[str, str]] = dict.fromkeys(("bw", "delay", "latency", "jitter", "loss"), BY_THE_AIR)
+
+
+class wmediumd(Wireless):
+    """Between a station and an access point; as `Mininet_wifi(link=wmediumd)`, the air."""
+
+
+class WirelessLink(Wireless):
+    """The same."""
+
+
+class _Peers(Wireless):
+    taken: tuple[str, ...] = ("intf", "ssid", "mode", "channel", "txpower", "proto", "proto_args", "range", "freq",
+                              "band")  # fmt: skip
+    noted: ClassVar[dict[str, str]] = {
+        "ht_cap": NO_HT, "ap_scan": "nobody scans for a cell that has a channel",
+        "ibss": "the cell has a BSSID of its own",
+        "vIface": "a radio has one interface", "beacon_int": "beacons come every 100 TU",
+    }  # fmt: skip
+    refused: ClassVar[dict[str, str]] = {
+        "passwd": "only access points' links are encrypted here", "encrypt": "only access points' links are encrypted",
+        "bitrates": "mode says the rates, of which minstrel chooses; or sta1.cmd('iw dev sta1-wlan0 set bitrates …')",
+    }  # fmt: skip
+
+
+class adhoc(_Peers):
+    """An independent BSS; those of one ssid and channel are one."""
+
+    role = "adhoc"
+
+
+class mesh(_Peers):
+    """An 802.11s mesh."""
+
+    role = "mesh"
+
+
+class ITSLink(_Peers):
+    """Outside the context of a BSS, as vehicles talk (IEEE 802.11p)."""
+
+    role = "ocb"
+    taken = tuple(word for word in _Peers.taken if word != "band")
+    noted: ClassVar[dict[str, str]] = {**_Peers.noted, "band": "channels are 20 MHz wide"}
+
+
+WIRES = (Link, TCLink)
+
+
+def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], dict[str, Any]]:
+    """The class that a script means, and the keywords that it has fixed with `partial` or `custom`. Raises
+    Unsupported."""
+    fixed: dict[str, Any] = {}
+    while isinstance(cls, partial):
+        fixed, cls = {**cls.keywords, **fixed}, cls.func
+    if cls is None:
+        cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
+    if not isinstance(cls, type) or not issubclass(cls, Link):
+        raise Unsupported(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
+    if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # who the ends are decides
+        cls = WirelessLink if wireless else TCLink
+    return cls, fixed
+
+
+def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bool = False) -> dict[str, Any]:
+    """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Unsupported."""
+    if "error_prob" in params and not by_links:
+        note("error_prob: it counts with wmediumd_mode=error_prob only")
+    check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)
+    return {name: value for name, value in params.items() if name in cls.taken and value is not None}
+
+
+def tune(intf: WIntf, cls: type[Link], settings: dict[str, Any]) -> None:
+    """Let an interface be on a link among peers."""
+    if mode := settings.get("mode"):
+        if cls is ITSLink and mode == "p":
+            note("mode='p': 802.11p's 10 MHz channels are not there: 20 MHz, at 802.11a's rates")
+            mode = "a"
+        intf.mode = mode_of(intf.name, mode)
+    elif cls is ITSLink:
+        intf.mode, intf.channel = "a", ITS_CHANNEL
+    intf.role = cls.role
+    check_band(intf.name, intf.mode, settings)
+    intf.channel = settings.get("channel", intf.channel)
+    intf.ssid = settings.get("ssid") or ("" if cls is ITSLink else f"{cls.__name__}Net")
+    intf.txpower = numeric(f"{intf}: txpower", settings.get("txpower", intf.txpower))
+    intf.wanted_range = range_of(intf.name, settings.get("range", intf.wanted_range))
+
+
+def pair(a: Node, b: Node) -> bool:
+    """Whether these are a station and an access point, or a station that is one, so that their link is over the air."""
+    masters = [any(intf.role == "master" for intf in node.wintfs.values()) for node in (a, b)]
+    return {a.kind, b.kind} <= {"station", "ap"} and masters[0] != masters[1]

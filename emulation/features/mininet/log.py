@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mininet's log: what a script says, from its level on. Words are joined by spaces, and there is no line end but what
+is said."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+from emulation.features.mininet.words import Unsupported
+
+LEVELS = {"debug": 10, "info": 20, "output": 25, "warning": 30, "warn": 30, "error": 40, "critical": 50}
+USUAL = "output"
+_level = LEVELS[USUAL]
+
+
+def setLogLevel(levelname: str | None = None) -> None:
+    """From which level on something is said. Raises Unsupported."""
+    global _level
+    levelname = levelname or USUAL
+    if levelname not in LEVELS:
+        raise Unsupported(f"setLogLevel: there is no level {levelname!r}; there are: {', '.join(LEVELS)}")
+    _level = LEVELS[levelname]
+
+
+def _say(level: int, *words: Any) -> None:
+    if level >= _level:
+        sys.stdout.write(" ".join(map(str, words)))
+        sys.stdout.flush()
+
+
+debug, info, output, warn, error, critical = (
+    partial(_say, LEVELS[name]) for name in ("debug", "info", "output", "warn", "error", "critical")
+)
+warning = warn
+
+
+class Logger:
+    """Mininet's `lg`."""
+
+    def __init__(self) -> None:
+        self.setLogLevel, self.debug, self.info, self.output = setLogLevel, debug, info, output
+        self.warn, self.warning, self.error, self.critical = warn, warn, error, critical
+
+    def getEffectiveLevel(self) -> int:
+        return _level
+
+
+lg = Logger()

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The medium, from Mininet-WiFi's words to those of a specification: propagation, powers and ranges, modes and rates.
+
+Whatever `link=` and `wmediumd_mode=` say, the air is the lab's own, with the DCF, collisions and bit errors by SINR. A
+range is how far a frame at the lowest rate is received: the power there is MARGIN_DB over the noise, with which nine of
+ten frames of 1500 bytes survive at 6 Mb/s; of 802.11b's at 1 Mb/s, which carries farther, it is the sensing threshold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from emulation import specification
+from emulation.features.mininet.access import MASTER
+from emulation.features.mininet.interface import MODES, WIntf, freq_of
+from emulation.features.mininet.kinds import newer
+from emulation.features.mininet.words import PAGE, Unsupported, check, note, numeric
+from emulation.plan.errors import refusals
+from emulation.specification import Specification
+from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.net import Mininet
+    from emulation.features.mininet.node import Node
+
+MARGIN_DB = 4.0
+CAPTURE_DB = 10.0  # of no consequence with SINR
+USUAL_GAIN = 5.0
+# Which keywords each model has.
+MODELS: dict[str, tuple[str, ...]] = {
+    "friis": ("sL",), "logDistance": ("exp", "sL"), "logNormalShadowing": ("exp", "sL", "variance"),
+    "ITU": ("lF", "pL", "nFloors"), "twoRayGround": ("sL",),
+}  # fmt: skip
+
+
+class Medium:
+    """The medium of a network."""
+
+    def __init__(self, net: Mininet, noise_th: float, cca_th: float, fading_cof: float = 0.0) -> None:
+        self.net, self.fading_db = net, float(fading_cof)
+        self.noise_dbm, self.cca_dbm = float(noise_th), float(cca_th)
+        self.by_links = False  # what arrives is said of each link, wherever its ends are
+        self.model, self.parameters = "logDistance", dict[str, float]()
+        self.made: Specification | None = None
+
+    def set_model(self, model: str = "logDistance", **parameters: Any) -> None:
+        """Raises Unsupported."""
+        if model not in MODELS:
+            raise Unsupported(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
+        noise = (parameters := newer(parameters)).pop("noise_th", None)
+        check(f"setPropagationModel(model={model!r})", parameters, MODELS[model])
+        self.noise_dbm = self.noise_dbm if noise is None else float(noise)
+        self.model, self.made = model, None
+        self.parameters = {name: numeric(name, value) for name, value in parameters.items() if value is not None}
+
+    def radios(self) -> list[WIntf]:
+        return [intf for node in self.net.all_nodes() for intf in node.wintfs.values()]
+
+    def leading(self) -> list[WIntf]:
+        """Those that say themselves on which channel they are; stations follow access points."""
+        return [intf for intf in self.radios() if intf.role not in ("", "managed")]
+
+    def mode(self) -> str:
+        """Of the network; in one of mode g access points and their stations may be of mode b (`is_old`). Raises
+        Unsupported."""
+        modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
+        peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
+        if set(modes) == {"b", "g"} and "b" not in peers:
+            modes = ["g"]
+        if len(modes) > 1:
+            who = "; ".join(
+                f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
+            )
+            instead = "write one mode for all, or 'b' and 'g' at access points"
+            raise Unsupported(f"one air has one PHY, and here are several ({who}): {instead}")
+        for intf in self.radios():
+            if intf.mode != modes[0] and intf.params.get("mode") and (intf.mode, modes[0]) != ("b", "g"):
+                note(f"{intf.name}: mode={intf.mode!r}: it follows its access point, to mode {modes[0]}")
+        return modes[0]
+
+    def is_old(self, intf: WIntf) -> bool:
+        """Whether it is of mode b at access points of mode g, or the other way round."""
+        return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
+
+    def rate_of(self, node: Node) -> dict[str, float]:
+        """A node's setting, if its radios are not of the network's mode. Raises Unsupported."""
+        old = {self.is_old(intf) for intf in node.wintfs.values()}
+        if len(old) > 1:
+            raise Unsupported(f"{node.name}: its radios are of modes 'b' and 'g': write one mode for those of a node")
+        return {"rate": MODES["b"]} if True in old else {}
+
+    def options(self) -> dict[str, Any]:
+        """Those of a specification."""
+        mode = self.mode()
+        on_air = self.leading()
+        freq = freq_of(on_air[0].name, mode, on_air[0].channel) if on_air else 2412
+        receive = self.cca_dbm if mode == "b" else self.noise_dbm + MARGIN_DB
+        limits = {"receive_dbm": receive, "sense_dbm": min(self.cca_dbm, receive), "capture_db": CAPTURE_DB}
+        return {
+            "rate": MODES[mode], "rate_control": "minstrel", "freq": freq, "beacon_tu": 100,
+            **({"fading": {"model": "lognormal", "sigma": self.fading_db}} if self.fading_db else {}),
+            "reception": "sinr", "noise_dbm": self.noise_dbm, **self.propagation(freq),
+            **({} if self.by_links else {"thresholds": limits}),
+        }  # fmt: skip
+
+    def stepped(self) -> bool:
+        """Whether motion is told to the air in steps, as more than the distance says what arrives."""
+        of_model = self.model in ("ITU", "logNormalShadowing") or self.by_links
+        return of_model or any(self.more_gain(intf) for intf in self.radios())
+
+    def links(self) -> dict[str, Any]:
+        """What arrives where `error_prob` is said of links: that of frames of 1536 bytes at the highest rate."""
+        rows = []
+        for made in self.net.links:
+            if made.role != "wired" and made.intf2:
+                ends = made.intf1.node.name, made.intf2.node.name
+                old = any(isinstance(intf, WIntf) and self.is_old(intf) for intf in (made.intf1, made.intf2))
+                rate = MODES["b" if old else self.mode()]
+                arrive = 1 - float(made.settings.get("error_prob", 0))
+                rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
+        if not rows:
+            raise Unsupported("wmediumd_mode=error_prob: say it of links: addLink(sta1, ap1, error_prob=0.01)")
+        return {"propagation": {"model": "table", "file": {"quantity": "delivery", "rows": rows}}}
+
+    def propagation(self, freq: int) -> dict[str, Any]:
+        if self.by_links:
+            return self.links()
+        said, usual = self.parameters, {"tx_power_dbm": 14.0 + 2 * USUAL_GAIN}
+        exponent = said.get("exp", 3.0 if self.model == "logDistance" else 2.0)
+        if self.model == "friis":
+            return {"propagation": {"model": "free-space", **usual}}
+        if self.model == "twoRayGround":
+            heights = {intf.antennaHeight for intf in self.radios()} or {1.0}
+            if len(heights) > 1:
+                raise Unsupported("antennaHeight: under twoRayGround all antennas are of one height")
+            model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
+            return {"propagation": model}
+        if self.model == "ITU":
+            indoors = {"coefficient": said["pL"]} if said.get("pL") else {}
+            return {"propagation": {"model": "itu-indoor", **indoors, **usual}}
+        shadowing = {"shadowing": {"sigma": said.get("variance", 2.0)}} if self.model == "logNormalShadowing" else {}
+        return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
+
+    def specification(self) -> Specification:
+        """The medium's, before there is a network. Raises PlanError."""
+        if not self.made:
+            with refusals("the medium"):
+                self.made = specification.of_options(self.options())
+        return self.made
+
+    def receive_dbm(self) -> float:
+        found = self.specification().medium.effective_thresholds().receive_dbm
+        return float(found)
+
+    def power_of(self, intf: WIntf) -> float:
+        """What a radio sends with, as the model takes it (dBm): its power, antennas' gains of USUAL_GAIN at both ends,
+        and losses of the system; or that with which it is received as far as its range. Raises Unsupported."""
+        model = self.specification().medium.propagation
+        if intf.wanted_range is not None:
+            there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
+            power = self.receive_dbm() - there + float(getattr(model, "tx_power_dbm", 0.0))
+        else:
+            loss = 10 * np.log10(max(self.parameters.get("sL", 1.0), 1e-6))
+            floors = self.parameters.get("lF", 0.0) * self.parameters.get("nFloors", 0.0)
+            power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
+        if not FAINTEST_DBM <= power <= STRONGEST_DBM:
+            why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
+            raise Unsupported(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
+        return round(power, 3)
+
+    def more_gain(self, intf: WIntf) -> float:
+        """Of its antenna, over the usual one's; whoever has a range has that with any."""
+        return 0.0 if intf.wanted_range is not None else intf.antennaGain - USUAL_GAIN
+
+    def settings_of(self, intf: WIntf) -> dict[str, float]:
+        """A node's, of its radio."""
+        if self.by_links:
+            return {}
+        gain = self.more_gain(intf)
+        return {"tx_power_dbm": self.power_of(intf), **({"antenna_gain_dbi": gain} if gain or intf.node.lane else {})}
+
+    def range_of(self, intf: WIntf) -> float:
+        if self.by_links:
+            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
+        if intf.wanted_range is not None:
+            return float(intf.wanted_range)
+        model = self.specification().medium.propagation
+        stronger = self.power_of(intf) - float(getattr(model, "tx_power_dbm", 0.0)) + self.more_gain(intf)
+        return float(model.reach_m(self.receive_dbm() - stronger) or 0)
+
+    def changed(self, intf: WIntf) -> None:
+        """A radio is to send otherwise from now on. Raises Unsupported."""
+        if self.by_links:
+            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
+        if intf.node.lane:
+            lane = intf.node.lane
+            lane.net.heard_anew(lane, lane.with_settings(**self.settings_of(intf)))
+
+    def received_dbm(self, a: Node, b: Node) -> float:
+        """What of a's first radio arrives at b, without shadowing. Raises Unsupported."""
+        if self.by_links:
+            raise Unsupported(f"{a.name}: with wmediumd_mode=error_prob no powers are known")
+        model = self.specification().medium.propagation
+        apart = distances([a.position, b.position])[0, 1]
+        stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))
+        stronger += self.more_gain(a.wintf()) + self.more_gain(b.wintf())
+        return float(model.received_dbm(np.array([apart]))[0]) + stronger
+
+    def rssi(self, node: Node, other: Node | None) -> float:
+        """In dBm; of the nearest peer, if no other is named; 0 without one in range."""
+        if other is None:
+            mine = node.wintf()
+            near = [
+                each.node for each in self.radios()
+                if each.node is not node and each.role == mine.role and each.ssid == mine.ssid
+            ]  # fmt: skip
+            other = min(near, key=node.get_distance_to, default=None)
+        if other is None:
+            return 0.0
+        found = self.received_dbm(other, node)
+        return round(found, 1) if found >= self.receive_dbm() else 0.0
+
+
+def say_of(link: str, mode: str | None) -> None:
+    """What `link=` and `wmediumd_mode=` mean here."""
+    if link == "TCLink" or mode not in (None, "interference", "error_prob"):
+        word = f"wmediumd_mode={mode}" if mode else f"link={link}"
+        note(f"{word}: radios are on the lab's own air, as with interference: the DCF, by positions ({PAGE})")

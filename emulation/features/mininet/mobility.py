@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motion, in Mininet-WiFi's words, as waypoints: the air follows them at each instant; the same seed gives the same.
+
+Written down before `build`; time 0 is its end, when what is kept begins. `mobility` says where a station is at its
+start and its stop, with `coord` in between; between them it goes straight on, evenly. Under a model go all stations and
+cars without a position of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from emulation.features.mininet.kinds import newer
+from emulation.features.mininet.node import Node, Position, place
+from emulation.features.mininet.words import Unsupported, check, note, numeric
+from topologies.area import bounce
+from topologies.network import Waypoint
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.lab import Lab
+    from emulation.features.mininet.net import Mininet
+
+AREA = ("min_x", "max_x", "min_y", "max_y", "min_v", "max_v")
+PACED = "motion is continuous, and in the lane's own time"
+MODEL = ("time", "model", "seed", "stopTime", *AREA, "min_wt", "max_wt", "velocity_mean", "alpha",
+         "variance", "n_groups", "velocity", "ac_method")  # fmt: skip
+MODEL_NOTED = {
+    **dict.fromkeys(("use_timed_model_mob", "timed_model_mob_tick"), PACED),
+    **dict.fromkeys(("aggregation", "aggregation_epoch", "epoch", "g_velocity"), "members keep their place in a group"),
+    **dict.fromkeys(("min_z", "max_z"), "motion is in the plane"),
+}
+Leg = tuple[float, tuple[float, float]]  # when, and where
+LONGEST_S, MOST_LEGS = 3600.0, 1500  # how far ahead a model is asked
+
+
+class Model:
+    """What a random model is told, of one node: its area, its speeds, its pauses (m, m/s, s)."""
+
+    def __init__(self, said: dict[str, Any], node: Node, random: Random) -> None:
+        def number(name: str, usual: float) -> float:
+            return numeric(f"{node.name}: setMobilityModel: {name}", node.params.get(name, said.get(name, usual)))
+
+        self.said, self.random = said, random
+        self.low = number("min_x", 0), number("min_y", 0)
+        self.sides = number("max_x", 100) - self.low[0], number("max_y", 100) - self.low[1]
+        if min(self.sides) <= 0:
+            raise Unsupported(f"{node.name}: setMobilityModel: max_x and max_y are above min_x and min_y")
+        speed = node.params.get("speed") or node.params.get("constantVelocity")
+        least, most = said.get("velocity") or (1, 2)
+        self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", least), number("max_v", most))
+        if not 0 < self.slowest <= self.fastest:
+            raise Unsupported(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
+        self.shortest, self.longest = float(said.get("min_wt", 0)), float(said.get("max_wt", 0))
+
+    def speed(self) -> float:
+        return self.random.uniform(self.slowest, self.fastest)
+
+    def pause(self) -> float:
+        return self.random.uniform(self.shortest, self.longest)
+
+    def somewhere(self) -> tuple[float, float]:
+        return self.sides[0] * self.random.random(), self.sides[1] * self.random.random()
+
+    def turn(self) -> float:
+        return self.random.uniform(0, 2 * math.pi)
+
+
+def walk(model: Model, step_s: float = 1.0) -> Iterator[Leg]:
+    """Each second another direction and speed; walls reflect."""
+    at, here = 0.0, model.somewhere()
+    yield at, here
+    while True:
+        turn, speed = model.turn(), model.speed()
+        for after, where, _ in bounce(model.sides, here, (speed * math.cos(turn), speed * math.sin(turn)), step_s):
+            here = where
+            yield at + after, here
+        at += step_s
+
+
+def direction(model: Model) -> Iterator[Leg]:
+    """In a direction as far as the wall; a pause there."""
+    at, here = 0.0, model.somewhere()
+    yield at, here
+    while True:
+        turn, speed = model.turn(), model.speed()
+        velocity = speed * math.cos(turn), speed * math.sin(turn)
+        after, here, _ = next(bounce(model.sides, here, velocity, math.hypot(*model.sides) / speed))
+        at += after
+        yield at, here
+        if pause := model.pause():
+            at += pause
+            yield at, here
+
+
+def waypoint(model: Model) -> Iterator[Leg]:
+    """To a point drawn uniformly; a pause there."""
+    at, here = 0.0, model.somewhere()
+    yield at, here
+    while True:
+        there = model.somewhere()
+        at, here = at + max(math.dist(here, there) / model.speed(), 1e-3), there
+        yield at, here
+        if pause := model.pause():
+            at += pause
+            yield at, here
+
+
+def levy(model: Model) -> Iterator[Leg]:
+    """Flights and pauses whose lengths have a heavy tail (P(l) ~ l^-1.6, P(t) ~ t^-0.8), truncated: Rhee, Shin, Hong,
+    Lee, Kim and Chong, "On the Levy-walk nature of human mobility", 2011. Walls reflect."""
+
+    def drawn(exponent: float, most: float) -> float:  # of a density x^-(1 + exponent) from 1 to `most`
+        u = model.random.random()
+        return float((1 - u * (1 - most**-exponent)) ** (-1 / exponent))
+
+    at, here = 0.0, model.somewhere()
+    yield at, here
+    while True:
+        turn, speed, length = model.turn(), model.speed(), drawn(0.6, max(math.hypot(*model.sides) / 2, 2.0))
+        velocity = speed * math.cos(turn), speed * math.sin(turn)
+        for after, where, _ in bounce(model.sides, here, velocity, length / speed):
+            here = where
+            yield at + after, here
+        at += length / speed + drawn(0.8, 100.0)
+        yield at, here
+
+
+def gauss_markov(model: Model) -> Iterator[Leg]:
+    """Speed and direction keep a share alpha of how far they are from their mean; walls reflect. Camp, Boleng and
+    Davies 2002, 2.5."""
+    said, random = model.said, model.random
+    mean, alpha = float(said.get("velocity_mean", 1.0)), float(said.get("alpha", 0.99))
+    spread = math.sqrt(max(1 - alpha**2, 0.0)) * float(said.get("variance", 1.0))
+    at, here, speed, heading = 0.0, model.somewhere(), mean, model.turn()
+    along = heading
+    yield at, here
+    while True:
+        ahead = speed * math.cos(heading), speed * math.sin(heading)
+        legs = list(bounce(model.sides, here, ahead, 1.0))
+        yield from ((at + after, where) for after, where, _ in legs)
+        _, here, (east, north) = legs[-1]
+        turned = math.atan2(north, east)  # by a wall, or not
+        along, heading = along + turned - heading, turned
+        at += 1.0
+        speed = max(alpha * speed + (1 - alpha) * mean + spread * random.gauss(0, 1), 0.01)
+        heading = alpha * heading + (1 - alpha) * along + spread * random.gauss(0, 1)
+
+
+MODELS = {
+    "RandomWalk": walk, "RandomDirection": direction, "RandomWayPoint": waypoint, "TruncatedLevyWalk": levy,
+    "GaussMarkov": gauss_markov,
+}  # fmt: skip
+
+
+class Mobility:
+    """What a script says of motion."""
+
+    def __init__(self, net: Mininet) -> None:
+        self.net = net
+        self.model: dict[str, Any] = {}
+        self.seed = 1
+        self.start: dict[str, Any] = {}
+        self.stop_s: float | None = None
+        self.stages: dict[str, list[tuple[float, Position | None, str]]] = {}
+        self.ways: dict[str, list[Waypoint]] = {}  # of those who replay
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.model or self.stages or self.ways)
+
+    def early(self, call: str) -> None:
+        if self.net.built:
+            raise Unsupported(f"{call}: motion is planned when the network is built: write it before net.build()")
+
+    def set_model(self, **said: Any) -> None:
+        self.early("setMobilityModel")
+        said = newer(said)
+        name = said.get("model") or "RandomDirection"
+        name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
+        if name not in (*MODELS, "ReferencePoint"):
+            there = ", ".join((*MODELS, "ReferencePoint"))
+            raise Unsupported(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
+        check("setMobilityModel", said, MODEL, MODEL_NOTED)
+        self.model = {**said, "model": name}
+        if said.get("stopTime"):
+            self.stop_s = float(said["stopTime"])
+        if method := said.get("ac_method"):
+            self.net.setAssociationCtrl(method)
+
+    def set_start(self, **said: Any) -> None:
+        self.early("startMobility")
+        self.start = said = newer(said)
+        given = {key: value for key, value in said.items() if key not in ("time", "mob_rep", "reverse")}
+        if method := given.pop("ac_method", None):
+            self.net.setAssociationCtrl(method)
+        if "model" in given:  # the older way to name a model
+            self.set_model(**{"time": said.get("time", 0), **given})
+        elif given:
+            check("startMobility", given, ("time", "mob_rep", "reverse", "model", *AREA))
+
+    def set_stop(self, **said: Any) -> None:
+        self.early("stopMobility")
+        said = newer(said)
+        check("stopMobility", said, ("time", "stopTime"))
+        self.stop_s = numeric("stopMobility: time", said.get("time", said.get("stopTime", 0)))
+
+    def set_stage(self, node: Node, stage: str, **said: Any) -> None:
+        self.early("mobility")
+        check(f"mobility({node.name})", said, ("time", "position"))
+        if stage not in ("start", "stop"):
+            raise Unsupported(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")
+        if node.kind not in ("station", "ap"):
+            raise Unsupported(f"mobility({node.name}): it is a {node.kind}, and has no radio")
+        where = place(f"mobility({node.name})", said["position"]) if said.get("position") is not None else None
+        at = numeric(f"mobility({node.name}): time", said.get("time", 0))
+        self.stages.setdefault(node.name, []).append((at, where, stage))
+
+    # Ways
+
+    def give(self, lab: Lab) -> None:
+        """The waypoints of all. Raises Unsupported."""
+        for name in self.stages:
+            lab.waypoints[name] = self.scripted(self.net[name])
+        lab.waypoints |= self.ways
+        if self.model:
+            for node in self.movers():
+                lab.waypoints[node.name] = self.drawn(node)
+        for name, way in lab.waypoints.items():
+            if way:
+                lab.nodes[name].asked = lab.nodes[name].asked_at(way[0].position)  # type: ignore[attr-defined]
+
+    def movers(self) -> list[Node]:
+        """Of a model: who has no place of its own."""
+        free = [node for node in (*self.net.stations, *self.net.cars) if node.noted_position is None]
+        return [node for node in free if node.name not in self.stages and node.name not in self.ways]
+
+    def scripted(self, node: Node) -> list[Waypoint]:
+        stages = sorted(self.stages[node.name], key=lambda stage: stage[0])
+        path = [place(f"{node.name}.coord", each) for each in node.coord]
+        (first, begin, one), (last, end, other) = stages[0], stages[-1]
+        if len(stages) != 2 or (one, other) != ("start", "stop") or first >= last:
+            raise Unsupported(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
+        points = [*([begin] if begin is not None else []), *path, *([end] if end is not None else [])]
+        if not points:
+            raise Unsupported(f"mobility({node.name}): from where to where? position= or {node.name}.coord")
+        again = int(self.start.get("mob_rep") or 1)
+        way = [*timed(points, first, last)]
+        there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []
+        before = [Waypoint(0.0, there[0]), Waypoint(max(first - 1e-3, 1e-3), there[0])] if there and first > 0 else []
+        found, span = [*before, *way], max(self.stop_s or last, last)
+        for number in range(1, again):
+            back = bool(self.start.get("reverse")) and number % 2
+            laps = timed(points[::-1] if back else points, first, last)
+            found += [Waypoint(at + number * span, where) for at, where in laps]
+        return apart(found)
+
+    def drawn(self, node: Node) -> list[Waypoint]:
+        """The way that a model draws, of a stream of the seed's and the node's."""
+        said = self.model
+        seed, begin_s = said.get("seed", self.seed), float(said.get("time") or 0)
+        name = said["model"]
+        if name == "ReferencePoint":
+            return self.in_group(node, seed, begin_s)
+        model = Model(said, node, Random(f"{seed} {node.name}"))
+        return self.until(MODELS[name](model), model, begin_s)
+
+    def until(self, legs: Iterator[Leg], model: Model, begin_s: float) -> list[Waypoint]:
+        end_s = begin_s + LONGEST_S if self.stop_s is None else self.stop_s
+        found: list[Waypoint] = []
+        for at, (x, y) in legs:
+            found.append(Waypoint(begin_s * bool(found) + at, (model.low[0] + x, model.low[1] + y, 0.0)))
+            if begin_s + at >= end_s or len(found) >= MOST_LEGS:
+                break
+        if len(found) >= MOST_LEGS and self.stop_s is None:
+            note(f"setMobilityModel: after its {MOST_LEGS}th leg a node stands")
+        return apart(cut(found, end_s))
+
+    def in_group(self, node: Node, seed: Any, begin_s: float) -> list[Waypoint]:
+        """Groups by random waypoint; members keep their place about its centre (RPGM of a stiff kind)."""
+        movers = self.movers()
+        groups = max(min(int(self.model.get("n_groups", 1)), len(movers)), 1)
+        number = movers.index(node) % groups
+        centre = Model(self.model, node, Random(f"{seed} group {number}"))
+        own = Random(f"{seed} {node.name}")
+        off = own.uniform(-0.1, 0.1) * centre.sides[0], own.uniform(-0.1, 0.1) * centre.sides[1]
+
+        def shifted() -> Iterator[Leg]:
+            for at, where in waypoint(centre):
+                x, y = (min(max(a + o, 0.0), side) for a, o, side in zip(where, off, centre.sides, strict=True))
+                yield at, (x, y)
+
+        return self.until(shifted(), centre, begin_s)
+
+
+def timed(points: list[Position], first: float, last: float) -> list[Waypoint]:
+    """Along these points, evenly."""
+    lengths = [math.dist(a, b) for a, b in pairwise(points)]
+    whole, passed = sum(lengths), 0.0
+    way = [Waypoint(first, points[0])]
+    for length, where in zip(lengths, points[1:], strict=True):
+        passed += length
+        if length:
+            way.append(Waypoint(first + (last - first) * passed / whole, where))
+    return way
+
+
+def cut(way: list[Waypoint], end_s: float) -> list[Waypoint]:
+    """Until a time; on the way there it stands then."""
+    from topologies.motion import position_at
+
+    if way[-1].at_s <= end_s:
+        return way
+    return [*(each for each in way if each.at_s < end_s), Waypoint(end_s, position_at(way, end_s))]
+
+
+def apart(way: list[Waypoint]) -> list[Waypoint]:
+    """No two at one time: who is somewhere else at once has a millisecond for it, and so many more as the air needs for
+    the distance."""
+    found: list[Waypoint] = []
+    for at, where in way:
+        if found:
+            least = max(1e-6, math.dist(found[-1].position, where) / 900)
+            at = max(at, found[-1].at_s + least)
+        found.append(Waypoint(round(at, 6), where))
+    return found

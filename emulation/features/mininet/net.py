@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks: `Mininet`, with its methods. What is asked for is noted; `build` makes it."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from emulation.features.mininet import kinds, link, traffic
+from emulation.features.mininet.access import MANAGED, MASTER
+from emulation.features.mininet.association import AssociationControl
+from emulation.features.mininet.interface import Intf, WIntf
+from emulation.features.mininet.lab import Lab
+from emulation.features.mininet.link import Link
+from emulation.features.mininet.medium import Medium
+from emulation.features.mininet.mobility import Mobility
+from emulation.features.mininet.node import Host, Node
+from emulation.features.mininet.place import answer, make_writable, show_beside
+from emulation.features.mininet.roles import Controller, Switch
+from emulation.features.mininet.words import Unsupported, check, missing, note, refuse
+from emulation.lane import guest
+from traffic.loop import Loop
+
+STANDALONE = "switches and access points are learning bridges by themselves; nobody controls them"
+
+
+class Mininet(traffic.Traffic):
+    """Mininet's network; `Mininet_wifi` is the same with radios."""
+
+    def __init__(self, topo: Any = None, switch: Any = Switch, host: Any = Host, controller: Any = Controller,
+                 link: Any = link.TCLink, intf: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
+        self.begin_with(topo, link, params)
+        self.classes: dict[str, Any] = {"switch": switch, "host": host, "controller": controller}
+        if topo is not None and build:
+            self.build()
+
+    def begin_with(self, topo: Any, link: Any, params: dict[str, Any]) -> None:
+        """What both begin with. Raises Unsupported."""
+        check(type(self).__name__, params := kinds.newer(params), kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
+        self.topo, self.link, self.params = topo, link, params
+        self.hosts: list[Node] = []
+        self.switches: list[Node] = []
+        self.controllers: list[Node] = []
+        self.stations: list[Node] = []
+        self.cars: list[Node] = []
+        self.aps: list[Node] = []
+        self.links: list[Link] = []
+        self.nameToNode: dict[str, Node] = {}
+        self.built, self.lab = False, None
+        self.beside = contextlib.ExitStack()  # links in the run folder
+        builtins.input = answer
+        self.options: dict[str, Any] = {}
+        self.filmed, self.isReplaying = bool(params.get("plot")), False
+        self.routing: str | None = None
+        noise, cca, fading = params.get("noise_th", -91), params.get("cca_th", -90), params.get("fading_cof") or 0
+        self.medium = Medium(self, noise, cca, fading)
+        self.mobility_plan = Mobility(self)
+        self.watchers: list[Any] = []  # of what happens from `build` to `stop`
+        self.controlled = False  # who is on which access point
+        if method := params.get("ac_method"):
+            self.setAssociationCtrl(method)
+        self.next_ip = 1
+        base, _, prefix = str(params.get("ipBase") or "10.0.0.0/8").partition("/")
+        self.ip_base, self.prefix = base, int(prefix or 8)
+
+    lab: Lab | None
+    asks = "mininet> "  # of its prompt
+
+    def __getattr__(self, name: str) -> Any:
+        missing("net", name, kinds.CALLS)
+
+    # Nodes
+
+    def all_nodes(self) -> list[Node]:
+        """Those of the lane, in the order in which they were added."""
+        return [node for node in self.nameToNode.values() if node.kind != "controller"]
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self.nameToNode:
+            raise Unsupported(f"there is no node {name}; there are: {', '.join(self.nameToNode) or 'none yet'}")
+        return self.nameToNode[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nameToNode)
+
+    def __len__(self) -> int:
+        return len(self.nameToNode)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.nameToNode
+
+    def get(self, *names: str) -> Any:
+        found = [self[name] for name in names]
+        return found[0] if len(found) == 1 else found
+
+    getNodeByName = get
+
+    def keys(self) -> list[str]:
+        return list(self.nameToNode)
+
+    def values(self) -> list[Node]:
+        return list(self.nameToNode.values())
+
+    def items(self) -> list[tuple[str, Node]]:
+        return list(self.nameToNode.items())
+
+    def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
+        """A node of a class, of which there is a table of keywords. Raises Unsupported."""
+        if self.built:
+            raise Unsupported(f"{name}: the network is there: add nodes before net.build()")
+        if name in self.nameToNode:
+            raise Unsupported(f"there is a node {name} already")
+        cls, fixed = kinds.class_of(name, cls, usual)
+        params = {**fixed, **params}
+        if cls.kind != usual.kind:
+            raise Unsupported(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
+        if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may have its own
+            kinds.check_node(f"{name}", cls.kind, params)
+        node: Node = cls(name, **params)
+        node.net = self
+        self.nameToNode[name] = node
+        return node
+
+    def next_address(self) -> str:
+        head, _, last = self.ip_base.rpartition(".")
+        self.next_ip += 1
+        number = int(last) + self.next_ip - 1
+        return f"{head}.{number}/{self.prefix}"
+
+    def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:
+        params.setdefault("ip", self.next_address())
+        node = self.add(name, cls or self.classes.get("host"), Host if cls is None else Node, params)
+        self.hosts.append(node)
+        return node
+
+    def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:
+        node = self.add(name, cls or self.classes.get("switch"), Switch, params)
+        self.switches.append(node)
+        return node
+
+    def addController(self, name: Any = "c0", controller: Any = None, **params: Any) -> Any:
+        """A name without anything behind it: what it would control bridges by itself. RemoteController is refused."""
+        if not isinstance(name, str):
+            name, controller = "c0", name
+        found = controller or self.classes.get("controller") or Controller
+        if callable(found) and not isinstance(found, type | partial):
+            found = found(name, **params)  # what makes one
+        if isinstance(found, Node):
+            node = found
+        else:
+            cls, fixed = kinds.class_of(name, found, Controller)
+            node = cls(name, **{**fixed, **params})
+        note(f"controller {node.name}: {STANDALONE}")
+        node.net = self
+        self.nameToNode[node.name] = node
+        self.controllers.append(node)
+        return node
+
+    def addNAT(self, name: str = "nat0", **params: Any) -> Any:
+        refuse("addNAT", "a lane has no way outside: put a host of your own where it would lead")
+
+    # Links
+
+    def addLink(self, node1: Any, node2: Any = None, port1: int | None = None, port2: int | None = None,
+                cls: Any = None, **params: Any) -> Link:  # fmt: skip
+        """A wire between two; what a radio is on (cls=adhoc …); or a station's access point."""
+        if self.built:
+            raise Unsupported("addLink: the network is there: add links before net.build()")
+        a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
+        if controller := next((each for each in (a, b) if each and each.kind == "controller"), None):
+            raise Unsupported(f"addLink: {controller} is a controller, which has no links: leave it out")
+        over_air = b is None or (link.pair(a, b) and params.pop("link", "") != "wired")
+        usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
+        found, fixed = link.class_of(cls, usual, over_air)
+        fixed = said if cls is None and found is usual else fixed
+        params = {**fixed, **params}
+        call = f"addLink({a}{f', {b}' if b else ''}, cls={found.__name__})"
+        settings = link.settings_of(found, call, params, self.medium.by_links)
+        if issubclass(found, link.Wireless) and found.role != "infrastructure":
+            if (intf := a.wintf(params.get("intf"))).link:
+                raise Unsupported(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")
+            link.tune(intf, found, settings)
+            self.route_by(settings, call)
+            made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)
+        elif b is None:
+            raise Unsupported(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
+        elif over_air:
+            made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
+        else:
+            made = found(self.end(a, port1, "1", params), self.end(b, port2, "2", params), settings)
+        self.links.append(made)
+        return made
+
+    def end(self, node: Node, port: int | None, which: str, params: dict[str, Any]) -> Intf:
+        """A wire's end, of Mininet's name: s1-eth1; a host's first has the host's address."""
+        port = node.newPort() if port is None else port
+        name = params.get(f"intfName{which}") or f"{node.name}-eth{port}"
+        own = dict(params.get(f"params{which}") or {})
+        check(f"addLink: params{which}", own, ("ip",))
+        intf = Intf(name, node, params.get(f"addr{which}"))
+        first = not node.intfs
+        intf.mac = intf.mac or (node.params.get("mac") if first else None)
+        intf.note_ip(own.get("ip") or (node.params.get("ip") if first else None))
+        node.intfs[port] = intf
+        return intf
+
+    def interfaces(self) -> list[str]:
+        """The names of all that there are to be."""
+        return [intf.name for node in self.all_nodes() for intf in node.intfList()]
+
+    def node_of(self, node: Any) -> Node:
+        return self[node] if isinstance(node, str) else node
+
+    def wires(self) -> list[Link]:
+        return [made for made in self.links if made.role == "wired"]
+
+    def linksBetween(self, node1: Any, node2: Any) -> list[Link]:
+        both = {self.node_of(node1), self.node_of(node2)}
+        return [made for made in self.links if made.intf2 and {made.intf1.node, made.intf2.node} == both]
+
+    def route_by(self, settings: dict[str, Any], call: str) -> None:
+        """A routing protocol for all that find each other. Raises Unsupported."""
+        if proto := settings.get("proto"):
+            if proto not in kinds.ROUTINGS:
+                raise Unsupported(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
+            if settings.get("proto_args"):
+                raise Unsupported(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
+            before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
+            if before not in (None, self.routing):
+                raise Unsupported(f"{call}: proto={proto!r}: all stations have one: {before} was said before")
+            note(f"proto={proto!r}: {why}")
+
+    # Its life
+
+    @property
+    def uses_ip6(self) -> bool:
+        return bool(self.params.get("autoSetIP6")) or any("ip6" in node.params for node in self.all_nodes())
+
+    @property
+    def mobile(self) -> bool:
+        """Whether stations may have to go from one access point to another."""
+        return self.mobility_plan.wanted or self.controlled
+
+    def buildFromTopo(self, topo: Any = None) -> None:
+        """What a Topo has."""
+        from emulation.features.mininet.topo import build_from
+
+        build_from(self, topo or self.topo)
+
+    def build(self) -> None:
+        """Make the network, with all that has been asked for. Raises PlanError, OSError."""
+        if self.built:
+            return
+        if self.topo is not None and not self.all_nodes():
+            self.buildFromTopo()
+            if not self.controllers and self.classes.get("controller"):
+                self.addController("c0")
+        if not self.all_nodes():
+            raise Unsupported("build: there is no node yet")
+        self.prepare()
+        self.lab = lab = Lab(self)
+        lab.film = self.filmed
+        make_writable(script := Path(sys.argv[0]).resolve().parent)  # before any program sees it
+        self.mobility_plan.give(lab)
+        lab.start()
+        self.built = True
+        os.chdir(lab.folder)  # where it may write
+        self.beside = show_beside(script, Path(lab.folder))
+        for node in self.all_nodes():
+            node.lane = lab[node.name]  # type: ignore[assignment]
+            named = {each.name: each for each in lab[node.name].interfaces}
+            for intf in node.intfList():
+                intf.lane = named[intf.name]
+        lab.begin_session()
+        guest.at_end.callback(self.stop)
+        for node in self.all_nodes():
+            node.config(**node.params)
+        if self.params.get("autoStaticArp"):
+            self.staticArp()
+
+    def prepare(self) -> None:
+        """What is decided once all has been said."""
+        if self.params.get("autoSetMacs"):
+            for number, node in enumerate([*self.hosts, *self.stations, *self.cars], 1):
+                if intf := node.defaultIntf():
+                    intf.mac = intf.mac or f"00:00:00:00:00:{number:02x}"
+
+    def start(self) -> None:
+        """The same; and its controllers and switches, of which each is there already."""
+        self.build()
+        for node in (*self.controllers, *self.switches, *self.aps):
+            if node in self.controllers:
+                node.start()
+            else:
+                node.start(self.controllers)
+
+    def stop(self) -> None:
+        """Take it away; safe to call more than once."""
+        if not self.lab:
+            return
+        if "DCFLAB_PROMPT" in os.environ and sys.exc_info()[0] is None:
+            self.prompt()
+        lab, self.lab = self.lab, None
+        for node in self.all_nodes():
+            node.terminate()
+        self.beside.close()
+        lab.stop()
+        for watcher in self.watchers:
+            watcher.close()
+        for node in self.all_nodes():
+            node.lane = None
+
+    def watch(self, watcher: Any) -> None:
+        """Something that happens from `build` to `stop` by itself; from now on, if the network is there."""
+        self.watchers.append(watcher)
+        if self.lab:
+            with self.lab.halted() as loop:
+                watcher.begin(loop, time.monotonic_ns())
+
+    def setAssociationCtrl(self, ac: str = "ssf") -> None:
+        """Let the strongest signal (ssf) or the least load (llf) decide who is on which access point."""
+        if self.lab:
+            raise Unsupported("setAssociationCtrl: the network is there: write it before net.build()")
+        self.controlled = True
+        self.watch(AssociationControl(self, ac))
+
+    associationControl = setAssociationCtrl
+
+    def moved(self) -> None:
+        """Somebody is somewhere else at once: who has lost its access point asks again."""
+        lab = self.lab
+        for interface in lab.interfaces() if lab else ():
+            if "wlan" in interface.plan and lab:
+                made: Any = lab.link_of(interface)
+                made.again(interface)
+
+    def begin(self, loop: Loop, began_ns: int) -> None:
+        """The session has begun: what happens in it by itself."""
+        for watcher in self.watchers:
+            watcher.begin(loop, began_ns)
+
+    def staticArp(self) -> None:
+        """Enter everybody's hardware address at everybody."""
+        there = [node for node in (*self.hosts, *self.stations, *self.cars) if node.IP()]
+        for node in there:
+            for other in there:
+                if node is not other:
+                    node.setARP(str(other.IP()), str(other.MAC()))
+
+    def configHosts(self) -> None:
+        """With `build`."""
+
+    configureControlNetwork = waitConnected = configHosts
+
+    def seed(self, seed: int) -> None:
+        """Of models of motion."""
+        self.mobility_plan.seed = seed
+
+    def run(self, test: Any, *args: Any, **params: Any) -> Any:
+        """Start it, call that, and stop it."""
+        self.start()
+        try:
+            return test(*args, **params)
+        finally:
+            self.stop()
+
+    def startTerms(self) -> None:
+        refuse("startTerms", "a lane has no terminals: CLI(net), or run programs by cmd and popen")
+
+    def interact(self) -> None:
+        self.start()
+        self.prompt()
+        self.stop()
+
+    def prompt(self) -> None:
+        from emulation.features.mininet.cli import CLI
+
+        CLI(self)
+
+    def configLinkStatus(self, src: str, dst: str, status: str) -> None:
+        """The links between two, up or down."""
+        if not (found := self.linksBetween(src, dst)):
+            raise Unsupported(f"configLinkStatus: there is no link between {src} and {dst}")
+        for made in found:
+            made.switch(status == "up")
+
+
+def free(node: Node, intf: Any) -> WIntf:
+    """The radio that a link between a station and an access point is of: of several the first that is on none."""
+    found = [each for each in node.wintfs.values() if each.role in ("", MASTER)]
+    chosen = node.wintf(intf) if intf or not found else found[0]
+    chosen.role = chosen.role or MANAGED
+    return chosen

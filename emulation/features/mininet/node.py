@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes, with Mininet's and Mininet-WiFi's methods. Before the network is built they are notes; from then on `lane` is
+the node of the running network, a network namespace of its own: access points and switches, too."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from subprocess import PIPE, Popen
+from typing import TYPE_CHECKING, Any
+
+from emulation.features.mininet.interface import Intf, WIntf
+from emulation.features.mininet.log import info
+from emulation.features.mininet.shell import Shell
+from emulation.features.mininet.words import UnknownParameter, Unsupported, missing, note, refuse
+from emulation.lane import guest, programs
+from emulation.lane import node as lane
+
+if TYPE_CHECKING:
+    from emulation.net.station import Station as Lane
+
+Position = tuple[float, float, float]
+OVS = ("ovs-", "dpctl ")  # programs that would do nothing here
+
+
+def place(what: str, position: Any) -> Position:
+    """A position, as "10,20,0", "10,20" or numbers. Raises Unsupported."""
+    try:
+        numbers = position.split(",") if isinstance(position, str) else list(position)
+        x, y, z = (float(number) for number in (numbers if len(numbers) == 3 else [*numbers, 0.0]))
+    except (TypeError, ValueError):
+        raise Unsupported(f"{what}: {position!r} is no position, as '10,20,0', in metres") from None
+    return x, y, z
+
+
+class Params(dict[str, Any]):
+    """What a script has said of a node. What it is and has besides, the node and its interfaces say."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnknownParameter(f"params[{name!r}] is not there: sta1.wintfs[0].{name}, sta1.position, sta1.IP() say it")
+
+
+class Node:
+    """A node: a host, if it is nothing else."""
+
+    kind, port_base = "host", 0  # of `emulation.net`; and the number of its first wired interface
+
+    def __init__(self, name: str, inNamespace: bool = True, **params: Any) -> None:
+        self.name, self.params, self.inNamespace = name, Params(params), inNamespace
+        self.net: Any = None  # the network that it is of
+        self.lane: Lane | None = None
+        self.early: lane.Node | None = None  # its namespace, before the network is there
+        self.shell: Shell | None = None
+        self.waiting, self.lastCmd = False, ""
+        self.lastPid: int | None = None
+        self.intfs: dict[int, Intf] = {}
+        self.wintfs: dict[int, WIntf] = {}
+        self.coord: list[Any] = []  # of the way between `mobility`'s start and stop
+        self.noted_position: Position | None = None
+        if params.get("position") is not None:
+            self.noted_position = place(name, params["position"])
+
+    def __repr__(self) -> str:
+        intfs = ",".join(f"{intf}:{intf.IP()}" for intf in self.intfList())
+        return f"<{type(self).__name__} {self.name}: {intfs} pid={self.shell.process.pid if self.shell else None}> "
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __getattr__(self, name: str) -> Any:
+        missing(self.__dict__.get("name", type(self).__name__), name, {})
+
+    # Interfaces
+
+    @property
+    def nameToIntf(self) -> dict[str, Intf]:
+        return {intf.name: intf for intf in self.intfs.values()}
+
+    @property
+    def ports(self) -> dict[Intf, int]:
+        return {intf: port for port, intf in self.intfs.items()}
+
+    def newPort(self) -> int:
+        return max(self.intfs) + 1 if self.intfs else self.port_base
+
+    def intfList(self) -> list[Intf]:
+        return [self.intfs[port] for port in sorted(self.intfs)]
+
+    def intfNames(self) -> list[str]:
+        return [intf.name for intf in self.intfList()]
+
+    def defaultIntf(self) -> Intf | None:
+        return next(iter(self.intfList()), None)
+
+    def intf(self, intf: Any = None) -> Intf | None:
+        """One by its name; by default the first."""
+        return self.defaultIntf() if not intf else self.nameToIntf.get(str(intf))
+
+    def known(self, intf: Any = None) -> Intf:
+        """The same. Raises Unsupported if there is none."""
+        if found := self.intf(intf):
+            return found
+        raise Unsupported(f"{self.name} has no interface {intf or ''}; it has: {', '.join(self.intfNames()) or 'none'}")
+
+    def wintf(self, intf: Any = None) -> WIntf:
+        """A wireless one. Raises Unsupported if there is none."""
+        found = self.known(intf) if intf else next(iter(self.wintfs.values()), None)
+        if not isinstance(found, WIntf):
+            raise Unsupported(f"{self.name}: {intf or 'it'} is not wireless" if intf else f"{self.name} has no radio")
+        return found
+
+    def IP(self, intf: Any = None) -> str | None:
+        found = self.intf(intf)
+        return found.IP() if found else None
+
+    def MAC(self, intf: Any = None) -> str | None:
+        found = self.intf(intf)
+        return found.MAC() if found else None
+
+    def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
+        self.known(intf).setIP(ip, prefixLen)
+
+    def setMAC(self, mac: str, intf: Any = None) -> None:
+        self.known(intf).setMAC(mac)
+
+    def setIP6(self, ip: str, prefixLen: int = 64, intf: Any = None, **_: Any) -> None:
+        """Another address of IPv6."""
+        name = self.known(intf).name
+        self.cmd(f"sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.{name}.disable_ipv6=0")
+        self.must("ip", "-6", "addr", "add", ip if "/" in ip else f"{ip}/{prefixLen}", "dev", name, "nodad")
+
+    def must(self, *args: str) -> None:
+        """Run a program. Raises Unsupported with what it said, if it fails."""
+        _, said, status = self.pexec(*args)
+        if status:
+            raise Unsupported(f"{self.name}: {' '.join(args)}: {said.strip()}")
+
+    def setARP(self, ip: str, mac: str) -> str:
+        return self.cmd("ip", "neigh", "replace", ip, "lladdr", mac, "nud", "permanent", "dev", self.known())
+
+    def setHostRoute(self, ip: str, intf: Any) -> str:
+        return self.cmd("ip", "route", "add", ip, "dev", intf)
+
+    def setDefaultRoute(self, intf: Any = None) -> None:
+        """Over this interface, or as `ip route` has it: "via 10.0.0.254"."""
+        words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf or self.known())]
+        self.must("ip", "route", "replace", "default", *words)
+
+    def connectionsTo(self, node: Node | str) -> list[tuple[Intf, Intf]]:
+        links = [intf.link for intf in self.intfList() if intf.link and intf.link.intf2]
+        ends = [(link.intf1, link.intf2) if link.intf1.node is self else (link.intf2, link.intf1) for link in links]
+        there = self.net.node_of(node)
+        return [(mine, other) for mine, other in ends if mine and other and other.node is there]
+
+    # Programs
+
+    def running(self, what: str) -> lane.Node:
+        """The node in the lane: before the network is there, without interfaces. Raises Unsupported for what is about
+        these."""
+        if self.lane:
+            return self.lane
+        if named := next((name for name in self.net.interfaces() if name in what), None):
+            raise Unsupported(f"{self.name}.{what}: {named} is not there yet: write it after net.build()")
+        if not self.early:
+            self.early = lane.Node(self.name)
+            self.early.make()
+            guest.at_end.callback(self.early.close)
+        return self.early
+
+    @property
+    def pid(self) -> int | None:
+        """Of its shell, which is there with the network."""
+        if self.lane and not self.shell:
+            self.shell = Shell(self.lane)
+        return self.shell.process.pid if self.shell else None
+
+    def sendCmd(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a command; `waitOutput` or `monitor` have what it says."""
+        if self.waiting:
+            raise Unsupported(f"{self.name}: {self.lastCmd!r} is still running: waitOutput() comes first")
+        words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
+        command = " ".join(map(str, words))
+        if command.startswith(OVS):
+            refuse(
+                f"{self.name}: {command.split()[0]}", "switches and access points are bridges of the kernel's: bridge"
+            )
+        there = self.running(f"cmd({command!r})")
+        if self.shell and self.shell.process.poll() is not None:  # a command was `exit`
+            self.terminate()
+        self.shell = self.shell or Shell(there)
+        self.lastCmd, self.waiting = command, True
+        self.shell.begin(command)
+
+    def monitor(self, timeoutms: float | None = None, **_: Any) -> str:
+        """What the command has said since."""
+        assert self.shell
+        said, end = self.shell.more(timeoutms)
+        self.waiting = self.waiting and not end
+        text = said.decode(errors="replace")
+        for lacking in programs.not_found(text):
+            note(f"{self.name}: {lacking}")
+        return text
+
+    def waitOutput(self, verbose: bool = False, **_: Any) -> str:
+        """All that it says, until it has ended."""
+        said = []
+        while self.waiting:
+            said.append(self.monitor())
+            if verbose:
+                info(said[-1])
+        return "".join(said)
+
+    def cmd(self, *args: Any, verbose: bool = False, **_: Any) -> str:
+        """Run a command in the node's shell, and return what it said."""
+        if verbose:
+            info(f"*** {self.name} : {args}\n")
+        self.sendCmd(*args)
+        said = self.waitOutput(verbose)
+        if self.lastCmd.rstrip().endswith("&"):
+            self.sendCmd("echo $!")
+            pid = self.waitOutput().strip()
+            self.lastPid = int(pid) if pid.isdecimal() else None
+        return said
+
+    def cmdPrint(self, *args: Any) -> str:
+        return self.cmd(*args, verbose=True)
+
+    def popen(self, *args: Any, **kwargs: Any) -> Popen[bytes]:
+        """A program beside the shell; a string is split in words, unless shell=True."""
+        kwargs.pop("mncmd", None)
+        words: Any = args[0] if len(args) == 1 else list(map(str, args))
+        if isinstance(words, str) and not kwargs.pop("shell", False):
+            words = shlex.split(words)
+        kwargs = {"stdout": PIPE, "stderr": PIPE, **kwargs}
+        there = self.running(f"popen({words!r})")
+        try:
+            return there.popen(words, **kwargs)
+        except FileNotFoundError as error:
+            missing = words if isinstance(words, str) else words[0]
+            raise Unsupported(f"{self.name}: {programs.lacking(missing)}") from error
+
+    def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
+        """Run a program, and return what it said, what it said of its errors, and its exit status."""
+        process = self.popen(*args, **kwargs)
+        out, err = process.communicate()
+        return (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace"), process.wait()
+
+    # Its life
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        """What is set when the network is there; a class of the script's own may do more."""
+        if route := params.get("defaultRoute"):
+            self.setDefaultRoute(route)
+        if ip6 := params.get("ip6"):
+            self.setIP6(ip6)
+        return {}
+
+    configDefault = config
+
+    def start(self, controllers: Any = None) -> None:
+        """It is there with the network."""
+
+    def stop(self, deleteIntfs: bool = False) -> None:
+        """It goes with the network; its programs, at once."""
+        self.terminate()
+
+    def terminate(self) -> None:
+        """End its shell, and what that has started."""
+        if self.shell:
+            self.shell.close()
+            self.shell = None
+
+    def sendInt(self, intr: str = "\x03") -> None:
+        """Interrupt what the shell runs."""
+        self.running("sendInt()").cmd(f"pkill -INT -P {self.pid}")
+
+    def read(self, size: int = 1024) -> str:
+        return self.monitor()
+
+    def setup(self) -> None: ...
+
+    # Where it is
+
+    @property
+    def position(self) -> Position:
+        """In metres; where it is now."""
+        if self.lane and self.kind in ("station", "ap"):
+            return self.lane.position
+        return self.noted_position or (0.0, 0.0, 0.0)
+
+    @position.setter
+    def position(self, position: Any) -> None:
+        self.setPosition(position)
+
+    def setPosition(self, pos: Any) -> None:
+        """It is there at once."""
+        self.noted_position = place(self.name, pos)
+        if self.lane and self.kind in ("station", "ap"):
+            self.lane.position = self.noted_position
+            self.net.moved()
+
+    def plot(self, position: Any) -> None:
+        """Where a node without radio is in pictures."""
+        self.setPosition(position)
+
+    def getxyz(self) -> Position:
+        return self.position
+
+    def get_distance_to(self, dst: Node | str) -> float:
+        """In metres."""
+        return round(math.dist(self.position, self.net.node_of(dst).position), 2)
+
+
+class Host(Node):
+    """A host on wires."""
+
+
+class CPULimitedHost(Host):
+    """Computing takes no time in a lane, so that there is nothing to limit."""
+
+    def __init__(self, name: str, **params: Any) -> None:
+        refuse("CPULimitedHost", "computing takes no virtual time; write host=Host")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replayed positions: those of `sta.p`, which a script has filled, or of a file; each holds as long as the next one is
+away at the station's speed, or a second."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from emulation.features.mininet.mobility import apart
+from emulation.features.mininet.node import Node, place
+from emulation.features.mininet.words import Unsupported, check
+from topologies.network import Waypoint
+
+if TYPE_CHECKING:
+    from emulation.features.mininet.wifi import Mininet_wifi
+
+USUAL_MPS = 1.0
+
+
+class ReplayingMobility:
+    """Let stations go where their positions say, from the start of what is kept; or at once, if there is one."""
+
+    def __init__(self, net: Mininet_wifi, nodes: Any = None, **said: Any) -> None:
+        check("ReplayingMobility", said, ())
+        there: list[Node] = list(nodes) if nodes else [*net.stations, *net.cars]
+        ways = {node.name: way_of(node) for node in there if positions(node)}
+        if not ways:
+            raise Unsupported("ReplayingMobility: no node has positions: fill sta1.p or sta1.coord first")
+        net.replay(ways)
+
+
+def positions(node: Node) -> list[Any]:
+    return list(getattr(node, "p", None) or node.coord)
+
+
+def way_of(node: Node) -> list[Waypoint]:
+    """From position to position, straight on, at the node's speed."""
+    speed = float(node.params.get("speed") or USUAL_MPS)
+    points = [place(f"{node.name}.p", each) for each in positions(node)]
+    at, way = 0.0, [Waypoint(0.0, points[0])]
+    for before, where in pairwise(points):
+        at += math.dist(before, where) / speed
+        way.append(Waypoint(at, where))
+    return apart(way)

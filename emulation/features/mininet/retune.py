@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A radio on another kind of link: `setMasterMode`, `setAdhocMode` and their like. While the network runs the kernel is
+told; what hostapd or wpa_supplicant has in hand stays theirs, and is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulation.features.mininet import link
+from emulation.features.mininet.access import MANAGED, MASTER
+from emulation.features.mininet.interface import WIntf, freq_of, mode_of
+from emulation.features.mininet.words import Unsupported, check, refuse
+from emulation.lane.links import adhoc, wlan
+from emulation.lane.links.infrastructure import Client
+
+PEERS: dict[str, type[link.Link]] = {"adhoc": link.adhoc, "mesh": link.mesh, "ocb": link.ITSLink}
+TYPES = {"adhoc": "ibss", "mesh": "mesh", "ocb": "ocb", MANAGED: "managed"}
+OF_MASTER = ("ssid", "mode", "channel", "encrypt", "passwd", "txpower", "intf")
+BEACON_TU, MOST = 100, 256
+
+
+def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
+    """Raises Unsupported, OSError."""
+    call = f"{intf.node.name}: to become {role}"
+    if role == MASTER:
+        if intf.lane:
+            refuse(f"{call} while the network runs", "write it before net.build()")
+        check(call, said, OF_MASTER, {"ht_cap": link.NO_HT, "datapath": "a station has no bridge"})
+        for name in set(said) - {"intf", "ht_cap", "datapath"}:
+            setattr(intf, name, said[name])
+        intf.role, intf.mode = MASTER, mode_of(intf.name, intf.mode)
+        return
+    if role == MANAGED:
+        check(call, said, ("ssid", "intf"))
+        intf.role, intf.ssid = "", said.get("ssid", "")
+    else:
+        link.tune(intf, PEERS[role], link.settings_of(PEERS[role], call, said))
+    if intf.lane:
+        with intf.node.net.lab.halted():
+            retune(intf, role)
+
+
+def retune(intf: WIntf, role: str) -> None:
+    """Let the kernel leave what the radio is on, and join the other. Raises Unsupported, OSError."""
+    lane: Any = intf.lane
+    busy = lane.plan.get("wlan", {})
+    if busy.get("master") or busy.get("client") == Client.WPA_SUPPLICANT:
+        who = "hostapd" if busy.get("master") else "wpa_supplicant"
+        raise Unsupported(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
+    freq = freq_of(intf.name, intf.mode, intf.channel)
+    if intf.mode != (mode := intf.node.net.lab.mode):
+        raise Unsupported(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
+    if busy.get("client", wlan.IDLE) != wlan.IDLE:
+        wlan.leave(lane)
+        busy["client"] = wlan.IDLE
+    lane.switch(on=False)
+    lane.set_type(TYPES[role])
+    lane.switch(on=True)
+    if lane.plan["rates"] and role != MANAGED:
+        lane.fix_rates(lane.plan["rates"], freq)
+    basic = next(made["basic_rates"] for made in intf.node.net.lab.plan["links"] if "basic_rates" in made)
+    with lane.hearing():
+        if role == "adhoc":
+            lane.join_ibss(intf.ssid, freq, adhoc.BSSID, BEACON_TU, basic)
+            lane.shift_beacons(1024 * BEACON_TU * intf.node.net.medium.radios().index(intf) // MOST)
+            lane.probe(intf.ssid, freq)  # who is there answers, and both know each other
+        elif role == "mesh":
+            lane.join_mesh(intf.ssid, freq, BEACON_TU, basic)
+        elif role == "ocb":
+            lane.join_ocb(freq)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What nodes can be besides hosts: stations and cars, access points, switches, controllers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.words import Unsupported, refuse
+
+
+class Wireless(Node):
+    """What nodes with radios share. Of several radios `intf` names one."""
+
+    def setRange(self, range: float, intf: Any = None) -> None:
+        self.wintf(intf).setRange(range)
+
+    def setTxPower(self, txpower: float, intf: Any = None) -> None:
+        self.wintf(intf).setTxPower(txpower)
+
+    def setAntennaGain(self, gain: float, intf: Any = None) -> None:
+        self.wintf(intf).setAntennaGain(gain)
+
+    def setChannel(self, channel: Any, intf: Any = None) -> None:
+        self.wintf(intf).setChannel(channel)
+
+    def setMode(self, mode: str, intf: Any = None) -> None:
+        self.wintf(intf).setMode(mode)
+
+    def get_rssi(self, intf: Any = None) -> float:
+        return self.wintf(intf).rssi
+
+    def showNode(self) -> None: ...
+
+    def hide(self) -> None:
+        """Pictures show who is on the air."""
+
+    show = hide
+
+
+class Station(Wireless):
+    """A station."""
+
+    kind = "station"
+
+    def setAssociation(self, ap: Node | str, intf: Any = None, ap_intf: Any = None) -> None:
+        """Connect to this access point."""
+        self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))
+
+    def setManagedMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("managed", params)
+
+    def setAdhocMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("adhoc", params)
+
+    def setMeshMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("mesh", params)
+
+    def setMasterMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("master", params)
+
+    def setOCBMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("ocb", params)
+
+    def roam(self, bssid: str) -> None:
+        aps = {each.MAC(): each for ap in self.net.aps for each in ap.wintfs.values()}
+        if bssid not in aps:
+            raise Unsupported(
+                f"{self.name}: roam: there is no access point {bssid}; there are: {', '.join(map(str, aps))}"
+            )
+        self.net.associate(self.wintf(), aps[bssid])
+
+
+class Car(Station):
+    """A station on a road."""
+
+
+class Bridge(Node):
+    """What switches and access points share: a bridge of the kernel's, of the node's name."""
+
+    port_base, stopped = 1, False
+    dpid: str | None = None
+
+    def setIP(self, ip: str, prefixLen: int | None = None, intf: Any = None, **_: Any) -> None:
+        """Its bridge's: an interface in a bridge answers nobody."""
+        self.must("ip", "addr", "replace", ip if "/" in ip else f"{ip}/{prefixLen or 8}", "dev", self.name)
+
+    def stop(self, deleteIntfs: bool = False) -> None:
+        """Nothing is bridged any more, until `start`."""
+        if self.lane:
+            self.must("ip", "link", "set", self.name, "down")
+            self.stopped = True
+
+    def start(self, controllers: Any = None) -> None:
+        if self.stopped:
+            self.must("ip", "link", "set", self.name, "up")
+            self.stopped = False
+
+
+class Switch(Bridge):
+    """A bridge between wires."""
+
+    kind = "switch"
+
+    def dpctl(self, *args: str) -> str:
+        refuse(f"{self.name}.dpctl", "switches and access points are bridges here, without OpenFlow")
+
+    def connected(self) -> bool:
+        return True
+
+
+class AP(Wireless, Bridge):
+    """An access point: hostapd, and a bridge between its clients and its wires."""
+
+    kind = "ap"
+    dpctl, connected = Switch.dpctl, Switch.connected
+
+    def setManagedMode(self, intf: Any = None, **params: Any) -> None:
+        self.wintf(intf).become("managed", params)
+
+
+class Controller(Node):
+    """Nothing runs: without OpenFlow there is nothing to control, and switches bridge by themselves."""
+
+    kind = "controller"
+
+    def __init__(self, name: str, **params: Any) -> None:
+        super().__init__(name, **params)
+        self.ip, self.port = params.get("ip", "127.0.0.1"), params.get("port", 6653)
+
+    def IP(self, intf: Any = None) -> str | None:
+        return str(self.ip)
+
+    def cmd(self, *args: Any, verbose: bool = False, **_: Any) -> str:
+        """Beside the nodes, in no one's namespace, as Mininet's controllers are."""
+        from emulation.features.mininet.util import quietRun
+
+        return quietRun(" ".join(map(str, args)), shell=True)
+
+    def checkListening(self) -> None: ...
+
+    def isAvailable(self) -> bool:
+        return True

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Telemetry: numbers of nodes in files of the run folder, a line each second of the lane's time; nothing is drawn.
+
+`position-mn-telemetry.txt` has `time,node,x,y,z`; others, as `sta1-wlan0-tx_packets-mn-telemetry.txt`, `time,value`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TextIO
+
+from emulation.features.mininet.interface import WIntf
+from emulation.features.mininet.node import Node
+from emulation.features.mininet.words import Unsupported, check
+from traffic.loop import Loop
+
+STATISTICS = ("tx_packets", "rx_packets", "tx_bytes", "rx_bytes", "tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
+KINDS = (*STATISTICS, "rssi", "position")
+EVERY_NS = 1_000_000_000
+NAME = "{}-mn-telemetry.txt"
+TAKEN = ("nodes", "data_type", "single", "tool")
+NOTHING_DRAWN = dict.fromkeys(
+    ("title", "min_x", "max_x", "min_y", "max_y", "min_z", "max_z", "fig", "icon", "icon_width", "icon_height", "cols"),
+    "files are written, and nothing is drawn",
+)
+
+
+class Telemetry:
+    """What a network is to write down of these nodes."""
+
+    def __init__(self, nodes: Any = (), data_type: str = "tx_packets", single: bool = False, **said: Any) -> None:
+        check("telemetry", said, TAKEN, NOTHING_DRAWN)
+        if data_type not in KINDS:
+            raise Unsupported(f"telemetry: there is no data_type {data_type!r}; there are: {', '.join(KINDS)}")
+        self.nodes: list[Node] = list(nodes)
+        if not self.nodes or not all(isinstance(node, Node) for node in self.nodes):
+            raise Unsupported(f"telemetry: of which nodes? nodes={nodes!r}: write nodes=[sta1, sta2]")
+        self.kind, self.single = data_type, single
+        self.files: dict[str, TextIO] = {}
+        self.loop: Loop | None = None
+        self.began_ns = 0
+
+    def begin(self, loop: Loop, began_ns: int) -> None:
+        """The network is there: write, in its loop, each second."""
+        self.loop, self.began_ns = loop, began_ns
+        loop.at(began_ns + EVERY_NS, partial(self.again, began_ns + EVERY_NS))
+
+    def again(self, at_ns: int) -> None:
+        assert self.loop
+        at_s = (at_ns - self.began_ns) / 1e9
+        for node in self.nodes:
+            if node.lane:
+                self.write(node, at_s)
+        self.loop.at(at_ns + EVERY_NS, partial(self.again, at_ns + EVERY_NS))
+
+    def write(self, node: Node, at_s: float) -> None:
+        if self.kind == "position":
+            x, y, z = node.position
+            self.line("position", f"{at_s:g},{node.name},{x:.3f},{y:.3f},{z:.3f}")
+            return
+        for intf in node.wintfs.values():
+            name = self.kind if self.single else f"{intf.name}-{self.kind}"
+            whose = f"{intf.name}," if self.single else ""
+            self.line(name, f"{at_s:g},{whose}{self.value(node, intf):g}")
+
+    def value(self, node: Node, intf: WIntf) -> float:
+        if self.kind == "rssi":
+            return intf.rssi
+        assert node.lane
+        with node.lane, open("/proc/thread-self/net/dev") as table:
+            row = next(line.partition(":")[2].split() for line in table if line.lstrip().startswith(f"{intf.name}:"))
+        direction, _, what = self.kind.partition("_")
+        column = ("bytes", "packets", "errors", "dropped").index(what) + (8 if direction == "tx" else 0)
+        return float(row[column])
+
+    def line(self, name: str, text: str) -> None:
+        if name not in self.files:
+            self.files[name] = open(NAME.format(name), "w", buffering=1)  # noqa: SIM115 (as long as the network)
+        self.files[name].write(text + "\n")
+
+    def close(self) -> None:
+        while self.files:
+            self.files.popitem()[1].close()
+
+
+def telemetry(nodes: Any = (), **said: Any) -> None:
+    """Of the network that the nodes are in."""
+    made = Telemetry(nodes, **said)
+    made.nodes[0].net.watch(made)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks with radios: `Mininet_wifi`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulation.features.mininet import kinds, link
+from emulation.features.mininet.access import MASTER
+from emulation.features.mininet.interface import WIntf, freq_of
+from emulation.features.mininet.log import info
+from emulation.features.mininet.medium import say_of
+from emulation.features.mininet.net import Mininet
+from emulation.features.mininet.node import Host, Node
+from emulation.features.mininet.roles import AP, Car, Controller, Station, Switch
+from emulation.features.mininet.telemetry import Telemetry
+from emulation.features.mininet.words import Unsupported, check, numeric
+from topologies.network import Waypoint
+
+
+class Mininet_wifi(Mininet):
+    """With radios."""
+
+    asks = "mininet-wifi> "
+
+    def __init__(self, topo: Any = None, accessPoint: Any = AP, station: Any = Station, car: Any = Car,
+                 switch: Any = Switch, host: Any = Host, controller: Any = Controller, link: Any = link.WirelessLink,
+                 wmediumd_mode: Any = None, build: bool = True, **params: Any) -> None:  # fmt: skip
+        self.begin_with(topo, link, params)
+        self.classes = {"ap": accessPoint, "station": station, "car": car, "switch": switch, "host": host,
+                        "controller": controller}  # fmt: skip
+        mode = kinds.wmediumd_mode(wmediumd_mode)
+        self.medium.by_links = mode == "error_prob"
+        say_of(getattr(link, "__name__", str(link)), mode)
+        if topo is not None and build:
+            self.build()
+
+    def add_radios(self, node: Node, first: int) -> None:
+        """Its radios, sta1-wlan0 on; access points count from ap1-wlan1."""
+        said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
+        many = int(numeric(f"{node.name}: wlans", said.get("wlans", 1)))
+        if many < 1:
+            raise Unsupported(f"{node.name}: wlans={many}: a {node.kind} has a radio; addHost makes a node without")
+        for number in range(first, first + many):
+            name = f"{node.name}-wlan{number}"
+            given = {key: said[key] for key in ("mac", *kinds.OF_RADIO) if said.get(key) is not None}
+            own = {key: each(f"{node.name}: {key}", value, number - first, many) for key, value in given.items()}
+            intf = WIntf(name, node, **own)
+            freq_of(node.name, intf.mode, intf.channel)
+            if node.kind == "station" and number == first:
+                intf.note_ip(node.params.get("ip"))
+            node.intfs[number] = node.wintfs[number - first] = intf
+        node.params["wlan"] = [intf.name for intf in node.wintfs.values()]
+
+    def addStation(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["station"], Station, params, self.stations)
+
+    def addCar(self, name: str, cls: Any = None, **params: Any) -> Any:
+        return self.station(name, cls or self.classes["car"], Car, params, self.cars)
+
+    def station(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any], among: list[Node]) -> Any:
+        params.setdefault("ip", self.next_address())
+        node = self.add(name, cls, usual, params)
+        self.add_radios(node, 0)
+        among.append(node)
+        return node
+
+    def addAccessPoint(self, name: str, cls: Any = None, **params: Any) -> Any:
+        node = self.add(name, cls or self.classes["ap"], AP, params)
+        self.add_radios(node, 1)
+        for intf in node.wintfs.values():
+            intf.role = MASTER
+        self.aps.append(node)
+        return node
+
+    addBaseStation = addAccessPoint
+
+    def configureNodes(self) -> None:
+        """With `build`; until then all is noted."""
+        info("*** Configuring nodes\n")
+
+    configureWifiNodes = configureNodes
+
+    def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
+        if self.lab:
+            raise Unsupported("setPropagationModel: the network is there: write it before net.build()")
+        self.medium.set_model(model, **params)
+
+    def associate(self, intf: WIntf, ap: WIntf) -> None:
+        """Let a station go to an access point; before `build`, begin there."""
+        if not self.lab:
+            self.addLink(intf.node, ap.node)
+            return
+        made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+        with self.lab.halted():
+            made.associate(intf.lane, ap.lane)
+
+    def send_to(self, intf: WIntf, ap: WIntf) -> None:
+        """The same, out of the session's own loop: without waiting."""
+        if self.lab:
+            made: Any = self.lab.link_of(intf.lane)  # type: ignore[arg-type]
+            made.select(intf.lane, ap.lane)
+
+    def telemetry(self, nodes: Any = (), **said: Any) -> None:
+        self.watch(Telemetry(nodes, **said))
+
+    def replay(self, ways: dict[str, list[Waypoint]]) -> None:
+        """Let nodes go along these waypoints, from the start, or from now on."""
+        self.mobility_plan.ways |= ways
+        if self.lab:
+            self.lab.go(ways)
+
+    def get_distance(self, src: Any, dst: Any) -> float:
+        return self.node_of(src).get_distance_to(self.node_of(dst))
+
+    def plotNode(self, node: Any, position: Any) -> None:
+        """Where a node without radio is in pictures."""
+        self.node_of(node).plot(position)
+
+    # Motion
+
+    def plotGraph(self, **said: Any) -> None:
+        """The run is to have a film, film.html, and a picture of how it begins, graph.svg."""
+        check("plotGraph", said, kinds.PLOT_TAKEN, kinds.PLOT_NOTED)
+        self.filmed = True
+        if self.lab:
+            self.lab.film = True
+
+    def setMobilityModel(self, **params: Any) -> None:
+        self.mobility_plan.set_model(**params)
+
+    def startMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_start(**params)
+
+    def mobility(self, node: Any, stage: str, **params: Any) -> None:
+        self.mobility_plan.set_stage(self.node_of(node), stage, **params)
+
+    def stopMobility(self, **params: Any) -> None:
+        self.mobility_plan.set_stop(**params)
+
+
+def each(what: str, said: Any, number: int, many: int) -> Any:
+    """What of a keyword is for the radio of this number: of several, one may be said for each, with commas. Raises
+    Unsupported for more than there are radios."""
+    parts = said.split(",") if isinstance(said, str) and (many > 1 or what.endswith(" ssid")) else said
+    if isinstance(parts, list | tuple):
+        if any(parts[many:]):
+            raise Unsupported(f"{what}={said!r}: these are {len(parts)}, and radios {many}: wlans= says how many")
+        return parts[number] if number < len(parts) else None
+    return said if many == 1 or number == 0 or not isinstance(said, str) or ":" not in said else None

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`shell TOPOLOGY`: a prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`. What
+happens there is kept as a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import click
+
+from analysis.result import Script
+from emulation.cli.command import Command, lane, out, seeds
+from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_names
+from emulation.cli.options import options_of, specification_of
+from emulation.cli.script import modules, play, play_in, standing
+from emulation.cli.terminal import at_terminal
+from emulation.lanes import Lane
+from emulation.plan import plan
+from emulation.play.errors import Misuse
+from emulation.play.script import KEPT
+from emulation.play.session import failures, new_folder, provide
+from topologies import Network
+
+PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
+from emulation.net import Net
+
+with Net.of({specification!r}) as net:
+    net.start()
+"""
+
+
+def of_topology(name: str) -> click.Command:
+    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+
+    def callback(**given: Any) -> None:
+        play_network(Path(name).stem, name, **given)
+
+    help_ = f"A prompt inside a running {Path(name).stem}."
+    examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
+    params = [*options_of(name), seeds(), out(), *lane()]
+    return Command(name, examples, params=params, callback=callback, help=help_)
+
+
+def play_network(
+    title: str, what: str | Network, *, seeds: list[int], out: Path | None, lane: Lane,
+    usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
+) -> None:  # fmt: skip
+    """A prompt in a network, of a topology by its name or itself; with the options that were `given`, and those that
+    are `usual` where they were not. Raises Misuse, Failure."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    asked = specification_of(what, {**usual, **chosen, "seed": seeds[0]})
+    lab = provide(folders=asked.kernel.modules, lane=lane)
+    with failures():
+        lab.check(plan(asked))
+    folder = new_folder(out, title)
+    program = folder / KEPT
+    program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))
+    script = Script(path=str(program), seeds=seeds[:1], modules=list(asked.kernel.modules), shell=True)
+    play_in(folder, lab, script, title, False, (), at_terminal())
+
+
+def of_script(path: str) -> click.Command:
+    """The command of a script."""
+
+    def callback(
+        seeds: list[int], out: Path | None, lane: Lane, modules: tuple[str, ...], arguments: tuple[str, ...]
+    ) -> None:
+        if not Path(path).is_file():
+            raise Misuse(f"there is no script {path}")
+        script = Script(
+            path=str(Path(path).resolve()),
+            arguments=list(arguments),
+            seeds=seeds[:1],
+            modules=list(modules),
+            shell=True,
+        )
+        play(script, out, False, (), lane, at_terminal())
+
+    params = [seeds(), out(), *lane(), modules(), click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    help_ = "A prompt in each network that a script starts."
+    return Command(path, [f"shell {path}"], params=params, callback=callback, help=help_)
+
+
+class Prompts(What):
+    """`shell`'s subcommands: the topologies, any Python file, and the files of which a feature makes networks."""
+
+    draws, kinds = False, {"topology": TOPOLOGY}
+    what, also = "topology", "one or of a script (.py)"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return topology_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in topology_names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
+            return of_topology(cmd_name)
+        if cmd_name.endswith(".py"):
+            return of_script(cmd_name)
+        return next((part.prompt(cmd_name) for part in of_files(cmd_name)), None)
+
+
+COMMAND = Prompts(
+    "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",
+    help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
+    examples=["shell string --stations 3", "shell ./ring.py --rts full"],
+)  # fmt: skip

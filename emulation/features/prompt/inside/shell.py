@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prompt inside a running network, with Mininet's verbs.
+
+`sta1 COMMAND` runs a program in a node; a node's name among its arguments stands for its address. In the virtual
+lane the clock stands while the prompt waits, however long you think, and leaps while a command waits: `sta1 ping sta3`
+takes no time, and `wait 60` lets a minute of the network's time pass in a moment. That is why ping counts to four here
+unless told otherwise. Ctrl-C ends a command, not the network, and neither does any mistake.
+"""
+
+from __future__ import annotations
+
+import cmd
+import signal
+import subprocess
+import time
+import traceback
+
+from emulation.features.prompt.inside import air as prompt_air
+from emulation.features.prompt.inside import traffic as prompt_traffic
+from emulation.features.prompt.inside.traffic import duration
+from emulation.lane import manet, programs
+from traffic.ping import options, ping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulation.lane.network import Live
+    from emulation.lane.node import Node
+
+PROMPT = "dcflab> "
+MODES = ("full", "partial", "none")
+
+
+def terminal(prompt: str) -> str | None:
+    """A line typed at this terminal; None at its end."""
+    try:
+        return input(prompt)
+    except EOFError:
+        return None
+
+
+class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
+    """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
+
+    intro = "A network of {} nodes. Type help for the verbs, exit to leave."
+    asks = PROMPT
+
+    def __init__(self, net: Live, read: Callable[[str], str | None] = terminal) -> None:
+        super().__init__()
+        self.net, self.read = net, read
+        self.background: list[subprocess.Popen[bytes]] = []
+        self.names: dict[str, object] = {"net": net, **net.nodes}  # of `py`
+
+    def words(self) -> dict[str, list[str]]:
+        """What can be completed: those that may follow each first word; "" has the first words."""
+        verbs, nodes = sorted(name[3:] for name in self.get_names() if name.startswith("do_")), list(self.net.nodes)
+        own = {"help": verbs, "rts": [*nodes, *MODES], "nodes": [], "net": [], "wait": [], "exit": [], "time": verbs}
+        return {"": [*verbs, *nodes]} | {word: own.get(word, nodes) for word in (*verbs, *nodes)}
+
+    def run(self) -> None:
+        """Serve until exit or the end of the input; what was started in the background ends then."""
+        print(self.intro.format(len(self.net.nodes)))
+        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for what runs; the host asks for lines
+        try:
+            while (line := self.read(self.asks)) is not None:
+                try:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                    if self.onecmd(line.strip()):
+                        break
+                except KeyboardInterrupt:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)
+                    print("interrupted")
+                except OSError as error:
+                    print(f"*** {error.strerror or error}")
+                except ValueError as error:
+                    print(f"*** {error}")
+                except (Exception, SystemExit) as error:  # a mistake at the prompt, or in a verb, is not its end
+                    print(f"*** {type(error).__name__}: {error}")
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+        finally:
+            signal.signal(signal.SIGINT, heard)
+            for process in self.background:
+                process.kill()
+                process.wait()
+
+    def emptyline(self) -> bool:
+        return False
+
+    def do_help(self, line: str) -> None:
+        """help [VERB]: what there is, or all about a verb.
+
+        help iperf
+        """
+        known = {name[3:]: getattr(self, name).__doc__ for name in sorted(self.get_names()) if name.startswith("do_")}
+        if line in self.net.nodes:
+            line = "NODE"
+        about = {"NODE": self.default.__doc__, **{name: text for name, text in known.items() if name not in ALIASES}}
+        if line:
+            if not (text := about.get(line) or known.get(line)):
+                raise ValueError(f"there is no verb {line}; there are: {', '.join(about)}")
+            print("\n".join(f"    {row.strip()}".rstrip() for row in text.strip().splitlines()))
+            return
+        for text in about.values():
+            usage, _, said = text.strip().splitlines()[0].partition(": ")
+            print(f"    {usage:<30} {said}")
+        print("    help VERB has an example of each; Tab completes, and the arrows bring back what was typed before.")
+
+    def default(self, line: str) -> None:
+        """NODE COMMAND: run a program in a node; with & at the end, in the background.
+
+        sta1 ping -c 2 sta3
+        sta2 ip route
+        sta3 iperf3 -s &
+        """
+        name, _, command = line.partition(" ")
+        if name not in self.net.nodes:
+            print(f"*** no verb and no node: {name} (there are: {', '.join(self.net.nodes)}; help has the verbs)")
+            return
+        node, words = self.net.nodes[name], command.split()
+        words = [self.net.nodes[word].IP() if word in self.net.nodes else word for word in words]
+        if words[:1] == ["ping"] and (chosen := options(words[1:])):
+            self.ping(node, *chosen)
+        elif words[-1:] == ["&"]:
+            self.background.append(node.popen(" ".join(words[:-1]), stdin=subprocess.DEVNULL, process_group=0))
+        elif words:
+            process = node.popen(" ".join(words), stdin=subprocess.DEVNULL)
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                process.kill()  # one that did not hear it
+                process.wait()
+                raise
+            if status == programs.NOT_THERE and not programs.there(words[0]):
+                print(f"*** {programs.lacking(words[0])}", flush=True)
+
+    def ping(self, node: Node, ip: str, count: int, interval_s: float, size: int) -> None:
+        print(f"PING {ip} {size} bytes of data, {count} times", flush=True)
+        times = []
+        for sequence, ttl, rtt_s in ping(node, ip, count, interval_s, size):
+            if rtt_s is None:
+                print(f"no answer to icmp_seq={sequence}", flush=True)
+            else:
+                times.append(rtt_s * 1000)
+                print(f"{size + 8} bytes from {ip}: icmp_seq={sequence} ttl={ttl} time={times[-1]:.3f} ms", flush=True)
+        print(f"{count} packets transmitted, {len(times)} received, {100 * (count - len(times)) // count}% packet loss")
+        if times:
+            print(f"rtt min/avg/max = {min(times):.3f}/{sum(times) / len(times):.3f}/{max(times):.3f} ms")
+
+    def do_nodes(self, _: str) -> None:
+        """nodes: the nodes, by kind."""
+        kinds = dict.fromkeys(node.kind for node in self.net.nodes.values())
+        for kind in kinds:
+            print(f"{kind}s:", *(node.name for node in self.net.nodes.values() if node.kind == kind))
+
+    def do_net(self, _: str) -> None:
+        """net: who is on which link, and whom each node hears."""
+        for interface in self.net.interfaces():
+            node, link = interface.node, self.net.link_of(interface)
+            if interface.on_air:
+                heard = " ".join(other for other, _ in self.net.heard_by(node)) or "nobody"
+                on = f"{link.plan['ssid']}, {link.plan['freq']} MHz; hears {heard}"
+            else:
+                others = (each for each in self.net.interfaces() if self.net.link_of(each) is link)
+                on = " ".join(f"to {each.node.name}" for each in others if each is not interface)
+            print(f"{node.name} {interface.name}: {link.plan['kind']} {on}")
+
+    def do_clients(self, _: str) -> None:
+        """clients: who is connected to which access point."""
+        names = {each.MAC(): each.node.name for each in self.net.interfaces()}
+        for node in self.net.nodes.values():
+            if node.kind == "ap":
+                print(f"{node.name}:", *sorted(names.get(address, address) for address in node.radio.peers()))
+
+    def do_links(self, _: str) -> None:
+        """links: the received power of each pair that can exchange frames."""
+        for node in self.net.nodes.values():
+            for other, dbm in self.net.heard_by(node):
+                print(f"{other} -> {node.name}", "" if dbm is None else f"{dbm:.1f} dBm")
+
+    def do_intfs(self, _: str) -> None:
+        """intfs: the interfaces."""
+        for node in self.net.nodes.values():
+            print(f"{node.name}: lo,{','.join(interface.name for interface in node.interfaces)}")
+
+    def do_dump(self, _: str) -> None:
+        """dump: all about the nodes."""
+        for node in self.net.nodes.values():
+            print(repr(node))
+
+    def do_pingall(self, _: str) -> None:
+        """pingall: ping between all pairs.
+
+        pingall
+        """
+        lost = sent = 0
+        nodes = [node for node in self.net.nodes.values() if node.IP()]
+        for a in nodes:
+            row: list[str] = []
+            for b in nodes:
+                if a is not b:
+                    rtt_s = next(ping(a, b.IP()))[2]
+                    row.append("X" if rtt_s is None else b.name)
+            lost, sent = lost + row.count("X"), sent + len(row)
+            print(f"{a.name} -> {' '.join(row)}", flush=True)
+        print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
+
+    def do_rts(self, line: str) -> None:
+        """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.
+
+        rts sta2 none
+        """
+        words = line.split()
+        nodes = [self.node(words.pop(0))] if words and words[0] in self.net.nodes else []
+        for node in nodes or [node for node in self.net.nodes.values() if node.on_air]:
+            if words:
+                node.rts = words[0]
+            print(f"{node.name}: {node.rts}")
+
+    def do_power(self, line: str) -> None:
+        """power NODE DBM: let it send with so many dBm, from now on. Routes stay as they are.
+
+        power sta1 10
+        """
+        name, _, dbm = line.partition(" ")
+        node = self.node(name)
+        try:
+            node.tx_power_dbm = float(dbm)
+        except ValueError as error:
+            raise ValueError(f"power: with how many dBm? {error}") from None
+        self.say_heard(node)
+
+    def do_retry(self, line: str) -> None:
+        """retry NODE [SHORT [LONG]]: attempts at an RTS or a frame without one, and at a frame after its RTS.
+
+        retry sta2 1
+        """
+        self.set_both(line, "retry", ("short_retry", "long_retry"), int)
+
+    def do_thresholds(self, line: str) -> None:
+        """thresholds NODE [RECEIVE [SENSE]]: from how many dBm on it receives, and senses. Routes stay as they are.
+
+        thresholds sta2 -70 -80
+        """
+        self.set_both(line, "thresholds", ("receive_dbm", "sense_dbm"), float)
+
+    def set_both(self, line: str, verb: str, names: tuple[str, str], number: Callable[[str], float]) -> None:
+        word, *values = line.split() or [""]
+        node = self.node(word)
+        try:
+            found = dict(zip(names, map(number, values), strict=len(values) > len(names)))
+        except ValueError:
+            raise ValueError(f"{verb}: NODE, and at most two numbers: {', '.join(names)}") from None
+        if found:
+            node.set_own(**found)
+        print(f"{node.name}: " + ", ".join(f"{name} {getattr(node, name):g}" for name in names))
+
+    def do_move(self, line: str) -> None:
+        """move NODE X,Y[,Z] [SPEED]: put it there (metres) at once, or let it go there at so many m/s. Routes stay.
+
+        move sta3 500,0
+        move sta3 500,0 10
+        """
+        name, where, speed = [*line.split(None, 2), "", "", ""][:3]
+        node, numbers = self.node(name), where.split(",")
+        if len(numbers) not in (2, 3):
+            raise ValueError("move: where to? X,Y or X,Y,Z, in metres" + f"; not {where}" * bool(where))
+        place = ",".join(numbers + ["0"] * (len(numbers) == 2))
+        if speed:
+            node.move(place, float(speed))
+        else:
+            node.position = place
+        self.say_heard(node)
+
+    def do_switch(self, line: str) -> None:
+        """switch NODE on|off: its interface goes down without a word, or comes up and joins again, with its routes.
+
+        switch sta2 off
+        """
+        name, _, how = line.partition(" ")
+        if how not in ("on", "off"):
+            raise ValueError("switch: which node, on or off?")
+        self.net.switch(self.node(name), on=how == "on")
+
+    def say_heard(self, node: Node) -> None:
+        by = [
+            one.name for one in self.net.nodes.values() if any(name == node.name for name, _ in self.net.heard_by(one))
+        ]
+        print(
+            f"{node.name} at {','.join(f'{value:g}' for value in node.position)}: heard by {' '.join(by) or 'nobody'}"
+        )
+
+    def do_capture(self, line: str) -> None:
+        """capture FILE: write what has been on the air so far into the run folder, as pcapng.
+
+        capture before.pcapng
+        """
+        if not line or "/" in line:
+            raise ValueError("capture: into which file of the run folder?")
+        self.net.capture(line)
+
+    def do_routes(self, line: str) -> None:
+        """routes [NODE]: the routes of a node, or of all.
+
+        routes sta2
+        """
+        for node in [self.node(line)] if line else self.net.nodes.values():
+            print(f"{node.name}:")
+            print("".join(f"    {row}\n" for row in node.cmd("ip route").splitlines()), end="", flush=True)
+
+    def do_manet(self, line: str) -> None:
+        """manet [NODE] [NAME=VALUE …] [--json]: what the routing protocol of a node, or of all, knows and has counted;
+        or set parameters of it. Without routing interfaces there is nothing to say.
+
+        manet sta2
+        manet sta1 jitter_ms=0
+        """
+        words = line.split()
+        chosen = [self.node(word) for word in words if "=" not in word and word != "--json"]
+        names = [node.name for node in chosen or self.net.nodes.values()]
+        print(manet.said(self.net, names, [word for word in words if "=" in word], "--json" in words))
+
+    def do_py(self, line: str) -> None:
+        """py EXPRESSION: evaluate Python, or run it; net and the nodes are there by name.
+
+        py sta1.radio.state()
+        """
+        try:
+            try:
+                print(eval(line, self.names))
+            except SyntaxError:
+                exec(line, self.names)
+        except Exception:
+            print(traceback.format_exc(limit=0).strip())
+
+    def do_sh(self, line: str) -> None:
+        """sh COMMAND: run a program beside the nodes, in no one's namespace, in a folder that it may write to.
+
+        sh ls
+        """
+        subprocess.run(line, shell=True, stdin=subprocess.DEVNULL)
+
+    def do_time(self, line: str) -> None:
+        """time COMMAND: run a verb and say how long it took, in the network's time.
+
+        time sta1 ping -c 1 sta3
+        """
+        began = time.monotonic()
+        self.onecmd(line)
+        print(f"*** Elapsed time: {time.monotonic() - began:.6f} s")
+
+    def do_wait(self, line: str) -> None:
+        """wait SECONDS: let the network's time pass.
+
+        wait 60
+        """
+        time.sleep(duration("wait", line))
+
+    def do_exit(self, _: str) -> bool:
+        """exit: leave; the network is taken down."""
+        return True
+
+    do_quit = do_EOF = do_exit
+
+
+ALIASES = ("quit", "EOF")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`dask`: start a Dask scheduler, or workers, for sweeps on several machines (docs/sweeps.md)."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from emulation.cli.command import Command
+
+PORT = 8786  # Dask's own
+
+
+def be_scheduler(host: str, port: int) -> None:
+    """Be a Dask scheduler, to which workers and sweeps connect.
+
+    Who can connect to it can have its workers do anything: let it listen where only you can.
+    """
+    from emulation.features.sweeps.workers import scheduler
+
+    scheduler(host, port)
+
+
+def be_worker(address: str, jobs: int | None, host: str | None) -> None:
+    """Play the runs of sweeps for the Dask scheduler at ADDRESS, until it is gone."""
+    from emulation.features.sweeps.workers import worker
+
+    worker(address, jobs or len(os.sched_getaffinity(0)), host)
+
+
+SCHEDULER = Command(
+    "scheduler", ["dask scheduler", "dask scheduler --host 10.1.0.7"],
+    params=[
+        click.Option(["--host"], default="127.0.0.1", show_default=True, help="the address at which to listen"),
+        click.Option(["--port"], type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any"),
+    ],
+    callback=be_scheduler, help=be_scheduler.__doc__,
+)  # fmt: skip
+WORKER = Command(
+    "worker", [f"dask worker tcp://lab7:{PORT}"],
+    params=[
+        click.Argument(["address"]),
+        click.Option(["--jobs"], type=click.IntRange(1, 256), help="lanes side by side  [default: one a CPU]"),
+        click.Option(["--host"], help="the address at which to listen  [default: that which reaches the scheduler]"),
+    ],
+    callback=be_worker, help=be_worker.__doc__,
+)  # fmt: skip
+COMMAND = click.Group("dask", help="A Dask scheduler, and workers, for sweeps on several machines.",
+                      commands=[SCHEDULER, WORKER])  # fmt: skip

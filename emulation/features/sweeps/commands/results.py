@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`results`: say how large the store of results is, or make it smaller (docs/sweeps.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import Command
+from emulation.features.sweeps.playing import store as where
+from emulation.play.store import Store
+
+MB = 1 << 20
+
+
+def callback(store: Path | None, prune: float | None) -> None:
+    """Say how many results of sweeps and claims are kept, and where; or keep only so many megabytes of them."""
+    kept = Store(store)
+    if prune is not None:
+        click.echo(f"{kept.prune(int(prune * MB))} results are removed")
+    count, size = kept.size()
+    click.echo(f"{count} results, {size / MB:.1f} MB: {kept.folder}")
+
+
+COMMAND = Command(
+    "results", ["results", "results --prune 100"],
+    params=[
+        click.Option(["--prune"], type=click.FloatRange(0), metavar="MB",
+                     help="remove what was not used for longest, until so much is left"),
+        where(),
+    ],
+    callback=callback, help=callback.__doc__,
+)  # fmt: skip

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`sweep STUDY`: run many: what was found before is not run again, what fails does not stop the others; here, or on
+Dask. Or `sweep FILE.toml`, a grid or a list of options over a topology.
+
+A file is a study in few words: its `points` are the variants, or else the values of the first option of its `grid`; the
+other options of the grid, each with each, are the cases. All of it is checked before anything starts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import experiments
+from analysis.names import REPORT
+from analysis.report.curves import NOTHING
+from analysis.result import Run
+from analysis.table import OF_RUNS, QUANTITIES, conditions
+from emulation.cli import study, vary
+from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
+from emulation.cli.groups import STUDY, What, defines
+from emulation.cli.options import options_of
+from emulation.cli.reporting import findings_of, report_of, said_of
+from emulation.features.sweeps.playing import of_sweeps, place_for, play
+from emulation.features.sweeps.sweep import Sweep
+from emulation.lanes import Lane
+from emulation.play import trust
+from emulation.play.errors import Failure, Misuse
+from emulation.play.run import Task
+from emulation.play.session import finish, new_folder, provide_for
+from emulation.play.store import Store
+from emulation.specification import explain
+from experiments import Options, Study
+
+FAILURES = "failures.json"
+EXAMPLES = ("sweep my_sweep.toml", "sweep rts-cts --seeds 1..20", "sweep my_sweep.toml --dask tcp://lab7:8786")
+
+
+class SweepFile(BaseModel):
+    """What a file of a sweep may say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topology: str
+    title: str = ""
+    seeds: str = "1"
+    show: list[str] = []
+    options: dict[str, Any] = {}
+    grid: dict[str, list[Any]] = {}
+    points: list[dict[str, Any]] = []
+
+
+def programs_of(path: Path) -> list[str]:
+    """What a file names that is built or run on this machine; nothing, if it cannot be read."""
+    try:
+        return list(dict.fromkeys(trust.named(tomllib.loads(path.read_text()))))
+    except (OSError, ValueError, RecursionError):
+        return []
+
+
+def read(path: Path) -> tuple[Study, list[int]]:
+    """The study that a file describes, and its seeds. Raises Misuse."""
+    try:
+        found = SweepFile.model_validate(tomllib.loads(path.read_text()))
+    except OSError as error:
+        raise Misuse(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        said = [line.replace("there is no such option", f"there are: {', '.join(SweepFile.model_fields)}")
+                for line in explain(error)]  # fmt: skip
+        raise Misuse(f"{path}: " + "\n       ".join(said)) from None
+    except ValueError as error:  # no TOML
+        raise Misuse(f"{path}: {error}") from None
+    options, grid = (
+        {name.replace("-", "_"): value for name, value in each.items()} for each in (found.options, found.grid)
+    )
+    for name, values in grid.items():
+        if not values or any(values.count(value) > 1 for value in values):
+            raise Misuse(f"{path}: grid: {name} needs values, each once")
+    if not grid and not found.points:
+        raise Misuse(f"{path}: there is nothing to vary: write options with their values under [grid], or [[points]]")
+    try:
+        for name in [*found.options, *grid, *(name for point in found.points for name in point if name != "name")]:
+            vary.check(found.topology, name.replace("-", "_"), str(path))
+    except ValueError as error:  # there is no such topology
+        raise Misuse(f"{path}: {error}") from None
+    variants = named(path, found.points)
+    rows = dict(grid)
+    if not variants:
+        first = next(iter(rows))
+        variants = each([(first, rows.pop(first))])
+    cases = each(list(rows.items()))
+    shown = {path: QUANTITIES.get(path, path) for path in found.show}
+    made = Study(
+        path.stem, found.title or path.stem, found.topology, options, variants, [], cases, ", ".join(rows),
+        names={case: case.split(" ", 1)[1] for case in cases} if len(rows) == 1 else {},
+        quantities=shown or ({path: QUANTITIES[path] for path in vary.SHOWN} if rows else OF_RUNS),
+    )  # fmt: skip
+    return made, list(Seeds().convert(found.seeds, None, None))
+
+
+def each(grid: Sequence[tuple[str, Sequence[Any]]]) -> dict[str, Options]:
+    """Each value with each, by what to call it; without any, the one point that varies nothing."""
+    names = [name for name, _ in grid]
+    points = [dict(zip(names, point, strict=True)) for point in itertools.product(*(values for _, values in grid))]
+    return {", ".join(f"{name} {said(value)}" for name, value in point.items()): point for point in points}
+
+
+def named(path: Path, points: Sequence[Mapping[str, Any]]) -> dict[str, Options]:
+    """The points of a list by their own names, or by what they set. Raises Misuse for one name twice."""
+    found: dict[str, Options] = {}
+    for point in points:
+        options = {name.replace("-", "_"): value for name, value in point.items() if name != "name"}
+        name = str(point.get("name", ", ".join(f"{name} {said(value)}" for name, value in options.items())))
+        if name in found:
+            raise Misuse(f"{path}: points: {name!r} is there twice")
+        found[name] = options
+    return found
+
+
+def said(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={said(each)}" for name, each in value.items())
+    return ",".join(map(said, value)) if isinstance(value, list) else str(value)
+
+
+def command(name: str) -> click.Command:
+    """The command of a file, or of a study, by its name or path. Raises ValueError."""
+    if name.endswith(".toml"):
+        params = [other_seeds(), *of_results(), *lane()]
+        return Command(name, EXAMPLES, params=params, callback=partial(of_file, Path(name)),
+                       help=f"Run the sweep that {name} describes.")  # fmt: skip
+    found = experiments.find(name)
+    options = [option for option in options_of(found.topology, found.options) if option.name not in found.varied]
+    params = [*options, seeds(found.seeds), *of_results(), *lane(found.lane), *study.picks(found)]
+    return Command(name, EXAMPLES, params=params, callback=partial(sweep, found), help=found.title)
+
+
+def other_seeds() -> click.Option:
+    return click.Option(["--seeds", "--seed", "seeds"], type=Seeds(), help="other seeds than the file's")
+
+
+def of_results() -> list[click.Option]:
+    return [out(), as_json("result.json instead of tables"), *of_sweeps()]
+
+
+def of_file(path: Path, seeds: list[int] | None, **chosen: Any) -> None:
+    found, usual = read(path)
+    sweep(found, seeds=seeds or usual, **chosen)
+
+
+def sweep(
+    found: Study, *, seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, dask: str | None,
+    store: Path | None, lane: Lane, only_variants: Sequence[str] = (), only_cases: Sequence[str] = (), **given: Any,
+) -> None:  # fmt: skip
+    """Run what the store does not have, print the tables of all, and leave result.json and what failed. Raises Misuse,
+    and Failure if any run failed."""
+    given = {name: value for name, value in given.items() if value is not None}
+    tasks = checked(found, seeds, given, only_cases, only_variants)
+    lab = provide_for(tasks, lane)
+    folder = new_folder(out, found.name)
+    going = Sweep(lab, tasks, Store(store), found.core_s)
+    with place_for(dask, jobs) as place:
+        play(going, place)
+    if runs := going.runs:
+        result = finish(found.name, tasks[0].specification, [task for task, _ in runs], [run for _, run in runs], lab,
+                        folder)  # fmt: skip
+        if as_json:
+            click.echo((folder / "result.json").read_text(), nl=False)
+        if alike := comparable(result.runs):
+            of_alike = result.model_copy(update={"runs": alike})
+            findings = findings_of(found, of_alike, conditions(alike, said_of(found.options, given)))
+            if not as_json:
+                findings.show()
+            report_of(found, findings, of_alike, folder, NOTHING).write(folder / REPORT)
+    going.store.prune()
+    if failed := going.failed:
+        (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")
+        first, why = next(iter(failed.items()))
+        others = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise Failure(f"{len(failed)} of {len(tasks)} runs failed: {first}: {why}{others}: {folder / FAILURES}; "
+                      "the same command tries them again")  # fmt: skip
+    if not as_json:
+        click.echo(f"{folder}/")
+
+
+def comparable(runs: Sequence[Run]) -> list[Run]:
+    """Those of the seeds that all cases and variants have, of which anything was found."""
+    cells: dict[tuple[str, str], set[int]] = {}
+    for run in runs:
+        cells.setdefault((run.case, run.variant), set()).add(run.seed)
+    common = set.intersection(*cells.values())
+    return [run for run in runs if run.seed in common]
+
+
+def checked(
+    found: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str], variants: Sequence[str]
+) -> list[Task]:
+    """The runs of a study. Raises Misuse, which says of which of them."""
+    wanted = [
+        (case, variant) for case in found.cases for variant in found.variants
+        if case in (cases or found.cases) and variant in (variants or found.variants)
+    ]  # fmt: skip
+    of_first = []
+    for pair in wanted:
+        try:
+            of_first += study.tasks_for(found, [pair], seeds[:1], given)
+        except Misuse as error:
+            where = "; ".join(filter(None, pair))
+            raise Misuse(f"{where}: {error}" if where else str(error)) from None
+    return [
+        Task(task.specification.with_seed(seed), task.variant, task.case) for seed in seeds for task in of_first
+    ]  # fmt: skip
+
+
+class Sweeps(What):
+    """`sweep`'s subcommands: files of sweeps, and the studies."""
+
+    draws, kinds = False, {"study": STUDY}
+    what, also, takes_files = "study", "a sweep (.toml)", False
+
+    def runs_here(self, name: str) -> str:
+        if not name.endswith(".toml"):
+            return super().runs_here(name)
+        return f"sweep with {', '.join(programs)}" if (programs := programs_of(Path(name))) else ""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return experiments.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        known = cmd_name in self.list_commands(ctx) or (cmd_name.endswith(".py") and defines(cmd_name) >= STUDY)
+        return command(cmd_name) if known or cmd_name.endswith(".toml") else None
+
+
+COMMAND = Sweeps(
+    "sweep", subcommand_metavar="STUDY|SWEEP.toml [OPTIONS]",
+    help="Run many: what was found before is not run again, what fails does not stop the others; here, or on Dask.",
+    examples=EXAMPLES,
+)  # fmt: skip

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What commands share that sweep: where runs are played, what they may cost, and how far they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import click
+
+from emulation.cli.command import jobs
+from emulation.features.sweeps.sweep import Here, Place, Sweep
+from emulation.play.progress import Progress, duration
+from emulation.play.session import shown
+from emulation.setup.errors import say
+
+
+def of_sweeps() -> list[click.Option]:
+    return [
+        jobs(),
+        click.Option(["--dask"], metavar="ADDRESS",
+                     help="play on the workers of this Dask scheduler, tcp://HOST:PORT (docs/sweeps.md)"),
+        store(),
+    ]  # fmt: skip
+
+
+def store() -> click.Option:
+    return click.Option(["--store"], type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+                        help="where results are looked up and kept  [default: results, in the cache]")  # fmt: skip
+
+
+@contextmanager
+def place_for(dask: str | None, jobs: int | None) -> Iterator[Place]:
+    """Where to play. Raises Failure if there is no such scheduler."""
+    if dask is None:
+        yield Here(jobs)
+        return
+    from emulation.features.sweeps.workers import There
+
+    there = There(dask)
+    try:
+        yield there
+    finally:
+        there.close()
+
+
+def play(sweep: Sweep, place: Place, check: Callable[[], None] = lambda: None) -> None:
+    """Say what is to be run and what that may take, and run it; where nothing like it was ever run, some runs tell.
+    `check` is called as it goes on, and ends it by what it raises."""
+    of_all, missing = len(set(sweep.keys)), len(sweep.missing)
+    found = f"{of_all - missing} of {of_all} runs are in the store" if missing < of_all else f"{of_all} runs"
+    if not missing:
+        say(f"{found}: nothing to run")
+        return
+    try:
+        _play(sweep, place, check, found)
+    except KeyboardInterrupt:
+        say(f"{len(sweep.missing)} of {of_all} runs are left; the same command goes on with them")
+        raise
+
+
+def _play(sweep: Sweep, place: Place, check: Callable[[], None], found: str) -> None:
+    missing = len(sweep.missing)
+    air_s = sum(task.specification.measurement.seconds for task in sweep.missing)
+    _, guessed = sweep.estimate(place.jobs)
+    said = f"{found}; {missing} to run, {air_s:,.0f} s of air, {place.jobs} side by side"
+    if guessed and missing > 2 * place.jobs:
+        say(f"{said}. Nothing like {'them' if guessed == missing else f'{guessed} of them'} was run here before: "
+            "the first tell what they take")  # fmt: skip
+        with showing(sweep, check) as heard:
+            sweep.play(place, heard, most=place.jobs)
+        said = f"{len(sweep.missing)} are left"
+    seconds, guessed = sweep.estimate(place.jobs)
+    say(f"{said}: about {duration(seconds)}" + (", a guess" if guessed else ", by what such runs took here"))
+    with showing(sweep, check) as heard:
+        sweep.play(place, heard)
+
+
+@contextmanager
+def showing(sweep: Sweep, check: Callable[[], None]) -> Iterator[Callable[[int, tuple[float, float]], None]]:
+    """Show how far what is missing has come, as soon as there is something to be shown."""
+    progress = Progress([task.specification.measurement.seconds for task in sweep.missing], time.monotonic)
+    with ExitStack() as stack:
+        show: Callable[[Progress], None] | None = None
+
+        def heard(index: int, far: tuple[float, float]) -> None:
+            nonlocal show
+            check()
+            progress.heard(index, far[0])
+            show = show or stack.enter_context(shown(len(progress.done)))
+            show(progress)
+
+        yield heard

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep: many runs of which each goes its own way. What the store has is not run again, what is found is in the store
+at once, and what fails is kept and shown while the others go on. So a sweep can be stopped at any moment, and the same
+command continues it.
+
+Runs that are made of the same are one run. Where they are played, a `Place` says: `here` in processes of this machine,
+`emulation.features.sweeps.workers` on others. Traces go when a run has been read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Protocol
+
+from analysis.result import Run
+from emulation.lanes.virtual.scratch import scratch
+from emulation.plan import plan
+from emulation.play import traces
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.processes import Killed, Parent, run_all
+from emulation.play.run import Task, name_of, play
+from emulation.play.session import failures
+from emulation.play.store import GONE, Store, key
+
+UNKNOWN_COST = 1 / 500  # of a second for each second of air and node, where nothing like it was ever run here
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why a run came to nothing."""
+
+    why: str
+
+
+Found = Run | Failed
+Done = Callable[[int, Found], None]
+Heard = Callable[[int, tuple[float, float]], None]  # of a run, the fraction done and the air time
+
+
+class Place(Protocol):
+    """Where runs are played. It keeps what each finds in the store before it says that it is `done`."""
+
+    @property
+    def jobs(self) -> int:
+        """How many are played side by side."""
+        ...
+
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+        """Play all. Raises Failure if none can be played there, and KeyboardInterrupt."""
+        ...
+
+
+@dataclass(frozen=True)
+class Here:
+    """Processes of this machine, by default one a CPU."""
+
+    chosen: int | None = None
+
+    @property
+    def jobs(self) -> int:
+        return self.chosen or len(os.sched_getaffinity(0))
+
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+        lab.sha256  # noqa: B018  # once, and not in every worker
+        traces.load()
+        calls = [partial(play_into, store, lab, task) for task in tasks]
+        run_all(calls, heard, self.jobs, done=done, instead=killed)
+
+
+def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
+    """Play one run in a process of its own, and keep what it found."""
+    try:
+        with failures(), scratch("sweep") as folder:
+            run = play(lab, without_views(task), Path(folder), lambda *far: parent.tell(far), parent.stand_back).run
+            store.put(run)
+        return run
+    except (Misuse, Failure, OSError, ValueError) as error:
+        return Failed(str(error))
+
+
+def size(task: Task) -> float:
+    """What a run's cost grows with: seconds of air, and nodes."""
+    return task.specification.measurement.seconds * len(task.specification.network.standing().nodes)
+
+
+def killed(how: Killed) -> Failed:
+    return Failed(f"its process {how.how}; {how.advice}")
+
+
+def without_views(task: Task) -> Task:
+    """The same run without what each station received, which nobody looks at and no result hangs on."""
+    measured = task.specification.measurement.model_copy(update={"views": "no"})
+    return replace(task, specification=task.specification.model_copy(update={"measurement": measured}))
+
+
+class Sweep:
+    """So many runs, of which those that the store has are `found` already. `guess_s`: what one takes of a CPU, as far
+    as anybody knows (0: nobody). Raises PlanError for what cannot be planned."""
+
+    def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
+        self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
+        parts = [lab.made_of(plan(task.specification)) for task in tasks]
+        self.keys = [key(made_of) for made_of in parts]
+        looked_up = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
+        self.found: dict[str, Found] = {name: run for name, run in looked_up.items() if run}
+
+    @cached_property
+    def first(self) -> Mapping[str, Task]:
+        """A task of each key."""
+        return {name: task for name, task in zip(reversed(self.keys), reversed(self.tasks), strict=True)}
+
+    @property
+    def missing(self) -> list[Task]:
+        """What is still to be run, each once, in order."""
+        return [self.first[name] for name in dict.fromkeys(self.keys) if name not in self.found]
+
+    def estimate(self, jobs: int) -> tuple[float, int]:
+        """How many seconds the missing runs may take, so many side by side, and of how many of them that is a guess: by
+        the others, if there are any, as nothing like it was ever run here."""
+        missing = self.missing
+        costs = [(self.store.cost(task), size(task)) for task in missing]
+        known_s = sum(cost for cost, _ in costs if cost is not None)
+        known = sum(large for cost, large in costs if cost is not None)
+        rate = known_s / known if known else UNKNOWN_COST
+        guess_s = 0.0 if known else self.guess_s
+        seconds = sum((guess_s or rate * large) if cost is None else cost for cost, large in costs)
+        return seconds / max(1, min(jobs, len(missing))), sum(cost is None for cost, _ in costs)
+
+    def play(self, place: Place, heard: Heard = lambda index, far: None, most: int | None = None) -> None:
+        """Run what is missing, or so much of it; what failed is run again. `heard` counts from 0 in `missing`."""
+        self.found = {name: found for name, found in self.found.items() if isinstance(found, Run)}
+        names = [name for name in dict.fromkeys(self.keys) if name not in self.found][:most]
+        tasks = [self.first[name] for name in names]
+        taken: list[tuple[Task, Run]] = []
+
+        def done(index: int, found: Found) -> None:
+            self.found[names[index]] = found
+            if isinstance(found, Run):
+                taken.append((tasks[index], found))
+            heard(index, (1.0, tasks[index].specification.measurement.seconds))
+
+        try:
+            if tasks:
+                place(self.lab, tasks, self.store, done, heard)
+        finally:
+            if taken:
+                self.store.took(taken)
+
+    @property
+    def runs(self) -> list[tuple[Task, Run]]:
+        """What was found, under each task's own name; of traces nothing is left."""
+        found = ((task, self.found.get(name)) for task, name in zip(self.tasks, self.keys, strict=True))
+        return [
+            (task, run.model_copy(update={**GONE, "variant": task.variant, "case": task.case}))
+            for task, run in found if isinstance(run, Run)
+        ]  # fmt: skip
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Why, by the names of runs."""
+        found = ((task, self.found.get(name)) for task, name in zip(self.tasks, self.keys, strict=True))
+        return {name_of(task): failed.why for task, failed in found if isinstance(failed, Failed)}

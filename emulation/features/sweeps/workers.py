@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sweeps on other machines: runs are tasks of a Dask scheduler, and its workers play them.
+
+A worker is this program on another machine (`./dcflab dask worker ADDRESS`): it has a kernel and modules of its own, so
+it compares what a run is made of with what was asked for, and refuses a run that would not be the same. Dask gives the
+runs of a worker that is gone to the others. A lane wants a main thread, and Dask's worker has threads: so the worker
+first makes `players`, processes that wait for runs, and each of its threads has one of these play.
+
+Only this file knows Dask, and it is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import queue
+import signal
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from emulation import lanes
+from emulation.features.sweeps.sweep import Done, Failed, Found, Heard, killed, play_into
+from emulation.lanes.virtual.scratch import scratch
+from emulation.play import traces
+from emulation.play.errors import Failure, Misuse
+from emulation.play.lab import Lab
+from emulation.play.processes import Child, Killed, Parent, Said, run_all
+from emulation.play.run import Task
+from emulation.play.session import provide
+from emulation.play.store import Store
+from emulation.setup.errors import say
+
+CONNECT_S = 5
+NO_PAGE = "127.0.0.1:0"  # of Dask's own, in which this has no part: nobody else sees it, and it is in nobody's way
+players: queue.SimpleQueue[Child[None]] = queue.SimpleQueue()  # of this worker, that are idle
+leaving = threading.Event()  # this worker's players are about to be ended
+
+
+class There:
+    """The workers of a scheduler. Raises Failure if there is no scheduler at this address."""
+
+    def __init__(self, address: str) -> None:
+        from distributed import Client
+
+        try:
+            self.client: Any = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:  # TimeoutError, too
+            why = str(error) or "it does not answer"
+            raise Failure(f"there is no Dask scheduler at {address}: {why}; ./dcflab dask scheduler is one") from None
+        self.address = address
+        if not self.jobs:
+            say(f"the scheduler has no workers yet, so this waits: ./dcflab dask worker {address} is one")
+
+    @property
+    def jobs(self) -> int:
+        return sum(self.client.nthreads().values())
+
+    def __call__(self, lab: Lab, tasks: Sequence[Task], store: Store, done: Done, heard: Heard) -> None:
+        from distributed import as_completed
+
+        check(lab, tasks)
+        wanted = lab.sha256
+        futures = {self.client.submit(play_there, task, wanted, pure=False): n for n, task in enumerate(tasks)}
+        try:
+            for future in as_completed(futures):  # type: ignore[no-untyped-call]
+                found = self._found(future)
+                if not isinstance(found, Failed):
+                    store.put(found)
+                done(futures[future], found)
+        finally:
+            with contextlib.suppress(Exception):  # the scheduler is gone, or so is the wish to wait for it
+                self.client.cancel(list(futures), force=True)
+
+    def _found(self, future: Any) -> Found:
+        """What a run has come to. Raises Failure if the scheduler is gone."""
+        from distributed.scheduler import KilledWorker
+
+        if future.status in ("cancelled", "lost"):
+            raise Failure(f"the scheduler at {self.address} is gone; the same command goes on with what is left")
+        try:
+            found: Found = future.result()
+        except KilledWorker:
+            return Failed("each worker that played it was killed; if memory was short, --jobs 1 of a worker takes less")
+        except Exception as error:  # of Dask's, on the way
+            return Failed(f"{type(error).__name__}: {error}")
+        return found
+
+    def close(self) -> None:
+        self.client.close(timeout=CONNECT_S)
+
+
+def check(lab: Lab, tasks: Sequence[Task]) -> None:
+    """Raises Misuse for what a worker cannot be told to play."""
+    if lab.lane.name != lanes.DEFAULT:
+        raise Misuse(f"--dask: workers play in the lane {lanes.DEFAULT}, not in {lab.lane.name}")
+    if any(task.specification.kernel.modules for task in tasks):
+        raise Misuse("--dask: workers have no modules of your own; leave out --modules")
+
+
+def play_there(task: Task, wanted: dict[str, str]) -> Found:
+    """In a thread of a worker: have a player play it."""
+    player = players.get()
+    try:
+        player.say((task, wanted))
+        while True:
+            kind, said = player.listen()
+            if kind is Said.TOLD:
+                found: Found = said
+                players.put(player)
+                return found
+    except Killed:  # a worker without its player is none: it goes, and others have its runs
+        if not leaving.is_set():
+            os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait()  # what is raised here would be the run's failure
+        raise
+
+
+def play_for_threads(lab: Lab, store: Store, parent: Parent) -> None:
+    """A player: play what it is told to, one run after the other, each in a process of its own."""
+    traces.load()
+    with contextlib.suppress(EOFError):
+        while True:
+            task, wanted = parent.hear()
+            if other := sorted(name for name in wanted if wanted[name] != lab.sha256.get(name)):
+                what = f"this worker has another {', '.join(other)}: it needs the same checkout or package, and kernel"
+                parent.tell(Failed(f"{what} (docs/sweeps.md)"))
+            else:
+                [found] = run_all([partial(play_into, store, lab, task)], instead=killed)
+                parent.tell(found)
+
+
+def worker(address: str, jobs: int, host: str | None) -> None:
+    """Play for a scheduler until it is gone. Raises Failure if there is none, and KeyboardInterrupt."""
+    lab, store = provide(), Store()
+    lab.sha256  # noqa: B018  # once, and not in every player
+    with contextlib.ExitStack() as stack:
+        for _ in range(jobs):
+            players.put(stack.enter_context(Child(partial(play_for_threads, lab, store), daemon=False)))
+        asyncio.run(_worker(address, jobs, host, stack.enter_context(scratch("dask"))))
+
+
+async def _worker(address: str, jobs: int, host: str | None, folder: str) -> None:
+    from distributed import Worker
+
+    quiet()
+    options: dict[str, Any] = {"nthreads": jobs, "memory_limit": 0, "local_directory": folder}
+    options |= {"host": host, "dashboard_address": NO_PAGE}
+    try:
+        async with Worker(address, **options) as working:
+            say(f"{working.address} plays {jobs} runs side by side for {address}")
+            if told := await finished(working):
+                leaving.set()
+                await working.close(executor_wait=False)
+    except (OSError, ValueError) as error:
+        raise Failure(f"no scheduler at {address}: {error or 'it does not answer'}") from None
+    if told:
+        raise KeyboardInterrupt
+    say(f"the scheduler at {address} is gone")
+
+
+def scheduler(host: str, port: int) -> None:
+    """Be a scheduler, until the program is ended. Raises Failure if it cannot listen there, and KeyboardInterrupt."""
+    asyncio.run(_scheduler(host, port))
+
+
+async def _scheduler(host: str, port: int) -> None:
+    from distributed import Scheduler
+
+    quiet()
+    try:
+        async with Scheduler(host=host, port=port, dashboard_address=NO_PAGE) as scheduling:
+            say(f"the scheduler is at {scheduling.address}")
+            await finished(scheduling)
+    except OSError as error:
+        raise Failure(f"cannot listen at {host}:{port}: {error.strerror or error}") from None
+    raise KeyboardInterrupt
+
+
+def quiet() -> None:
+    """Dask tells of each step, also of what it looks for in vain and of its own end."""
+    import distributed
+
+    logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)
+
+
+async def finished(server: Any) -> bool:
+    """Wait until it is closed from afar, or this program is told to end; says whether it was told."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, told.set)
+    waits = [asyncio.ensure_future(each) for each in (server.finished(), told.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for each in waits:
+        each.cancel()
+    return told.is_set()

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A wmediumd configuration as one more way to make a network: stations of those addresses on one ad hoc link, and the
+options under which our air plays who hears whom (docs/mediumd.md).
+
+SNRs are a matrix; a loss probability becomes the SINR at which so many full-size frames are lost, on one curve that all
+rates share; a path loss model becomes the propagation model of that name, with each station's power, and directions
+become motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from emulation.features.wmediumd.inside import configuration
+from emulation.features.wmediumd.inside.stations import (
+    CCA_DBM,
+    MOVE_S,
+    Loss,
+    Mode,
+    PathLoss,
+    Station,
+    Stations,
+    name_of,
+)
+from emulation.lane import per_tables
+from emulation.lane.per_tables import RATES as HWSIM_RATES
+from emulation.specification import propagation
+from emulation.specification.channel import MOST_SIGMA
+from emulation.specification.per import FRAME, of_table, one_curve, sinr_of
+from emulation.specification.propagation import Floats, Propagation
+from topologies import Application, Network, Node, Waypoint
+
+LONGEST_S, FARTHEST_M = 36_000.0, 90_000.0  # how long a station keeps its direction, at most
+LOWEST_M, HIGHEST_M = 0.01, 1000.0  # antennas
+REFERENCE_DBM = 20.0  # a model's own power; stations have theirs
+USUAL: Mapping[str, Any] = {"rate": 11.0, "rate_control": "minstrel"}  # the kernel finds what an SNR allows
+
+
+class Asked(NamedTuple):
+    """What a configuration asks for: a network, options, and sentences about what of it means nothing."""
+
+    network: Network
+    options: dict[str, Any]
+    warnings: list[str]
+
+
+def read(path: str, per_path: str | None = None, flows: Sequence[tuple[str, str]] | None = None) -> Asked:
+    """What a configuration, and a table of packet error rates, ask for. Raises ValueError, with file and line."""
+    try:
+        found = configuration.read(path)
+        table = per_tables.read(per_path) if per_path else None
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from None
+    stations = found.stations
+    options = {**USUAL, **options_of(stations, table, per_path or "")}
+    return Asked(network_of(stations, flows), options, [*found.warnings, *not_played(stations)])
+
+
+def network_of(stations: Stations, flows: Sequence[tuple[str, str]] | None = None) -> Network:
+    """Stations sta1, sta2 … in the order of their addresses, and flows, by default one from the first to the last.
+
+    Raises ValueError for flows between stations that there are not.
+    """
+    names = [f"sta{number}" for number, _ in enumerate(stations.all, 1)]
+    by_place = stations.mode is Mode.PATH_LOSS
+    nodes, motion = {}, {}
+    for name, station in zip(names, stations.all, strict=True):
+        settings: dict[str, Any] = {"mac": name_of(station.address)}
+        if by_place:
+            settings["tx_power_dbm"] = sent_dbm(stations.loss, station)
+        nodes[name] = Node(position=station.position if by_place else (0.0, 0.0, 0.0), settings=settings)
+        if by_place and any(station.direction):
+            motion[name] = _way(station)
+    chosen = flows if flows is not None else [(names[0], names[-1])][: len(names) - 1]
+    applications = tuple(Application(source=source, destination=to) for source, to in chosen)
+    return Network(nodes=nodes, motion=motion, applications=applications)
+
+
+def _way(station: Station) -> tuple[Waypoint, ...]:
+    """Straight on: what wmediumd does in steps."""
+    speed = math.hypot(*station.direction) / MOVE_S
+    seconds = min(LONGEST_S, FARTHEST_M / speed)
+    x, y, z = (place + step * seconds / MOVE_S for place, step in zip(station.position, station.direction, strict=True))
+    return Waypoint(0.0, station.position), Waypoint(seconds, (x, y, z))
+
+
+def options_of(stations: Stations, table: per_tables.Table | None = None, source: str = "") -> dict[str, Any]:
+    """The options that such a network is meant with, but for those of its radios."""
+    options = medium_of(stations, table, source)
+    if stations.mode is Mode.PATH_LOSS:
+        return {**options, "propagation": model_of(stations)}
+    over_noise = received(stations, None) - stations.noise_dbm
+    matrix = [[None if math.isinf(each) else float(each) for each in row] for row in over_noise]
+    return {**options, "propagation": {"model": "snr", "snr_db": matrix, "noise_dbm": stations.noise_dbm}}
+
+
+def medium_of(stations: Stations, table: per_tables.Table | None = None, source: str = "") -> dict[str, Any]:
+    """The part of it that does not say who hears whom."""
+    options: dict[str, Any] = {"reception": "sinr", "noise_dbm": stations.noise_dbm}
+    options["thresholds"] = {"receive_dbm": CCA_DBM, "sense_dbm": CCA_DBM}
+    if stations.mode in (Mode.PROB, Mode.SPECIFIC):
+        options["per"] = one_curve()
+    elif table:
+        options["per"] = of_table(table, source)
+    if stations.fading_db:
+        options["fading"] = {"model": "lognormal", "sigma": min(stations.fading_db, MOST_SIGMA)}
+    return options
+
+
+def model_of(stations: Stations) -> dict[str, Any]:
+    """The propagation model of a path loss, but for what it takes wherever the stations are: `sent_dbm`."""
+    loss = stations.loss
+    power = {"tx_power_dbm": REFERENCE_DBM}
+    match loss.model:
+        case Loss.FREE_SPACE:
+            return {"model": "free-space", **power}
+        case Loss.TWO_RAY_GROUND:
+            height = min(max([LOWEST_M, *(one.height for one in stations.all)]), HIGHEST_M)
+            return {"model": "two-ray", "frequency_mhz": None, "height_m": height, **power}
+        case Loss.ITU:
+            own = {"coefficient": loss.power_loss} if loss.power_loss else {}
+            return {"model": "itu-indoor", **own, **power}
+        case _:
+            return {"model": "log-distance", "exponent": loss.exponent, **power}
+
+
+def sent_dbm(loss: PathLoss, station: Station) -> float:
+    """What a station sends with, less what the model takes at any distance."""
+    taken = loss.fixed_db + loss.floors * loss.floor_db + 10 * math.log10(loss.system_loss)
+    return station.tx_power + station.gain - station.shadow_db - taken
+
+
+def received(stations: Stations, model: Propagation | None) -> Floats:
+    """What arrives, in dBm, [transmitter][receiver], under a path loss's `model`; -inf: nothing."""
+    everyone, noise = stations.all, stations.noise_dbm
+    if stations.mode is Mode.PATH_LOSS:
+        assert model
+        distance = propagation.distances([one.position for one in everyone])
+        gain = np.array([one.gain for one in everyone])
+        sent = np.array([sent_dbm(stations.loss, one) for one in everyone]) - REFERENCE_DBM
+        power = np.asarray(model.received_dbm(distance) + sent[:, None] + gain[None, :])
+    else:
+        power = np.array([[noise + _snr(stations, a, b) for b in everyone] for a in everyone], np.float64)
+    medium = np.array([one.medium for one in everyone])
+    power = np.where(medium[:, None] == medium[None, :], power, -np.inf)
+    return np.asarray(np.minimum(power, propagation.STRONGEST_DBM), np.float64)
+
+
+def _snr(stations: Stations, a: Station, b: Station) -> float:
+    if stations.mode is Mode.SNR:
+        return stations.link_snr(a, b)
+    found = sinr_of(_loss(stations, a, b))
+    return -math.inf if found is None else found
+
+
+def _loss(stations: Stations, a: Station, b: Station) -> float:
+    """Of full-size frames; of a matrix by rates, the mean."""
+    if stations.mode is Mode.PROB:
+        return stations.link_error(a, b)
+    row = [stations.link_specific(a, b, FRAME, rate) for rate in range(HWSIM_RATES)]
+    return sum(row) / len(row)
+
+
+def not_played(stations: Stations) -> list[str]:
+    """What a configuration says that our air does otherwise, a sentence each."""
+    said = []
+    if stations.interference is False:
+        said.append("ifaces.enable_interference = false: interference and collisions are played all the same")
+    if stations.fading_db > MOST_SIGMA:
+        said.append(f"model.fading_coefficient: taken as {MOST_SIGMA:g}, the most that the air plays")
+    return said

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mediumd: wmediumd's drop-in. Our air, or wmediumd's own model, decides over the hwsim radios of this kernel.
+
+It has wmediumd's command line and control socket (`inside`), stays until it is told to end, and says `REGISTER SENT!`
+when the radios have their medium. docs/mediumd.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emulation.features.wmediumd.inside import program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from emulation.features.wmediumd.inside.arguments import Arguments, Say
+    from emulation.features.wmediumd.inside.stations import Stations
+    from emulation.lane.per_tables import Table
+    from traffic.loop import Loop
+
+
+def main(words: Sequence[str]) -> int:
+    """The program. Returns its exit status."""
+    return program.main(words, play)
+
+
+def play(
+    loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say
+) -> AbstractContextManager[program.Medium]:
+    """Our air, which takes a while to load."""
+    from emulation.features.wmediumd.daemon.air import Medium
+
+    return Medium(loop, stations, table, asked, say)

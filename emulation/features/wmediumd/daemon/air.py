@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our air under a wmediumd configuration, on a running kernel: dcf80211 plays it, and what a client of the control
+socket says of links, places and stations becomes powers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.medium import radios
+from emulation.features.wmediumd import configured as wmediumd
+from emulation.features.wmediumd.daemon.capture import Capture
+from emulation.features.wmediumd.inside.arguments import WARNING
+from emulation.features.wmediumd.inside.stations import MOVE_S, Mode, Stations, name_of
+from emulation.lane.air import Air
+from emulation.lane.programs import PATH
+from emulation.lane.protocol import FAMILY
+from emulation.plan import plan
+from emulation.plan.air import MAX_DELAY_NS, floor_dbm
+from emulation.specification import propagation, specify
+from emulation.specification.propagation import Propagation
+from topologies import Network, Node
+
+if TYPE_CHECKING:
+    from emulation.features.wmediumd.inside.arguments import Arguments, Say
+    from emulation.features.wmediumd.inside.control import Done
+    from emulation.lane.per_tables import Table
+    from traffic.loop import Loop
+
+STEP_NS = 100_000_000  # of stations with a direction
+LOOK_NS = 10_000_000_000  # between two looks at what the air could not play
+# Stations of a kernel that lives its own life: all rates, with the kernel's rate control, and all basic ones.
+RADIOS: dict[str, Any] = {"rate": 54.0, "rate_control": "minstrel", "unreachable": True}
+NOBODY = {"model": "free-space", "tx_power_dbm": propagation.FAINTEST_DBM}  # while it is made, nobody hears anybody
+FARTHEST_M = 1e6  # beyond, a delay is as large as any
+BASIC_2GHZ = (1.0, 2.0, 6.0, 12.0, 24.0)
+
+
+class Medium:
+    """The air, from here to the end of the block. Raises OSError, ValueError."""
+
+    def __init__(self, loop: Loop, stations: Stations, table: Table | None, asked: Arguments, say: Say) -> None:
+        self.loop, self.stations, self.table, self.say = loop, stations, table, say
+        self.options = {**RADIOS, "freq": asked.freq, "seed": asked.seed, "trace": bool(asked.capture)}
+        self.capture: Capture | None = None
+        self.wanted_model: dict[str, Any] = {}
+        self.wanted, self.captures = asked.capture, 0
+        if asked.freq < 3000:
+            self.options["basic_rates"] = BASIC_2GHZ
+        self.air: Air | None = None
+        self.refused = 0
+
+    def __enter__(self) -> Medium:
+        for sentence in wmediumd.not_played(self.stations):
+            self.say(WARNING, sentence)
+        self._set_up()
+        now = time.monotonic_ns()
+        self.loop.at(now + LOOK_NS, self._look)
+        if any(any(one.direction) for one in self.stations.all):
+            self.loop.at(now + STEP_NS, self._move)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._look_once()
+        self._close()
+
+    def heard(self, done: Done) -> None:
+        """A client has changed something. Raises OSError where the kernel refuses it: of who is there, there is no air
+        then, and nothing arrives."""
+        if done.members:
+            try:
+                self._set_up()
+            except (OSError, ValueError):
+                self._close()
+                raise
+        elif done.changed:
+            self._set_powers()
+
+    def _set_up(self) -> None:
+        """Make the air of these stations: a new one, as an air has its number of them for good."""
+        self._close()
+        if not self.stations.all:
+            return
+        nodes = {f"sta{number}": Node() for number, _ in enumerate(self.stations.all, 1)}
+        options = {**self.options, **wmediumd.medium_of(self.stations, self.table), "propagation": NOBODY}
+        self.asked = specify(Network(nodes=nodes), options)
+        planned = plan(self.asked)
+        radios_there = names_of_radios()
+        for node, station in zip(planned["nodes"], self.stations.all, strict=True):
+            address = name_of(station.address)
+            node["interfaces"][0]["address"] = radios_there.get(address, address)
+        self.air = load()
+        self.air.configure(planned)
+        self._set_powers()
+        if self.wanted:
+            self.captures += 1
+            path = self.wanted + (f".{self.captures}" if self.captures > 1 else "")
+            self.capture = Capture(self.loop, path, radios(planned))
+            self.air.start()
+
+    def _close(self) -> None:
+        """The air's end; what was captured until then is written."""
+        if self.air and self.capture:
+            self.air.stop()
+            self.capture.finish()
+            self.capture = None
+        if self.air:
+            self.air.close()
+            self.air = None
+
+    def _set_powers(self) -> None:
+        if not self.air:
+            return
+        model = self._model() if self.stations.mode is Mode.PATH_LOSS else None
+        heard = wmediumd.received(self.stations, model)
+        found = propagation.power_mdbm(heard, floor_dbm(self.asked, self.asked.network.standing()))
+        delay: NDArray[np.int64] = np.zeros(found.shape, np.int64)
+        if model:
+            far = np.minimum(propagation.distances([one.position for one in self.stations.all]), FARTHEST_M)
+            delay = np.minimum(propagation.delay_ns(far), MAX_DELAY_NS - 1)
+        self.air.set_powers(dict(enumerate(propagation.listed(found))), dict(enumerate(delay.tolist())))
+
+    def _model(self) -> Propagation:
+        """Of the path loss, on the channel; made anew when it is another one."""
+        wanted = wmediumd.model_of(self.stations)
+        if wanted != self.wanted_model:
+            options = {**self.options, "propagation": wanted}
+            self.model = specify(Network(nodes={"sta1": Node()}), options).medium.propagation
+            self.wanted_model = wanted
+        return self.model
+
+    def _move(self) -> None:
+        """A part of wmediumd's step, so that nobody jumps."""
+        part = STEP_NS / 1e9 / MOVE_S
+        for one in self.stations.all:
+            x, y, z = (place + step * part for place, step in zip(one.position, one.direction, strict=True))
+            one.position = x, y, z
+        self._set_powers()
+        self.loop.at(time.monotonic_ns() + STEP_NS, self._move)
+
+    def _look(self) -> None:
+        self._look_once()
+        self.loop.at(time.monotonic_ns() + LOOK_NS, self._look)
+
+    def _look_once(self) -> None:
+        """Say what the air could not play, once each time that it grows."""
+        if not self.air:
+            return
+        status = self.air.report()
+        if status["refused_frames"] > self.refused:
+            self.refused = status["refused_frames"]
+            self.say(WARNING, f"{self.refused} frames were lost at rates of HT or later, which are not modelled; let "
+                     "stations have legacy rates only: iw dev DEV set bitrates legacy-2.4 …")  # fmt: skip
+
+
+def load() -> Air:
+    """The module of the running kernel, if it is there: $DCFLAB_AIR, or as modprobe finds it. Raises OSError."""
+    module = os.environ.get("DCFLAB_AIR")
+    if module or os.path.exists(f"/sys/module/{FAMILY}"):
+        return Air.load(module or "")
+    modprobe = shutil.which("modprobe", path=PATH)
+    if not modprobe or subprocess.run([modprobe, FAMILY], capture_output=True).returncode:
+        said = f"this kernel has no module {FAMILY}: install it by DKMS, or name its file in $DCFLAB_AIR"
+        raise OSError(errno.ENOENT, said)
+    return Air()
+
+
+def names_of_radios() -> dict[str, str]:
+    """What hwsim calls the radios that this namespace shows, by their addresses: its second one. Of the others the air
+    learns it from their first frame."""
+    found: dict[str, str] = {}
+    base = "/sys/class/ieee80211"
+    for phy in os.listdir(base) if os.path.isdir(base) else ():
+        try:
+            with open(f"{base}/{phy}/addresses") as file:
+                first, *others = file.read().split()
+        except (OSError, ValueError):
+            continue
+        if others:
+            found[first] = others[0]
+    return found

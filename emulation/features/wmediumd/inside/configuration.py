@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a wmediumd configuration says: its stations, and who hears whom.
+
+Numbers are as strict as wmediumd's library: it reads a whole number where a fraction is meant as 0, silently, so here
+that is an error that says so. A key that means nothing, here or there, is a warning.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from emulation.features.wmediumd.inside import libconfig
+from emulation.features.wmediumd.inside.libconfig import Setting
+from emulation.features.wmediumd.inside.stations import ALL_LOST, Loss, Mode, PathLoss, Station, Stations, name_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from emulation.features.wmediumd.inside.stations import Vector
+
+MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+MOST = 250  # stations
+SECOND = 0x40  # the bit of hwsim's second address, by which kernels before 4.1 knew a radio
+TYPES = ("snr", "prob", "prob_asymmetric", "path_loss")
+FAR, STRONG = 1e6, 100.0  # m, dBm: beyond, a number is a mistake
+
+# The keys of `model` that mean something, by its type; and by the model_name of a path loss, as PathLoss has them.
+COMMON = ("type", "fading_coefficient", "noise_threshold")
+OF_TYPE = {
+    "snr": ("links",),
+    "prob": ("links", "default_prob"),
+    "prob_asymmetric": ("links", "default_prob"),
+    "path_loss": ("positions", "directions", "tx_powers", "isnodeaps", "model_name"),
+}
+NEEDED = {"path_loss": ("positions", "tx_powers", "model_name")}
+WHOLE = ("nFLOORS", "LF", "lF", "pL", "sL")
+OF_LOSS = {
+    Loss.FREE_SPACE: {"sL": "system_loss"},
+    Loss.LOG_DISTANCE: {"path_loss_exp": "exponent", "xg": "fixed_db"},
+    Loss.LOG_NORMAL_SHADOWING: {"path_loss_exp": "exponent", "sL": "system_loss"},
+    Loss.ITU: {"nFLOORS": "floors", "LF": "floor_db", "lF": "floor_db", "pL": "power_loss"},
+    Loss.TWO_RAY_GROUND: {"sL": "system_loss"},
+}
+BOUNDS = {"path_loss_exp": (0.1, 20.0), "xg": (-40.0, 150.0), "sL": (1, 1000), "nFLOORS": (0, 100), "LF": (0, 200),
+          "lF": (0, 200), "pL": (0, 200)}  # fmt: skip
+
+
+@dataclass
+class Configuration:
+    """What a file says: `stations`; and what it says that means nothing, a sentence each, with its line."""
+
+    stations: Stations
+    warnings: list[str] = field(default_factory=list)
+
+
+def read(path: str) -> Configuration:
+    """Raises ConfigurationError, with file and line; OSError."""
+    return _configuration(libconfig.read(path))
+
+
+def parse(text: str, name: str = "configuration") -> Configuration:
+    """Raises ConfigurationError, with `name` and line; OSError, of files that it includes."""
+    return _configuration(libconfig.parse(text, name))
+
+
+def _configuration(top: Setting) -> Configuration:
+    found = Configuration(Stations())
+    groups = _group(top, "the file")
+    if "ifaces" not in groups:
+        raise top.place.refuse("there is no group ifaces, which names the stations")
+    if "path_loss" in groups and "model" not in groups:
+        groups["model"] = _of_before(groups["path_loss"])
+    _unknown(found, groups, ("ifaces", "model", "path_loss"), "")
+    ifaces = _group(groups["ifaces"], "ifaces")
+    _unknown(found, ifaces, ("ids", "links", "enable_interference", "medium_array"), "ifaces.")
+    if "ids" not in ifaces:
+        raise groups["ifaces"].place.refuse("ifaces.ids is missing: the addresses of the stations")
+    _ids(found, ifaces["ids"])
+    if "enable_interference" in ifaces:
+        found.stations.interference = _truth(ifaces["enable_interference"], "ifaces.enable_interference")
+    if "medium_array" in ifaces:
+        _mediums(found, ifaces["medium_array"])
+    if "links" in ifaces:
+        _links(found, ifaces["links"], "ifaces.links", whole=True)
+        if "model" in groups:
+            _warn(found, groups["model"], "model", "is ignored, because there is ifaces.links")
+    elif "model" in groups:
+        _model(found, groups["model"])
+    return found
+
+
+def _ids(found: Configuration, ids: Setting) -> None:
+    for each in _elements(ids, "ifaces.ids"):
+        if not isinstance(each.value, str) or not MAC.fullmatch(each.value):
+            raise each.place.refuse(f'ifaces.ids: {each.value!r} is no address: "02:00:00:00:00:00" is one')
+        address = bytes.fromhex(each.value.replace(":", ""))
+        if address[0] & 1 or not any(address):
+            raise each.place.refuse(f"ifaces.ids: {each.value} is no address of one station")
+        if address[0] & SECOND and address[0] & 2:
+            address = bytes([address[0] & ~SECOND]) + address[1:]
+            _warn(found, each, each.value, f"is how kernels before 4.1 named {name_of(address)}, and taken for that")
+        if found.stations.find(address):
+            raise each.place.refuse(f"ifaces.ids: {name_of(address)} was named before")
+        found.stations.all.append(Station(address))
+    if not 1 <= len(found.stations.all) <= MOST:
+        raise ids.place.refuse(f"ifaces.ids: 1 to {MOST} stations, not {len(found.stations.all)}")
+
+
+def _mediums(found: Configuration, array: Setting) -> None:
+    """Each list is a medium of its own, from 1 on; who is in none is in medium 0."""
+    for number, members in enumerate(_elements(array, "ifaces.medium_array"), 1):
+        for each in _elements(members, "ifaces.medium_array"):
+            found.stations.all[_index(found, each, "ifaces.medium_array")].medium = number
+
+
+def _model(found: Configuration, setting: Setting) -> None:
+    model, stations = _group(setting, "model"), found.stations
+    kind = _word(setting, model, "type", TYPES)
+    for name in NEEDED.get(kind, ()):
+        if name not in model:
+            raise setting.place.refuse(f"model.{name} is missing, which {kind} needs")
+    known = [*COMMON, *OF_TYPE[kind]]
+    stations.mode = {"snr": Mode.SNR, "path_loss": Mode.PATH_LOSS}.get(kind, Mode.PROB)
+    if "fading_coefficient" in model:
+        stations.fading_db = _integer(model["fading_coefficient"], "model.fading_coefficient", 0, 30)
+    if "noise_threshold" in model:
+        stations.noise_dbm = _integer(model["noise_threshold"], "model.noise_threshold", -130, 0)
+    if kind == "path_loss":
+        known += _path_loss(found, setting, model)
+    elif "links" in model:
+        if kind == "snr":
+            _links(found, model["links"], "model.links", whole=True)
+        else:
+            _links(found, model["links"], "model.links", whole=False, mirrored=kind == "prob")
+    if "default_prob" in model and stations.mode is Mode.PROB:
+        stations.default_error = _fraction(model["default_prob"], "model.default_prob", 0, ALL_LOST)
+    _unknown(found, model, known, "model.", f" with type {kind!r}")
+
+
+def _of_before(path_loss: Setting) -> Setting:
+    """The group `path_loss` of before there was a `model`, as that: its model_params are (model_name, path_loss_exp,
+    xg)."""
+    model, place = dict(_group(path_loss, "path_loss")), path_loss.place
+    if "model_params" not in model:
+        raise place.refuse("path_loss.model_params is missing: (model_name, path_loss_exp, xg)")
+    parameters = _elements(model.pop("model_params"), "path_loss.model_params")
+    names = ("model_name", "path_loss_exp", "xg")[: len(parameters)]
+    return Setting({"type": Setting("path_loss", place), **model, **dict(zip(names, parameters, strict=False))}, place)
+
+
+def _path_loss(found: Configuration, setting: Setting, model: dict[str, Setting]) -> list[str]:
+    """The stations' places and powers, and the model; returns the model's own keys."""
+    everyone = found.stations.all
+
+    def each(name: str, read: Callable[[Setting, str], object], attribute: str) -> None:
+        if name not in model:
+            return
+        values = _elements(model[name], f"model.{name}")
+        if len(values) != len(everyone):
+            raise model[name].place.refuse(f"model.{name}: {len(values)} for {len(everyone)} stations")
+        for station, value in zip(everyone, values, strict=True):
+            setattr(station, attribute, read(value, f"model.{name}"))
+
+    each("positions", _vector, "position")
+    each("directions", _vector, "direction")
+    each("tx_powers", lambda value, name: _fraction(value, name, -STRONG, STRONG), "tx_power")
+    each("isnodeaps", lambda value, name: bool(_integer(value, name, 0, 1)), "is_ap")
+    if "isnodeaps" in model:
+        _warn(found, model["isnodeaps"], "model.isnodeaps", "changes nothing: a frame has the power of who sends it")
+    loss = Loss(_word(setting, model, "model_name", [loss.value for loss in Loss]))
+    own = OF_LOSS[loss]
+    if "path_loss_exp" in own and "path_loss_exp" not in model:
+        raise setting.place.refuse(f"model.path_loss_exp is missing, which {loss.value} needs")
+    parameters: dict[str, float] = {}
+    for name in own:
+        if name in model:
+            what, bounds = f"model.{name}", BOUNDS[name]
+            read = _integer if name in WHOLE else _fraction
+            parameters[own[name]] = read(model[name], what, *bounds)
+    found.stations.loss = PathLoss(loss, **parameters)  # type: ignore[arg-type]
+    return list(own)
+
+
+def _links(found: Configuration, links: Setting, name: str, whole: bool, mirrored: bool = True) -> None:
+    """(from, to, value): an SNR in whole dB, or a probability; of one direction only, it holds for both if mirrored."""
+    everyone, said = found.stations.all, found.stations.snr if whole else found.stations.error
+    for link in _elements(links, name):
+        parts = _elements(link, name)
+        if len(parts) != 3:
+            raise link.place.refuse(f"{name}: a link is (from, to, {'snr' if whole else 'probability'})")
+        a, b = (everyone[_index(found, part, name)].address for part in parts[:2])
+        value: float = _integer(parts[2], name, -200, 130) if whole else _fraction(parts[2], name, 0, 1)
+        if a == b:
+            _warn(found, link, name, "a link from a station to itself means nothing")
+            continue
+        if (a, b) in said:
+            _warn(found, link, name, "this link was said before; the last one holds")
+        said[a, b] = value
+    if mirrored:
+        for (a, b), value in list(said.items()):
+            said.setdefault((b, a), value)
+
+
+def _vector(setting: Setting, name: str) -> Vector:
+    parts = _elements(setting, name)
+    if len(parts) not in (2, 3):
+        raise setting.place.refuse(f"{name}: (x, y) or (x, y, z), not {len(parts)} numbers")
+    x, y, z = [*(_fraction(part, name, -FAR, FAR) for part in parts), 0.0][:3]
+    return x, y, z
+
+
+def _index(found: Configuration, setting: Setting, name: str) -> int:
+    most = len(found.stations.all) - 1
+    if isinstance(setting.value, bool) or not isinstance(setting.value, int) or not 0 <= setting.value <= most:
+        raise setting.place.refuse(f"{name}: {setting.value!r} is no station; they are numbered from 0 to {most}")
+    return setting.value
+
+
+def _group(setting: Setting, name: str) -> dict[str, Setting]:
+    if not isinstance(setting.value, dict):
+        raise setting.place.refuse(f"{name} is a group: {{ … }}")
+    return setting.value
+
+
+def _elements(setting: Setting, name: str) -> tuple[Setting, ...]:
+    if not isinstance(setting.value, tuple):
+        raise setting.place.refuse(f"{name}: a list ( … ) or an array [ … ] is expected, not {_said(setting)}")
+    return setting.value
+
+
+def _word(group: Setting, settings: dict[str, Setting], name: str, there: Iterable[str]) -> str:
+    if name not in settings:
+        raise group.place.refuse(f"model.{name} is missing; there are: {', '.join(there)}")
+    setting = settings[name]
+    if setting.value not in tuple(there):
+        raise setting.place.refuse(f"model.{name}: there is no {_said(setting)}; there are: {', '.join(there)}")
+    return str(setting.value)
+
+
+def _truth(setting: Setting, name: str) -> bool:
+    if not isinstance(setting.value, bool):
+        raise setting.place.refuse(f"{name} is true or false, not {_said(setting)}")
+    return setting.value
+
+
+def _integer(setting: Setting, name: str, least: float, most: float) -> int:
+    if isinstance(setting.value, bool) or not isinstance(setting.value, int):
+        raise setting.place.refuse(
+            f"{name}: a whole number is expected (wmediumd reads another as 0), not {_said(setting)}"
+        )
+    return int(_bounded(setting, name, setting.value, least, most))
+
+
+def _fraction(setting: Setting, name: str, least: float, most: float) -> float:
+    if isinstance(setting.value, int) and not isinstance(setting.value, bool):
+        raise setting.place.refuse(f"{name}: write {setting.value}.0 (wmediumd reads a number without a dot as 0)")
+    if not isinstance(setting.value, float) or math.isnan(setting.value):
+        raise setting.place.refuse(f"{name}: a number with a dot is expected, not {_said(setting)}")
+    return _bounded(setting, name, setting.value, least, most)
+
+
+def _bounded(setting: Setting, name: str, value: float, least: float, most: float) -> float:
+    if not least <= value <= most:
+        raise setting.place.refuse(f"{name}: {value:g} is not between {least:g} and {most:g}")
+    return value
+
+
+def _said(setting: Setting) -> str:
+    if isinstance(setting.value, dict | tuple):
+        return "a group" if isinstance(setting.value, dict) else "a list"
+    return repr(setting.value)
+
+
+def _unknown(
+    found: Configuration, settings: dict[str, Setting], known: Iterable[str], prefix: str, where: str = ""
+) -> None:
+    for name, setting in settings.items():
+        if name not in known:
+            _warn(found, setting, prefix + name, f"means nothing{where}, and is ignored")
+
+
+def _warn(found: Configuration, setting: Setting, name: str, what: str) -> None:
+    found.warnings.append(f"{setting.place}: {name} {what}")

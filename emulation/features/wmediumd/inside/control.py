@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The control socket's messages: bytes of a client in, bytes of its answers out; pure.
+
+A message begins with its type, one byte; all numbers are big-endian, a float is its bits as an unsigned number. The
+answer has the type that follows the request's, the whole request, its type too, and one byte that says what became of
+it; that to SPECPROB_UPDATE repeats the two addresses only.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import struct
+from dataclasses import dataclass
+
+from emulation.features.wmediumd.inside.stations import SIZES, Mode, Station, Stations
+from emulation.lane.per_tables import RATES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+FRACTION = 1 << 31  # Q1.31
+MOST = 250  # stations
+SECOND = 0x40  # of the first byte: of a radio's second address
+
+
+class Request(enum.IntEnum):
+    SHUTDOWN = 0
+    SNR_UPDATE = 1
+    DEL_BY_MAC = 3
+    DEL_BY_ID = 5
+    ADD = 7
+    ERRPROB_UPDATE = 9
+    SPECPROB_UPDATE = 11
+    POSITION_UPDATE = 13
+    TXPOWER_UPDATE = 15
+    GAIN_UPDATE = 17
+    HEIGHT_UPDATE = 19
+    GAUSS_RANDOM_UPDATE = 21
+    MEDIUM_UPDATE = 23
+
+
+class Result(enum.IntEnum):
+    """What became of a request."""
+
+    OK = 0
+    INTF_NOTFOUND = 1
+    DUPLICATE = 2
+    WRONG_MODE = 3
+
+
+FORMATS = {
+    Request.SHUTDOWN: struct.Struct(">"),
+    Request.SNR_UPDATE: struct.Struct(">6s6si"),
+    Request.DEL_BY_MAC: struct.Struct(">6s"),
+    Request.DEL_BY_ID: struct.Struct(">i"),
+    Request.ADD: struct.Struct(">6s"),
+    Request.ERRPROB_UPDATE: struct.Struct(">6s6sI"),
+    Request.SPECPROB_UPDATE: struct.Struct(f">6s6s{SIZES * RATES}I"),
+    Request.POSITION_UPDATE: struct.Struct(">6s3f"),
+    Request.TXPOWER_UPDATE: struct.Struct(">6si"),
+    Request.GAIN_UPDATE: struct.Struct(">6si"),
+    Request.HEIGHT_UPDATE: struct.Struct(">6si"),
+    Request.GAUSS_RANDOM_UPDATE: struct.Struct(">6sf"),
+    Request.MEDIUM_UPDATE: struct.Struct(">6si"),
+}
+ENDS = 12  # bytes of two addresses
+
+
+class UnknownError(ValueError):
+    """A message of no type that there is: where the next one begins nobody can know."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """An answer; and what it means for whoever plays the medium."""
+
+    answer: bytes
+    changed: bool = False  # who hears whom
+    members: bool = False  # who is there
+    shutdown: bool = False
+
+
+class Client:
+    """What one client has sent that is not answered yet."""
+
+    def __init__(self, stations: Stations) -> None:
+        self.stations, self.rest = stations, b""
+
+    def feed(self, data: bytes) -> list[Done]:
+        """Answer all that has come whole. Raises UnknownError, after which nothing of it counts."""
+        self.rest += data
+        done: list[Done] = []
+        while self.rest:
+            try:
+                request = Request(self.rest[0])
+            except ValueError:
+                raise UnknownError(f"there is no message of type {self.rest[0]}") from None
+            size = 1 + FORMATS[request].size
+            if len(self.rest) < size:
+                break
+            message, self.rest = self.rest[:size], self.rest[size:]
+            done.append(answer(self.stations, request, message))
+        return done
+
+
+def answer(stations: Stations, request: Request, message: bytes) -> Done:
+    """Do what one whole message asks for."""
+    if request is Request.SHUTDOWN:
+        return Done(b"", shutdown=True)
+    values = FORMATS[request].unpack(message[1:])
+    result, more = HANDLERS[request](stations, *values)
+    repeated = message[1 : 1 + ENDS] if request is Request.SPECPROB_UPDATE else message
+    said = bytes([request + 1]) + repeated + more + bytes([result])
+    ok, members = result is Result.OK, request in (Request.ADD, Request.DEL_BY_MAC, Request.DEL_BY_ID)
+    return Done(said, changed=ok, members=ok and members)
+
+
+def _pair(stations: Stations, mode: Mode, a: bytes, b: bytes, put: Callable[[], None]) -> tuple[Result, bytes]:
+    if stations.mode is not mode:
+        return Result.WRONG_MODE, b""
+    if not (stations.find(a) and stations.find(b)):
+        return Result.INTF_NOTFOUND, b""
+    put()
+    return Result.OK, b""
+
+
+def _snr(stations: Stations, a: bytes, b: bytes, snr: int) -> tuple[Result, bytes]:
+    def put() -> None:
+        stations.snr[a, b] = stations.snr[b, a] = float(snr)
+
+    return _pair(stations, Mode.SNR, a, b, put)
+
+
+def _error(stations: Stations, a: bytes, b: bytes, fixed: int) -> tuple[Result, bytes]:
+    def put() -> None:
+        stations.error[a, b] = stations.error[b, a] = _probability(fixed)
+
+    return _pair(stations, Mode.PROB, a, b, put)
+
+
+def _specific(stations: Stations, a: bytes, b: bytes, *fixed: int) -> tuple[Result, bytes]:
+    def put() -> None:
+        stations.specific[a, b] = tuple(map(_probability, fixed))
+
+    return _pair(stations, Mode.SPECIFIC, a, b, put)
+
+
+def _probability(fixed: int) -> float:
+    return min(fixed / FRACTION, 1.0)
+
+
+def _add(stations: Stations, address: bytes) -> tuple[Result, bytes]:
+    """The answer has the number of the new station, or, of one that is there, its own. No station has a group's
+    address, and none the second one of another's radio."""
+    other = bytes([address[0] ^ SECOND]) + address[1:]
+    if there := stations.find(address) or stations.find(other):
+        return Result.DUPLICATE, struct.pack(">i", stations.all.index(there))
+    if len(stations.all) >= MOST or address[0] & 1 or not any(address):
+        return Result.INTF_NOTFOUND, struct.pack(">i", -1)
+    stations.all.append(Station(address))
+    return Result.OK, struct.pack(">i", len(stations.all) - 1)
+
+
+def _remove_address(stations: Stations, address: bytes) -> tuple[Result, bytes]:
+    if not (there := stations.find(address)):
+        return Result.INTF_NOTFOUND, b""
+    stations.remove(there)
+    return Result.OK, b""
+
+
+def _remove_number(stations: Stations, number: int) -> tuple[Result, bytes]:
+    if not 0 <= number < len(stations.all):
+        return Result.INTF_NOTFOUND, b""
+    stations.remove(stations.all[number])
+    return Result.OK, b""
+
+
+def _own(attribute: str, path_loss: bool = True) -> Callable[..., tuple[Result, bytes]]:
+    """Of one station: a number, or three."""
+
+    def put(stations: Stations, address: bytes, *values: Any) -> tuple[Result, bytes]:
+        if path_loss and stations.mode is not Mode.PATH_LOSS:
+            return Result.WRONG_MODE, b""
+        if not (there := stations.find(address)):
+            return Result.INTF_NOTFOUND, b""
+        if not all(map(math.isfinite, values)):
+            return Result.WRONG_MODE, b""
+        setattr(there, attribute, values if len(values) > 1 else values[0])
+        return Result.OK, b""
+
+    return put
+
+
+HANDLERS: dict[Request, Callable[..., tuple[Result, bytes]]] = {
+    Request.SNR_UPDATE: _snr,
+    Request.DEL_BY_MAC: _remove_address,
+    Request.DEL_BY_ID: _remove_number,
+    Request.ADD: _add,
+    Request.ERRPROB_UPDATE: _error,
+    Request.SPECPROB_UPDATE: _specific,
+    Request.POSITION_UPDATE: _own("position"),
+    Request.TXPOWER_UPDATE: _own("tx_power"),
+    Request.GAIN_UPDATE: _own("gain"),
+    Request.HEIGHT_UPDATE: _own("height"),
+    Request.GAUSS_RANDOM_UPDATE: _own("shadow_db"),
+    Request.MEDIUM_UPDATE: _own("medium", path_loss=False),
+}

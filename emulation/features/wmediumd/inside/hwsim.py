@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A medium under mac80211_hwsim by its netlink interface: frames come, receptions and reports go.
+
+It is the interface that wmediumd uses, and any kernel with hwsim has it; our own air comes by virtio. Numbers are those
+of include/linux/mac80211_hwsim.h; `emulation.features.wmediumd.inside.model` decides.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import socket
+import struct
+import time
+
+from emulation.features.wmediumd.inside.model import (
+    ACK_BYTES,
+    CCK,
+    RATES,
+    STAT_ACK,
+    US,
+    Delivery,
+    Medium,
+    Report,
+    airtime_us,
+)
+from emulation.lane.netlink import (
+    ACK,
+    ERROR,
+    GENERIC_HEADER,
+    HEADER,
+    REQUEST,
+    Generic,
+    NetlinkError,
+    acknowledgement,
+    build,
+    messages,
+    number,
+    parse,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from emulation.features.wmediumd.inside.capture import Capture
+    from emulation.features.wmediumd.inside.control import Done
+    from emulation.features.wmediumd.inside.model import Errors
+    from emulation.features.wmediumd.inside.stations import Stations
+    from emulation.lane.netlink import Value
+    from traffic.loop import Loop
+
+FAMILY = "MAC80211_HWSIM"
+REGISTER, FRAME, TX_INFO_FRAME = 1, 2, 3
+A_RECEIVER, A_TRANSMITTER, A_FRAME, A_FLAGS, A_RX_RATE, A_SIGNAL, A_TX_INFO, A_COOKIE, A_FREQ = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    19,
+)
+STAGES = 4
+MOST, ROOM = 1 << 14, 1 << 22  # bytes of a message, which holds one frame; and of the socket's buffer
+SO_RCVBUFFORCE = 33
+ACK_FRAME = b"\xd4\x00\x00\x00"  # and whom it is for
+SECOND = 0x40  # of a radio's second address
+WARNING, DEBUG = 4, 7  # as of syslog
+
+
+class Edge:
+    """The medium of this namespace's radios, from here to the end of the block. Raises OSError."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        stations: Stations,
+        errors: Errors,
+        seed: int,
+        say: Callable[[int, str], None],
+        capture: Capture | None = None,
+    ) -> None:
+        self.loop, self.stations, self.say = loop, stations, say
+        self.medium = Medium(stations, errors, seed, time.monotonic_ns())
+        self.capture = capture
+        self.radios: dict[bytes, bytes] = {}  # what hwsim calls the stations that have sent, by their addresses
+        self.armed_ns = 0
+
+    def __enter__(self) -> Self:
+        self.netlink = Generic()
+        try:
+            self.netlink.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
+            self.family = self._family()
+            self._register()
+        except BaseException:
+            self.netlink.close()
+            raise
+        self.loop.watch(self.netlink.socket.fileno(), select.EPOLLIN, self._read)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.forget(self.netlink.socket.fileno())
+        self.netlink.close()  # and hwsim's radios are without a medium
+
+    def heard(self, done: Done) -> None:
+        """A client has changed something: it holds from the next frame on."""
+
+    def _family(self) -> int:
+        try:
+            return self.netlink.family(FAMILY)[0]
+        except NetlinkError as error:
+            if error.errno != errno.ENOENT:
+                raise
+            raise NetlinkError(error.errno, "mac80211_hwsim is not loaded: modprobe mac80211_hwsim") from None
+
+    def _register(self) -> None:
+        """Frames may come before the answer."""
+        self._send(REGISTER, [], ACK)
+        while True:
+            for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
+                if kind != ERROR:
+                    self._take(kind, body)
+                    continue
+                error, sentence = acknowledgement(kind, flags, body)
+                if error == errno.EBUSY:
+                    raise NetlinkError(error, "hwsim has a medium already: another wmediumd, or an air")
+                if error:
+                    raise NetlinkError(error, f"hwsim: {sentence or os.strerror(error)}")
+                return
+
+    def _send(self, command: int, values: list[tuple[int, Value]], flags: int = 0) -> None:
+        payload = GENERIC_HEADER.pack(command, 1, 0) + build(values)
+        self.netlink.sequence += 1
+        header = HEADER.pack(HEADER.size + len(payload), self.family, REQUEST | flags, self.netlink.sequence, 0)
+        self.netlink.socket.send(header + payload)
+
+    def _read(self) -> None:
+        """What hwsim has sent; it says nothing of what it was sent, but if that was wrong: of a radio that is gone."""
+        try:
+            for kind, flags, _, body in messages(self.netlink.socket.recv(MOST)):
+                if kind == ERROR:
+                    self.say(DEBUG, f"hwsim: {os.strerror(acknowledgement(kind, flags, body)[0])}")
+                else:
+                    self._take(kind, body)
+        except OSError as error:
+            if error.errno != errno.ENOBUFS:
+                raise
+            self.say(WARNING, "frames were lost: this machine is too slow for what is on the air")
+        self._arm()
+
+    def _take(self, kind: int, body: bytes) -> None:
+        if kind != self.family or body[0] != FRAME:
+            return
+        values = parse(body[GENERIC_HEADER.size :])
+        if any(name not in values for name in (A_TRANSMITTER, A_FRAME, A_FLAGS, A_TX_INFO, A_COOKIE)):
+            return
+        rates = [pair for pair in struct.iter_unpack("=bB", values[A_TX_INFO][: 2 * STAGES])]
+        frame, radio = values[A_FRAME], values[A_TRANSMITTER]
+        if self.stations.find(frame[10:16]):
+            self.radios[frame[10:16]] = radio
+        freq = number(values.get(A_FREQ, b""))
+        self.medium.take(time.monotonic_ns(), radio, frame, freq, number(values[A_FLAGS]), rates, values[A_COOKIE])
+
+    def _arm(self) -> None:
+        """Be called when something is due, unless that is so already."""
+        due = self.medium.next_ns()
+        if due < (self.armed_ns or due + 1):
+            self.armed_ns = due
+            self.loop.at(due, lambda: self._due(due))
+
+    def _due(self, armed_ns: int) -> None:
+        if armed_ns == self.armed_ns:
+            self.armed_ns = 0
+        for one in self.medium.due(time.monotonic_ns()):
+            if isinstance(one, Delivery):
+                self._deliver(one)
+            else:
+                self._report(one)
+                if self.capture:
+                    self._show(self.capture, one)
+        self._arm()
+
+    def _deliver(self, one: Delivery) -> None:
+        """A station that has not sent yet is called by its address, or by its second one, as hwsim makes it: one of
+        them there is."""
+        known, rates = self.radios.get(one.to), len(RATES) - (CCK if one.freq > 5000 else 0)
+        for receiver in (known,) if known else (one.to, bytes([one.to[0] | SECOND]) + one.to[1:]):
+            self._send(FRAME, [
+                (A_RECEIVER, receiver), (A_FRAME, one.frame), (A_RX_RATE, min(one.rate, rates - 1)),
+                (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF), (A_FREQ, one.freq),
+            ])  # fmt: skip
+
+    def _show(self, capture: Capture, one: Report) -> None:
+        base = CCK if one.freq > 5000 else 0
+        rate = RATES[min(base + max(one.rates[0][0], 0), len(RATES) - 1)]
+        capture.write(one.begins_ns, one.frame, one.freq, rate)
+        if one.flags & STAT_ACK:
+            lasts = airtime_us(ACK_BYTES, RATES[base]) * US
+            capture.write(one.ends_ns - lasts, ACK_FRAME + one.frame[10:16], one.freq, RATES[base])
+
+    def _report(self, one: Report) -> None:
+        rates = b"".join(struct.pack("=bB", *pair) for pair in one.rates)
+        self._send(TX_INFO_FRAME, [
+            (A_TRANSMITTER, one.radio), (A_FLAGS, one.flags), (A_SIGNAL, one.signal_dbm & 0xFFFFFFFF),
+            (A_TX_INFO, rates), (A_COOKIE, one.cookie),
+        ])  # fmt: skip

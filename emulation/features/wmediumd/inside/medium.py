@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Another medium than our air: wmediumd, or its model, as a program that runs beside the network.
+
+It is told what the plan has of powers, as SNRs, and decides by itself; it counts nothing that we could know. To the
+network it is an air that nobody can change.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import signal
+import time
+
+from emulation.lane import programs, syscalls
+from emulation.lane.air import Air, stations_of
+from emulation.lane.netlink import NetlinkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from emulation.lane.motion import Way
+
+WMEDIUMD = "wmediumd"
+READY = b"REGISTER SENT!"
+CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
+NOT_COUNTED: dict[str, Any] = {
+    "tx": {}, "airtime_ns": {}, "rx": {}, "addressed": {}, "end": {}, "retries": {"short": 0, "long": 0},
+    "busy_ns": 0, "nav_ns": 0, "tx_ns": 0,
+}  # fmt: skip
+
+
+class Medium(Air):
+    """The medium of a plan that names one: a context manager, from `configure` to its end. Raises OSError."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.has: dict[int, Mapping[str, Any]] = {}
+        self.power_mdbm: dict[int, Sequence[int | None]] = {}
+        self.by_distance = False
+        self.process: subprocess.Popen[bytes] | None = None
+        folder = os.environ.get("DCFLAB_RUN", "/run")
+        self.config, self.table, self.log = (f"{folder}/{WMEDIUMD}.{name}" for name in ("cfg", "per", "log"))
+
+    def configure(self, plan: dict[str, Any]) -> None:
+        """Start it, and wait until hwsim's frames are its."""
+        from subprocess import DEVNULL, PIPE, Popen
+
+        medium, stations = plan["medium"], stations_of(plan)
+        self.names = [station["name"] for station in stations]
+        self.has = {index: {**plan["air"], **station} for index, station in enumerate(stations)}
+        self.power_mdbm = dict(enumerate(plan["air"]["power_mdbm"]))
+        command, env = self.command(medium, plan["seed"])
+        for path, text in ((self.config, medium["config"]), (self.table, medium["table"])):
+            if text:
+                with open(path, "w") as file:
+                    file.write(text)
+        end = functools.partial(syscalls.die_with_parent, signal.SIGKILL)
+        with open(self.log, "wb") as log:
+            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=log, env=env, preexec_fn=end,
+                                 process_group=0)  # fmt: skip
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if READY in line:
+                return
+        raise programs.ended("the medium", command[0], self.process.wait(), programs.last_line(self.log))
+
+    def command(self, medium: Mapping[str, Any], seed: int) -> tuple[list[str], dict[str, str]]:
+        """The program, and its environment."""
+        files = ["-c", self.config, "-l", "3", *(["-x", self.table] if medium["table"] else [])]
+        if medium["program"]:
+            return [programs.find(medium["program"], WMEDIUMD), *files], dict(os.environ)
+        module = ["-sSBP", "-m", "emulation.features.wmediumd.inside", "--seed", str(seed)]
+        return [os.readlink("/proc/self/exe"), *module, *files], {**os.environ, "PYTHONPATH": CHECKOUT}
+
+    def start(self) -> int:
+        return time.monotonic_ns()
+
+    def stop(self) -> int:
+        """Raises OSError if it has ended meanwhile: nothing was on the air since."""
+        assert self.process
+        if self.process.poll() is not None:
+            raise programs.ended("the medium", WMEDIUMD, self.process.returncode, programs.last_line(self.log))
+        return time.monotonic_ns()
+
+    def report(self) -> dict[str, Any]:
+        """The `air` part of lane.json: who is there, and that nothing is known of what they sent."""
+        nothing = dict.fromkeys(("lost_records", "refused_frames", "late_ns_max", "lost_messages"), 0)
+        stations = [{"name": name, "counters": {**NOT_COUNTED}} for name in self.names]
+        return {"version": 1, "counted": False, **nothing, "stations": stations}
+
+    def set_station(self, index: int, has: Mapping[str, Any]) -> None:
+        raise _refusal()
+
+    def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
+        raise _refusal()
+
+    def set_way(self, name: str, way: Way) -> None:
+        raise _refusal()
+
+    def set_table(self, table: Mapping[str, Any]) -> None:
+        raise _refusal()
+
+    def close(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            assert self.process.stdout
+            self.process.stdout.close()
+            self.process = None
+
+
+def _refusal() -> NetlinkError:
+    return NetlinkError(errno.EOPNOTSUPP, "nothing can be changed while wmediumd is the medium")

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""wmediumd's idea of a medium: every frame of every station one after the other, and a die for each attempt.
+
+Nobody senses, nothing collides, no ACK is lost, and RTS/CTS is not known; a frame waits for those before it of its
+access category and above, whichever station's, on whatever channel. That is the point of having it: to see side by side
+what it leaves out. Pure: times come in as nanoseconds, what is drawn comes from one seed, and what happens goes out as
+deliveries and reports in the order of their times. docs/mediumd.md has what it takes over, and what not.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from dataclasses import dataclass, field
+
+from emulation.features.wmediumd.inside import losses
+from emulation.features.wmediumd.inside.stations import CCA_DBM, MOVE_S, SNR_DEFAULT, Mode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from emulation.features.wmediumd.inside.stations import Address, Station, Stations
+
+    class Errors(Protocol):
+        def error(self, snr_db: float, rate: int, length: int) -> float: ...
+
+    Rate = tuple[int, int]  # of hwsim's table, by its index; and how many attempts
+
+
+US = 1000
+SLOT_US, SIFS_US = 9, 16
+DIFS_US = 2 * SLOT_US + SIFS_US
+ACK_BYTES, LEAST_BYTES = 14, 24
+RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)  # 100 kb/s; at 5 GHz from the fifth on
+CCK = 4
+VO, VI, BE, BK = range(4)
+CW = ((3, 7), (7, 15), (15, 1023), (15, 1023))  # by access category
+BY_TID = (BE, BK, BK, BE, VI, VI, VO, VO)
+STAT_ACK, NO_ACK = 4, 2  # hwsim's flags
+COLLECT_US = 10_000  # for so long it adds up how long weak frames last
+NEVER = 1 << 62
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A frame that arrives at a station. `rate` is an index, `signal_dbm` with what it says in the kernel's receive
+    status."""
+
+    to: Address
+    frame: bytes
+    rate: int
+    signal_dbm: int
+    freq: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of a frame, for its sender's kernel."""
+
+    radio: bytes
+    cookie: bytes
+    flags: int
+    rates: tuple[Rate, ...]
+    signal_dbm: int
+    frame: bytes
+    freq: int
+    begins_ns: int
+    ends_ns: int
+
+
+@dataclass(order=True)
+class Queued:
+    """A frame on its way; it is due at a time, and of one time the earlier asked for."""
+
+    due_ns: int
+    number: int
+    sender: Station = field(compare=False)
+    radio: bytes = field(compare=False)
+    frame: bytes = field(compare=False)
+    freq: int = field(compare=False)
+    flags: int = field(compare=False)
+    used: tuple[Rate, ...] = field(compare=False)
+    asked: tuple[Rate, ...] = field(compare=False)
+    cookie: bytes = field(compare=False)
+    signal_dbm: int = field(compare=False)
+    lasts_us: int = field(compare=False)
+
+
+def airtime_us(length: int, rate: int) -> int:
+    """As OFDM has it, at every rate, in 100 kb/s; without an FCS."""
+    return 16 + 4 + 4 * math.ceil((16 + 8 * length + 6) * 10 / (4 * rate))
+
+
+class Medium:
+    """All frames on their way."""
+
+    def __init__(self, stations: Stations, errors: Errors, seed: int = 1, start_ns: int = 0) -> None:
+        self.stations, self.errors, self.draw = stations, errors, random.Random(seed)
+        self.waiting: list[Queued] = []
+        self.last: dict[tuple[int, int], int] = {}  # by medium and category, when the last frame so far is due
+        self.number = 0
+        self.moves_ns = start_ns + round(MOVE_S * 1e9)
+        self.weak: dict[Address, list[float]] = {}  # how long its weak frames lasted, in us, and how strong they were
+        self.busy: dict[Address, float] = {}  # what share of the time before that is
+        self.collect_ns = start_ns + COLLECT_US * US
+
+    def take(
+        self, now_ns: int, radio: bytes, frame: bytes, freq: int, flags: int, rates: Sequence[Rate], cookie: bytes
+    ) -> None:
+        """A radio hands a frame over; one of a station that nobody has named is lost, without a report."""
+        if len(frame) < LEAST_BYTES or not (sender := self.stations.find(frame[10:16])):
+            return
+        self._pass(now_ns)
+        category = category_of(frame)
+        base = CCK if freq > 5000 else 0
+        to = self.stations.find(frame[4:10])
+        group = bool(frame[4] & 1)
+        snr = SNR_DEFAULT if group or not to else self._snr(sender, to)
+        acked, lasts, used = self._attempts(
+            sender, to, frame, base, snr, group or bool(flags & NO_ACK), category, rates
+        )
+        begins = max([now_ns, *(self.last.get((sender.medium, above), 0) for above in range(category + 1))])
+        due = begins + lasts * US
+        self.last[sender.medium, category] = due
+        self.number += 1
+        heapq.heappush(self.waiting, Queued(
+            due, self.number, sender, radio, frame, freq, flags | (STAT_ACK if acked else 0), tuple(used), tuple(rates),
+            cookie, round(snr + self.stations.noise_dbm), lasts,
+        ))  # fmt: skip
+
+    def next_ns(self) -> int:
+        """When something is due, NEVER if nothing is."""
+        return self.waiting[0].due_ns if self.waiting else NEVER
+
+    def due(self, now_ns: int) -> list[Delivery | Report]:
+        """What has happened by now."""
+        happened: list[Delivery | Report] = []
+        while self.waiting and self.waiting[0].due_ns <= now_ns:
+            frame = heapq.heappop(self.waiting)
+            self._pass(frame.due_ns)
+            happened += self._arrive(frame)
+            rates = frame.used if frame.flags & STAT_ACK else frame.asked
+            happened.append(Report(
+                frame.radio, frame.cookie, frame.flags, rates, frame.signal_dbm, frame.frame, frame.freq,
+                frame.due_ns - frame.lasts_us * US, frame.due_ns,
+            ))  # fmt: skip
+        return happened
+
+    def _attempts(
+        self, sender: Station, to: Station | None, frame: bytes, base: int, snr: float, no_ack: bool, category: int,
+        rates: Sequence[Rate],
+    ) -> tuple[bool, int, list[Rate]]:  # fmt: skip
+        """Whether it is acknowledged, how long all attempts take in us, and which there were."""
+        least, most = CW[category]
+        ack_us = SIFS_US + airtime_us(ACK_BYTES, RATES[base])
+        window, lasts, used = least, 0, [(-1, 0)] * len(rates)
+        fixed = self.draw.random()  # of a link that has a probability: it holds for all attempts
+        for stage, (rate, count) in enumerate(rates):
+            if rate < 0:
+                break
+            for attempt in range(count):
+                lasts += DIFS_US + airtime_us(len(frame), RATES[min(base + rate, len(RATES) - 1)])
+                if attempt:
+                    lasts += window * SLOT_US // 2
+                    window = min(window * 2, most)
+                used[stage] = rate, attempt + 1
+                if no_ack:
+                    return False, lasts, used
+                lasts += ack_us
+                drawn = fixed if self.stations.mode in (Mode.PROB, Mode.SPECIFIC) else self.draw.random()
+                if to and drawn > self._error(sender, to, snr, base + rate, len(frame)):
+                    return True, lasts, used
+        return False, lasts, used
+
+    def _arrive(self, frame: Queued) -> list[Delivery | Report]:
+        """At the station it is for, or, of a group, at whoever receives it."""
+        rate, freq = frame.asked[0][0] if frame.asked else 0, frame.freq
+        base = CCK if freq > 5000 else 0
+        if not frame.frame[4] & 1:
+            to = self.stations.find(frame.frame[4:10])
+            weak = self.stations.interference and frame.signal_dbm < CCA_DBM
+            if weak:
+                self._remember(frame)
+            if not to or not frame.flags & STAT_ACK or weak:
+                return []
+            return [Delivery(to.address, frame.frame, max(rate, 0), frame.signal_dbm, freq)]
+        found: list[Delivery | Report] = []
+        for one in self.stations.all:
+            if one is frame.sender:
+                continue
+            snr = losses.snr(self.stations, frame.sender, one) + self._fade()
+            signal = round(snr + self.stations.noise_dbm)
+            if signal < CCA_DBM:
+                continue
+            if self.draw.random() > self._error(frame.sender, one, snr, base + max(rate, 0), len(frame.frame)):
+                found.append(Delivery(one.address, frame.frame, max(rate, 0), signal, freq))
+        return found
+
+    def _error(self, sender: Station, to: Station, snr: float, rate: int, length: int) -> float:
+        if rate >= len(RATES) or sender.medium != to.medium:  # an index of HT's is taken for one of these
+            return 1.0
+        if self.stations.mode is Mode.PROB:
+            return self.stations.link_error(sender, to)
+        if self.stations.mode is Mode.SPECIFIC:
+            return self.stations.link_specific(sender, to, length, rate)
+        return self.errors.error(snr, rate, length)
+
+    def _snr(self, sender: Station, to: Station) -> float:
+        return losses.snr(self.stations, sender, to) - self._disturbed(sender, to) + self._fade()
+
+    def _fade(self) -> int:
+        """A sum of twelve uniforms stands for a Gaussian."""
+        if not self.stations.fading_db:
+            return 0
+        return int(self.stations.fading_db * (sum(self.draw.random() for _ in range(12)) - 6))
+
+    def _pass(self, now_ns: int) -> None:
+        """What goes by time: stations' steps, and what weak frames add up to."""
+        while self.moves_ns <= now_ns:
+            self.stations.move()
+            self.moves_ns += round(MOVE_S * 1e9)
+        if self.collect_ns <= now_ns:
+            self.busy = {address: lasted / COLLECT_US for address, (lasted, _) in self.weak.items()}
+            for weak in self.weak.values():
+                weak[0] = 0.0
+            self.collect_ns += (now_ns - self.collect_ns) // (COLLECT_US * US) * COLLECT_US * US + COLLECT_US * US
+
+    def _remember(self, frame: Queued) -> None:
+        weak = self.weak.setdefault(frame.sender.address, [0.0, 0.0])
+        weak[0] += frame.lasts_us
+        weak[1] = frame.signal_dbm
+
+    def _disturbed(self, sender: Station, to: Station) -> int:
+        """By how many dB weak frames of others lower an SNR: each by as much as it had at whom it was for, and with the
+        probability that it was on the air. One alone changes nothing, as it is below the noise."""
+        power = 0.0
+        for address, (_, signal) in self.weak.items() if self.stations.interference else ():
+            if address not in (sender.address, to.address) and self.draw.random() < self.busy.get(address, 0.0):
+                power += 10 ** ((signal - self.stations.noise_dbm) / 10)
+        return round(10 * math.log10(power)) if power > 1 else 0
+
+
+def category_of(frame: bytes) -> int:
+    """VO of what is no data, BE of data without QoS, else by the TID."""
+    kind, subtype = frame[0] >> 2 & 3, frame[0] >> 4
+    if kind != 2:
+        return VO
+    if not subtype & 8:
+        return BE
+    at = 30 if frame[1] & 3 == 3 else 24
+    return BY_TID[frame[at] & 7] if len(frame) > at else BE

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run LAB.cfg`, `shell LAB.cfg`: the network of a wmediumd configuration, in any lane, under our air."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from emulation.cli import study, topology
+from emulation.cli import vary as varying
+from emulation.cli.command import Command, lane, out, seeds
+from emulation.cli.options import options_of, warn
+from emulation.cli.playing import of_runs
+from emulation.features.wmediumd import configured as wmediumd
+from emulation.play.errors import Misuse
+from emulation.specification import explain
+
+ENDINGS = (".cfg", ".conf")
+KIND = "a wmediumd configuration (.cfg)"
+
+
+class Flow(click.ParamType[tuple[str, str], str]):
+    """`sta1,sta3`."""
+
+    name = "flow"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        source, _, to = str(value).partition(",")
+        if not (source and to):
+            self.fail(f"{value}: from which station to which? sta1,sta3")
+        return source, to
+
+
+def command(name: str) -> click.Command:
+    """The command that runs a configuration."""
+
+    def play(asked: wmediumd.Asked, vary: tuple[varying.Varied, ...], **given: Any) -> None:
+        title = Path(name).stem
+        if vary:
+            varied = varying.study_of(None, title, title, vary, given)
+            study.run(varied, network=asked.network, usual=asked.options, **given)
+        else:
+            topology.run(title, asked.network, usual=asked.options, **given)
+
+    lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54",
+             f"run {name} --vary medium=dcf80211,wmediumd-compat"]  # fmt: skip
+    return _command(name, play, lines, [*of_runs(), varying.option()], "The network of a wmediumd configuration.")
+
+
+def prompt(name: str) -> click.Command:
+    """The command that gives a prompt in its network."""
+
+    def play(asked: wmediumd.Asked, **given: Any) -> None:
+        from emulation.features.prompt.commands import shell
+
+        shell.play_network(Path(name).stem, asked.network, usual=asked.options, **given)
+
+    said = "A prompt inside the network of a wmediumd configuration."
+    return _command(name, play, [f"shell {name}"], [seeds(), out(), *lane()], said)
+
+
+def _command(
+    name: str, play: Callable[..., None], lines: Sequence[str], more: Sequence[click.Parameter], said: str
+) -> click.Command:
+    def callback(flows: tuple[tuple[str, str], ...], per_file: str | None, **given: Any) -> None:
+        try:
+            asked = wmediumd.read(name, per_file, flows or None)
+        except ValueError as error:
+            raise Misuse("\n       ".join(explain(error))) from None
+        for sentence in asked.warnings:
+            warn(sentence)
+        play(asked, **given)
+
+    own = [
+        click.Option(["--flow", "flows"], type=Flow(), metavar="FROM,TO", multiple=True,
+                     help="a flow; repeat it for several  [default: from the first station to the last]"),
+        click.Option(["-x", "--per-file", "per_file"], metavar="FILE",
+                     help="packet error rates by power, as wmediumd's -x"),
+    ]  # fmt: skip
+    params = [*own, *options_of(None, wmediumd.USUAL), *more]
+    return Command(name, lines, params=params, callback=callback, help=said)

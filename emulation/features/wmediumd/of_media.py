@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`--medium wmediumd`, or its model: a medium that is told what the air would be, its powers as SNRs in wmediumd's
+grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from emulation.lane.air import stations_of
+from emulation.lane.per_tables import NOISE_DBM
+from emulation.plan.errors import PlanError
+from emulation.specification import Specification
+from emulation.specification.per import PerTable
+
+MEDIA = ("wmediumd", "wmediumd-compat")
+INSIDE = "emulation.features.wmediumd.inside.medium"
+SILENT = -100  # the SNR of what does not arrive
+
+
+def plan_medium(
+    specification: Specification, air: Mapping[str, Any], links: Sequence[Any], nodes: Sequence[Any], moving: bool
+) -> dict[str, Any]:
+    """docs/interfaces.md, section 1, `medium`. Raises PlanError for what wmediumd cannot do."""
+    medium = specification.medium
+    fading = medium.fading
+    if moving:
+        raise PlanError("medium: under wmediumd nobody moves, as it is told where stations are once: leave out motion")
+    if fading and fading.model != "lognormal":
+        raise PlanError(f"medium: wmediumd knows no {fading.model} fading; it has lognormal, of whole dB")
+    config = configuration(
+        stations_of({"links": links, "nodes": nodes, "air": air}), air, round(fading.sigma or 1) if fading else 0
+    )
+    return {
+        "kind": medium.medium,
+        "module": INSIDE,
+        "program": medium.wmediumd if medium.medium == "wmediumd" else None,
+        "config": config,
+        "table": table(medium.per) if medium.per else None,
+    }
+
+
+def configuration(stations: Sequence[Mapping[str, Any]], air: Mapping[str, Any], fading: int = 0) -> str:
+    """The air's powers in wmediumd's grammar: whole dB over its noise."""
+    ids = ",\n    ".join(f'"{station["address"]}"' for station in stations)
+    links = ",\n    ".join(
+        f"({a}, {b}, {SILENT if power is None else round(power / 1000 - NOISE_DBM)})"
+        for a, row in enumerate(air["power_mdbm"])
+        for b, power in enumerate(row)
+        if a != b
+    )
+    fades = f"  fading_coefficient = {fading};\n" if fading else ""
+    return f"""ifaces:
+{{
+  ids = [
+    {ids}
+  ];
+}};
+model:
+{{
+  type = "snr";
+{fades}  links = (
+    {links}
+  );
+}};
+"""
+
+
+def table(per: PerTable) -> str:
+    """Packet error rates as wmediumd reads them."""
+    first = round(per.first_db + NOISE_DBM)
+    rows = ("\t".join([str(first + number), *map(repr, row)]) for number, row in enumerate(per.rows))
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packet error rates in files, as wmediumd reads them (-x).
+
+A table's row is a received power in whole dBm and the packet error rate of each of twelve rates; `#` begins a remark.
+Its columns are hwsim's rates in their order, 1, 2, 5.5, 11, 6, 9 … 54 Mb/s; at 5 GHz the first is 6. Below the first
+row all is lost, above the last nothing, and the length of a frame means nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+RATES = 12
+NOISE_DBM = -91.0  # wmediumd's
+HEADLINE = f"a power in dBm and {RATES} packet error rates"
+FEWEST, MOST_ROWS = 1, 1000
+LONGEST = 1_000_000  # bytes of a file
+
+
+class ConfigurationError(ValueError):
+    """What is wrong with a file, and on which line: `name:line: …`."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Packet error rates by received power, as a file has them: from `first_dbm` on, a row a dB."""
+
+    first_dbm: int
+    rows: tuple[tuple[float, ...], ...]
+
+    def error(self, snr_db: float, rate: int, length: int = 0) -> float:
+        """The packet error rate at an SNR over wmediumd's noise, of the rate of this index."""
+        row = math.floor(snr_db + NOISE_DBM) - self.first_dbm
+        return 1.0 if row < 0 else 0.0 if row >= len(self.rows) else self.rows[row][rate]
+
+
+def read(path: str) -> Table:
+    """Raises ConfigurationError, with file and line; OSError. Mininet-WiFi names its table without the "ax" at the end
+    of its name, which the wmediumd that it installs adds."""
+    if not os.path.exists(path) and os.path.exists(f"{path}ax"):
+        path += "ax"
+    with open(path, "rb") as file:
+        content = file.read(LONGEST + 1)
+    if len(content) > LONGEST:
+        raise ConfigurationError(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
+    return parse(content.decode(errors="replace"), path)
+
+
+def parse(text: str, name: str = "table") -> Table:
+    """Raises ConfigurationError, with `name` and line."""
+    first = 0
+    rows: list[tuple[float, ...]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        where = f"{name}:{number}"
+        try:
+            dbm, *errors = map(float, fields)
+        except ValueError:
+            raise ConfigurationError(f"{where}: {HEADLINE} are numbers, not {line.strip()[:60]!r}") from None
+        if len(errors) != RATES:
+            raise ConfigurationError(f"{where}: a row is {HEADLINE}, not {len(errors)}")
+        if not all(0 <= error <= 1 for error in errors):
+            raise ConfigurationError(f"{where}: a packet error rate is between 0 and 1")
+        if not -200 <= dbm <= 100 or dbm != int(dbm):
+            raise ConfigurationError(f"{where}: a power is in whole dBm, not {fields[0]}")
+        if rows and int(dbm) != first + len(rows):
+            raise ConfigurationError(
+                f"{where}: after {first + len(rows) - 1} dBm comes {first + len(rows)}, not {dbm:g}"
+            )
+        first = first if rows else int(dbm)
+        rows.append(tuple(errors))
+        if len(rows) > MOST_ROWS:
+            raise ConfigurationError(f"{where}: more than {MOST_ROWS} rows")
+    if len(rows) < FEWEST:
+        raise ConfigurationError(f"{name}:1: there is no row: {HEADLINE}")
+    return Table(first, tuple(rows))

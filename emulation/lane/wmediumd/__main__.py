@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""`python -m emulation.lane.wmediumd`: what wmediumd does, with its command line; mediumd with --wmediumd-compat."""
-
-import sys
-
-from emulation.lane.wmediumd.program import compat, main
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], compat))

@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""A lane leaves nothing to clean."""
-
-from emulation.mininet.terms import Cleanup, cleanup
-from emulation.mininet.words import absent
-
-__getattr__ = absent("mn_wifi.clean", {})
-
-__all__ = ["Cleanup", "cleanup"]

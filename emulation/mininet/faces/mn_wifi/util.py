@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Small things: Mininet's."""
-
-from emulation.mininet.faces.mininet.util import *  # noqa: F403
-from emulation.mininet.words import absent
-
-__getattr__ = absent("mn_wifi.util", {})

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Eleven modules with a planted mistake each, and two without one, in the debug kernel: what is found, and no more."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from analysis.capture import read
+from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment
+from emulation.features.check.exercise import debug_kernel, exercise
+from emulation.features.check.subject import Module, examine, find
+from emulation.play import processes
+from emulation.setup import Prepared
+
+pytestmark = pytest.mark.lane
+
+BROKEN = Path(__file__).parent / "broken"
+CYCLES = 30
+
+# folder: what is found first, and in which function
+PLANTED = {
+    "leak": (Name.LEAK, "hoard_init [tcp_hoard]"),
+    "atomic_sleep": (Name.ATOMIC_SLEEP, "diary_set_state [tcp_diary]"),
+    "use_after_free": (Name.USE_AFTER_FREE, "peers_cong_avoid [tcp_peers]"),
+    "lock_inversion": (Name.LOCK_INVERSION, "reset_set [tcp_ledger]"),
+    "division": (Name.DIVISION_BY_ZERO, "ratio_cong_avoid [tcp_ratio]"),
+    "refused_unload": (Name.REFUSED_UNLOAD, ""),
+    "refused_load": (Name.REFUSED_LOAD, ""),
+    "beyond_private": (Name.OUT_OF_BOUNDS, "brim_set_state [tcp_brim]"),
+    "late_callback": (Name.USE_AFTER_FREE, "heir_bury [tcp_heir]"),
+    "forgotten_unlock": (Name.RCU_MISUSE, "ceiling_cong_avoid [tcp_ceiling]"),
+    "zero_threshold": (Name.KERNEL_WARNING, "tcp_cwnd_reduction"),
+}
+SILENT = (Name.REFUSED_UNLOAD, Name.REFUSED_LOAD)  # of which the kernel says nothing
+# What follows from it, or is planted besides.
+BESIDES = {
+    "atomic_sleep": {Name.LOCK_MISUSE},
+    "use_after_free": {Name.NULL_POINTER, Name.OOPS},
+    "leak": {Name.NULL_POINTER},
+    "zero_threshold": {Name.DIVISION_BY_ZERO, Name.STALLED_TRAFFIC},
+}
+SOUND = {"tcp_sca": "switches", "sch_ackthin": "qdiscs"}  # ours; and what only their kind goes through
+
+
+@dataclass
+class Seen:
+    """A workout, and where it left its files."""
+
+    module: Module
+    folder: Path
+    reports: list[Report]
+
+    def findings(self) -> list[Finding]:
+        return [finding for report in self.reports for finding in report.findings]
+
+    def saw(self) -> dict[str, object]:
+        found: dict[str, object] = json.loads((self.folder / "workout.json").read_text())
+        return found
+
+
+@pytest.fixture(scope="session")
+def debug() -> Prepared:
+    return debug_kernel()
+
+
+@pytest.fixture(scope="session")
+def work_out(debug: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Seen]]:
+    """Put modules to work side by side."""
+
+    def run(*built: Module, cycles: int = CYCLES) -> list[Seen]:
+        folders = [tmp_path_factory.mktemp(module.name) for module in built]
+
+        def call(module: Module, folder: Path) -> processes.Call[list[Report]]:
+            return lambda parent: exercise(debug, module, folder, cycles=cycles, progress=parent.tell)
+
+        reports = processes.run_all(list(map(call, built, folders)))
+        return [Seen(*each) for each in zip(built, folders, reports, strict=True)]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def seen(
+    debug: Prepared, work_out: Callable[..., list[Seen]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Seen]:
+    """The workouts of all of them."""
+    built = {}
+    for folder in PLANTED:
+        place = tmp_path_factory.mktemp(folder)
+        report = build.build(find(BROKEN / folder), [build.debug_target(debug.kernel)], place)
+        (path,) = report.data["modules"][build.DEBUG].values()
+        built[folder] = examine(Path(path), (BROKEN / folder).glob("*.c"))
+    built |= {name: examine(debug.modules[name]) for name in SOUND}
+    return dict(zip(built, work_out(*built.values()), strict=True))
+
+
+@pytest.mark.parametrize("folder", PLANTED)
+def test_a_planted_mistake_is_caught_and_named(seen, folder):
+    """With the function that made it, the seed that shows it again, and what the kernel said."""
+    name, where = PLANTED[folder]
+    found = seen[folder].findings()
+    caught = next(finding for finding in found if finding.name is name)
+    assert (caught.where, caught.seed) == (where, 1)
+    assert bool(caught.console) == (name not in SILENT)
+    assert {finding.name for finding in found} <= {name, *BESIDES.get(folder, ())}
+
+
+@pytest.mark.parametrize(
+    ("folder", "statement"),
+    [
+        ("use_after_free", "->acked += acked"),
+        ("division", "/ divisor"),
+        ("beyond_private", "losses++]"),
+        ("forgotten_unlock", "rcu_read_lock();"),
+    ],
+)
+def test_a_finding_names_its_file_and_line(seen, folder, statement):
+    """Without gdb; and so do the frames of the module in the stack."""
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    found = seen[folder].findings()[0]
+    assert found.place.endswith(f"{source.name}:{number}")
+    assert any(line.endswith(f"({found.place})") for line in found.console)
+
+
+def test_a_beginning_that_cannot_fail_is_caught(seen):
+    """When a second copy finds its name taken; and when there is no memory for it."""
+    (note,) = (note for report in seen["atomic_sleep"].reports for note in report.notes if "init" in note)
+    assert note == "its init function does not look whether it could be registered: the name may be taken"
+    (found,) = (finding for finding in seen["leak"].findings() if finding.stage is Stage.CYCLES)
+    assert (found.name, found.where) == (Name.NULL_POINTER, "hoard_load [tcp_hoard]")
+
+
+def test_what_was_on_the_air_before_is_shown_once_more(debug, seen, tmp_path):
+    """To the frames that were on their way when it happened, and nothing of what came after."""
+    first = seen["use_after_free"]
+    finding = moment.of(first.findings())
+    assert finding == first.findings()[0]
+    found = read(moment.record(debug, first.module, tmp_path, finding, [], CYCLES))
+    assert 0 < 1e9 * finding.time_s - found.stop_ns < 10_000
+    assert 0 < found.stop_ns - found.time_ns.max() < 5_000_000
+    assert found.time_ns.min() - found.start_ns < 5_000_000
+    assert found.stop_ns - found.start_ns == pytest.approx(1e9, abs=20_000)
+
+
+def test_a_name_that_is_taken_is_said_to_be(seen):
+    assert "File exists: the kernel has built in what goes by the same name" in seen["refused_load"].findings()[0].text
+
+
+def test_a_division_by_zero_names_the_parameter(seen):
+    assert "divisor = '0'" in seen["division"].findings()[0].text
+
+
+def test_a_finding_says_what_led_to_it(seen):
+    """Where the kernel notices it much later, and names only itself."""
+    (unlock,) = seen["forgotten_unlock"].findings()
+    assert unlock.text.startswith("ceiling_cong_avoid [tcp_ceiling] returned with rcu_read_lock held, taken at ")
+    assert any("tcp_steep: ssthresh() returned 0" in one.text for one in seen["zero_threshold"].findings())
+
+
+def test_a_refused_unload_counts_the_references(seen):
+    """The module takes one a qdisc and never gives it back; that no connection and no qdisc is left, is said."""
+    (found,) = seen["refused_unload"].findings()
+    assert "references are left; no connection and no qdisc uses it" in found.text
+    assert [report.stage for report in seen["refused_unload"].reports] == [Stage.LOAD, Stage.WORKOUT]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_module_has_no_findings(seen, name):
+    """And all of the workout happened to it."""
+    assert seen[name].findings() == []
+    assert [report.stage for report in seen[name].reports] == [Stage.LOAD, Stage.WORKOUT, Stage.CYCLES]
+    saw = seen[name].saw()
+    assert saw["cycles"] == CYCLES
+    assert sum(saw["short"].values()) >= 300
+    assert len(saw["short"]) == 6
+    assert all(saw["alone"].values())
+    assert saw["second copy"] is False
+    assert saw["allocations"] > 3
+    log = (seen[name].folder / "console.log").read_text()
+    for phase in ("contention", "reroutes", "outage", "short connections", SOUND[name], "unload in use", "wind down"):
+        assert f"dcflab: phase {phase}\n" in log
+
+
+def test_every_parameter_is_tried(seen):
+    """All five of sca; each takes some values and refuses others."""
+    tried = seen["tcp_sca"].saw()["parameters"]
+    assert len(tried) == 5
+    log = (seen["tcp_sca"].folder / "console.log").read_text()
+    for name, accepted in tried.items():
+        assert accepted
+        assert re.search(rf"dcflab: {name} = '.*': (Invalid argument|Numerical result out of range)", log)
+
+
+def test_options_of_a_qdisc_are_found_out(seen):
+    """All fifteen that ackthin has; the workout does not know them."""
+    assert list(seen["sch_ackthin"].saw()["options"]) == [str(number) for number in range(1, 16)]
+
+
+def test_the_same_seed_does_the_same(seen, work_out):
+    """Line by line, with the times: what the workout did, and what the kernel said, to the last address; those of the
+    programs hang also on how many files the checkout has, so both run at once."""
+    module = seen["use_after_free"].module
+    first, again = work_out(module, module)
+    logs = [(one.folder / "console.log").read_text().partition("dcflab: stage load\n") for one in (first, again)]
+    assert logs[0][2].count("\n") > 100
+    assert logs[0][2] == logs[1][2]
+    assert again.findings() == first.findings()
+
+
+@pytest.mark.skipif(not shutil.which("gdb"), reason="no gdb")
+@pytest.mark.parametrize(
+    ("folder", "statement", "caller"),
+    [("use_after_free", "->acked += acked", "tcp_cong_avoid"),
+     ("atomic_sleep", "kmalloc(sizeof(*entry), GFP_KERNEL)", "tcp_set_ca_state")],
+    ids=lambda text: text,
+)  # fmt: skip
+def test_gdb_stops_where_it_happens(debug, seen, tmp_path, folder, statement, caller):
+    """On the stack is the function of the finding, with its file and line, and who called it."""
+    first = seen[folder]
+    finding = first.findings()[0]
+    said = gdb.debug(
+        debug, first.module, tmp_path, gdb.sections_of(first.folder), finding=finding, cycles=CYCLES, batch=True
+    )
+    (source,) = (BROKEN / folder).glob("*.c")
+    lines = source.read_text().splitlines()
+    (number,) = (number for number, text in enumerate(lines, 1) if statement in text)
+    (stack,) = re.findall(r"^#0 .*^#\d+ [^\n]* in \?\? \(\)$", said, re.MULTILINE | re.DOTALL)
+    function = finding.where.partition(" ")[0]
+    assert re.search(rf" {function}\b.*/{source.name}:{number}$", stack, re.MULTILINE)
+    assert re.search(rf" {caller} \(.*/tcp_\w+.c:\d+$", stack, re.MULTILINE)

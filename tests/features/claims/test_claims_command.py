@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`claims`: what it lists, runs and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import experiments
+from emulation.cli.main import cli
+from emulation.features.claims.looks import LOOKS
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = [sys.executable, "-P", "-m", "emulation", "claims"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_all_are_listed() -> None:
+    """For people with their texts, for programs with all that is known."""
+    people = CliRunner().invoke(cli, ["claims"], prog_name="./dcflab").output
+    programs = json.loads(CliRunner().invoke(cli, ["claims", "--json"], prog_name="./dcflab").output)
+    assert [one["number"] for one in programs] == list(experiments.numbered())
+    for one in programs:
+        assert f"\n{one['number']}  {one['state']}" in f"\n{people}"
+        assert one["text"] and one["seed"] in ("000", "001", "002", "003", "004")
+        assert one["state"] != "not tested" or one["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [("C99", "there is no claim 'C99'; there are: C1, C2"), ("C1 --all", "leave out their numbers"),
+     ("--hours 1", "--hours is for --all"), ("--seeds 1", "--seeds is for claims that are named"),
+     ("C1 --most-seeds 7", "7")],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(arguments: str, said: str) -> None:
+    with pytest.raises(click.UsageError) as caught:
+        cli.main(["claims", *arguments.split()], prog_name="./dcflab", standalone_mode=False)
+    assert said in caught.value.format_message()
+
+
+def claims(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *arguments, "--store", "store"]
+    return subprocess.run(command, cwd=here, env=ENVIRONMENT, capture_output=True, text=True)
+
+
+@pytest.mark.lane
+def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
+    """It says beforehand what is to be run, and runs what its checks name; another claim on the same finds it there."""
+    done = claims(tmp_path, "c1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 to run, 1,080 s of air" in done.stderr
+    [one] = json.loads(done.stdout)
+    assert one["seeds"] in LOOKS and one["state"] == "holds"
+    assert [(check["outcome"], check["held"]) for check in one["results"]] == [("confirmed", one["seeds"])] * 2
+    again = claims(tmp_path, "C4", "--seeds", "1..2")
+    assert "6 of 6 runs are in the store: nothing to run" in again.stderr
+    assert "One look, at the seeds that were given: intervals of 95 %." in again.stdout
+    assert "C4b  does not hold in any of 2 seeds" in again.stdout
+
+
+@pytest.mark.lane
+def test_nothing_is_lost_when_it_is_stopped(tmp_path: Path) -> None:
+    """Neither by Ctrl-C nor when the time is up, which here it is at once."""
+    command = [*PROGRAM, "C1", "--seeds", "1..40", "--jobs", "1", "--store", "store"]
+    with subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as running:
+        while not (found := len(list(tmp_path.glob("store/*/*.json.gz")))):
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert "runs are left; the same command goes on with them" in said
+    assert len(list(tmp_path.glob("store/*/*.json.gz"))) >= found
+    done = claims(tmp_path, "--all", "--hours", "0")
+    assert done.returncode == 0 and "the time is up" in done.stderr

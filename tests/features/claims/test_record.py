@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/claims.json: how results add up, what counts no more, and that the file is what the code makes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import experiments
+from analysis.claims import Check, Claim, Of, order
+from analysis.result import Run
+from analysis.table import value
+from emulation.features.claims import page, record
+from emulation.features.claims.commands import claims as cli
+from emulation.features.claims.commands.claims import Bench
+from emulation.features.claims.junit import suites
+from emulation.features.claims.looks import LOOKS
+from emulation.features.claims.record import Claims, Look, Record
+from emulation.features.claims.schedule import Schedule
+from emulation.features.sweeps.sweep import Here
+from emulation.play.run import Task
+from experiments import Study
+
+GOODPUT, DROPS = "goodput_segments", "queue_drops"
+STUDY = Study(
+    "rts-cts", "made up (seed 000)", "string", {"stations": 3, "seconds": 10}, {"full": {"rts": "full"}, "none": {}},
+    [Claim("C1", "more without", order(GOODPUT, "none", "full")),
+     Claim("C4", "no drops", [Check(Of("none", DROPS), "=", 0)]),
+     Claim("mine", "of nobody", [Check(Of("full", "air_s"), ">", 0)])],
+    published={"": {"full": {GOODPUT: 4476}}}, names={"full": "Full", "none": "No"},
+)  # fmt: skip
+RUN = json.loads((Path(__file__).parent / "run.json").read_text())
+
+
+NUMBERED = experiments.numbered()
+
+
+@pytest.fixture
+def unexplained(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {number: replace(said, explained="", finding="") for number, said in NUMBERED.items()}
+    monkeypatch.setattr(experiments, "numbered", lambda: plain)
+
+
+def run(variant: str, seed: int, segments: int, **more: Any) -> Run:
+    return Run.model_validate({**RUN, "variant": variant, "seed": seed, GOODPUT: segments, **more})
+
+
+def claims(study: Study = STUDY, of: Record | None = None) -> Claims:
+    found = Claims(of or Record())
+    found.studies = [study]
+    return found
+
+
+def filled(seeds: range, made: str = "now", into: Claims | None = None, **more: Any) -> Claims:
+    found = into or claims()
+    for seed in seeds:
+        found.add(STUDY, run("full", seed, 1000 + seed, **more), made)
+        found.add(STUDY, run("none", seed, 1200 + 2 * seed, **more), made)
+    return found
+
+
+def test_seeds_of_one_version_add_up() -> None:
+    """In order, each once; and only what a numbered claim compares is kept."""
+    found = filled(range(4, 6), into=filled(range(1, 4)))
+    found.add(STUDY, run("full", 2, 7), "now")
+    cell = found.record.cells["rts-cts"][""]["full"]
+    assert (cell.seeds, cell.values) == ([1, 2, 3, 4, 5], {GOODPUT: [1001, 1002, 1003, 1004, 1005]})
+    assert found.record.cells["rts-cts"][""]["none"].values.keys() == {GOODPUT, DROPS}
+    assert found.seeds(STUDY, "", "full", "now") == {1, 2, 3, 4, 5}
+    assert found.seeds(STUDY, "", "full", "then") == set()
+
+
+def test_another_version_stands_instead() -> None:
+    found = filled(range(9, 11), "now", filled(range(1, 4), "then"))
+    assert found.record.cells["rts-cts"][""]["full"].seeds == [9, 10]
+
+
+def test_two_records_add_up() -> None:
+    """Of one version and the same options; else what is there stands."""
+    found = filled(range(1, 4))
+    found.merge(filled(range(3, 6)).record)
+    found.merge(filled(range(7, 9), "then").record)
+    assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5]
+    assert found.record.cells["rts-cts"][""]["full"].values == {GOODPUT: [1001, 1002, 1003, 1004, 1005]}
+    empty = claims()
+    empty.merge(found.record)
+    assert empty.record.cells == found.record.cells
+
+
+def test_what_is_compared_is_of_one_version() -> None:
+    found = filled(range(1, 4), "then")
+    found.add(STUDY, run("full", 1, 9), "now")
+    assert found.tested(*found.of("C1")[0]).why == "its runs are of more than one version"
+    assert found.tested(*found.of("C4")[0]).verdict
+
+
+@pytest.mark.usefixtures("unexplained")
+def test_what_is_known_of_a_claim() -> None:
+    found = filled(range(1, 4))
+    known = page.standing(found, "C1")
+    assert (known.state, known.seeds, known.checks, known.studies) == ("holds", 3, "1 of 1 hold", ["rts-cts"])
+    [ours] = known.ours
+    assert ours.startswith("C1: goodput, segments: No 1,204 > Full 1,002; ratio 1.202 ± ")
+    assert ours.endswith("; Full 1,002 (4,476)")
+    assert page.standing(filled(range(1, 4), queue_drops=2), "C4").state == "does not hold"
+    assert page.standing(claims(), "C1").why == "not run yet"
+    assert page.standing(found, "C2").state == "not tested"
+
+
+def test_what_is_missing_is_said() -> None:
+    """Of a claim of which one study was run, and another was not."""
+    found = filled(range(1, 4))
+    found.studies = [
+        STUDY,
+        replace(STUDY, name="other", claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]),
+    ]
+    known = page.standing(found, "C1")
+    assert (known.state, known.studies, known.why) == (
+        "undecided",
+        ["rts-cts", "other"],
+        "other: not run yet (2 claims)",
+    )
+    assert [one.partition(":")[0] for one in known.ours] == ["rts-cts, C1"]
+
+
+def test_with_some_of_the_seeds() -> None:
+    found = filled(range(1, 6))
+    [unit] = found.of("C1")
+    found.look = Look([2, 3, 77], 0.95)
+    verdict = found.tested(*unit).verdict
+    assert verdict and verdict.seeds == 2
+
+
+def test_all_that_is_told_of_a_look_is_of_that_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The state and how many checks hold, check by check, for programs and for a CI; what is written is of all."""
+    found = filled(range(1, 13))
+    found.look = Look([2, 3, 77], 0.95)
+    known = page.standing(found, "C1")
+    [told] = cli.told(found, ["C1"])
+    outcomes = [check["outcome"] for check in told["results"]]
+    assert {check["seeds"] for check in told["results"]} == {known.seeds} == {2}
+    assert known.checks.startswith(f"{outcomes.count('confirmed')} of {len(outcomes)} hold")
+    cli.show(found, ["C1"])
+    said = capsys.readouterr().out
+    assert "intervals of 95 %" in said and f"{known.state}, 2 seeds, {known.checks}" in said
+    assert "12 seeds" not in said + str(suites(found, ["C1"]))
+    for name in ("FILE", "PAGE"):
+        monkeypatch.setattr(page, name, tmp_path / name)
+    page.file(found)
+    assert found.look.seeds and json.loads((tmp_path / "FILE").read_text())["claims"]["C1"]["seeds"] == 12
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(STUDY, options={**STUDY.options, "seconds": 20}), replace(STUDY, topology="mesh"),
+     replace(STUDY, variants={"full": {"rts": "full"}, "none": {"rts": "none"}})],
+)  # fmt: skip
+@pytest.mark.usefixtures("unexplained")
+def test_other_options_count_no_more(other: Study) -> None:
+    """But other checks do not make runs stale."""
+    changed = claims(other, filled(range(1, 4)).record)
+    known = page.standing(changed, "C4")
+    assert (known.state, known.why) == ("not tested", "its study has changed since it was run")
+    stricter = replace(
+        STUDY, claims=[Claim("C1", "much more", [Check(Of("none", GOODPUT), ">>", Of("full", GOODPUT))])]
+    )
+    assert page.standing(claims(stricter, filled(range(1, 4)).record), "C1").state == "does not hold"
+
+
+def test_an_explanation_stands_before_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what does not hold; what does is not explained away."""
+    said = replace(experiments.numbered()["C4"], explained="the kernel queues less", finding="docs/rts-cts.md")
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": said})
+    known = page.standing(filled(range(1, 4), queue_drops=2), "C4")
+    assert (known.state, known.found) == ("explained", "does not hold")
+    assert page.standing(filled(range(1, 4), queue_drops=0), "C4").state == "holds"
+
+
+def test_the_file_says_all(tmp_path: Path) -> None:
+    """What is written is read again, and written the same."""
+    found = filled(range(1, 4))
+    found.record.made["now"] = record.Made(kernel="6.12.1", behaviour="abc")
+    found.record.made["then"] = record.Made(kernel="6.12.0", behaviour="abc")
+    found.record.claims = {"C1": page.standing(found, "C1")}
+    (tmp_path / "claims.json").write_text(record.text(found.record))
+    again = record.read(tmp_path / "claims.json")
+    assert record.text(again) == record.text(found.record)
+    assert again.made.keys() == {"now"}, "of the other version nothing is left"
+    assert again.cells == found.record.cells
+    assert record.read(tmp_path / "none.json") == Record()
+    assert record.text(Record()) == record.text(Record.model_validate_json(record.text(Record())))
+
+
+def test_numbers_are_rounded_and_what_is_unknown_is_null() -> None:
+    assert [record.rounded(of) for of in (1.0, 123456789.0, 1 / 3, float("nan"))] == [1, 123456800, 0.3333333, None]
+    assert value(run("full", 1, 5), GOODPUT) == 5
+
+
+def test_what_is_missing_for_a_claim() -> None:
+    """Its own variants, and of these the seeds that are not there; of a decided one nothing."""
+    asked: list[tuple[list[tuple[str, str]], list[int]]] = []
+
+    def tasks_for(study: Study, cells: Any, seeds: Any) -> list[Task]:
+        asked.append((sorted(cells), list(seeds)))
+        return []
+
+    found = filled(range(1, 3))
+    found.add(STUDY, run("full", 3, 900), "now")
+    schedule = Schedule(found, "now", tasks_for)
+    [unit] = schedule.units(["C1", "C1"])
+    seeds = schedule.next(unit)
+    assert seeds == [1, 2, 3]
+    schedule.tasks(unit, seeds)
+    assert asked == [([("", "none")], [3])]
+    found.add(STUDY, run("none", 3, 1300), "now")
+    found.add(STUDY, run("none", 3, 1300), "now")
+    assert schedule.weight(unit)[0]
+    decided = Schedule(filled(range(1, 4)), "now", tasks_for)
+    assert decided.next(unit) is None
+    assert Schedule(filled(range(1, 4)), "another", tasks_for).next(unit) == list(range(1, LOOKS[0] + 1))
+
+
+def test_what_was_never_run_comes_first() -> None:
+    """Of two the cheaper one."""
+    dear = replace(STUDY, name="dear", options={**STUDY.options, "seconds": 500}, claims=[STUDY.claims[0]])
+    found = filled(range(1, 4))
+    found.studies = [STUDY, dear, replace(dear, name="cheap", options={**STUDY.options, "seconds": 1})]
+    schedule = Schedule(found, "now", lambda study, cells, seeds: [])
+    units = sorted(schedule.units(["C1"]), key=schedule.weight)
+    assert [study.name for study, _ in units] == ["cheap", "dear", "rts-cts"]
+
+
+def test_a_second_look_comes_after_every_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a claim that another one's runs have given its first look."""
+    same = replace(STUDY.claims[0], name="C4")
+    found = claims(replace(STUDY, claims=[STUDY.claims[0], same]))
+    found.studies.append(replace(STUDY, name="dear", options={**STUDY.options, "seconds": 500}, claims=[same]))
+    bench = Bench.__new__(Bench)
+    bench.schedule, bench.place = Schedule(found, "now", lambda study, cells, seeds: [], most=6), Here(1)
+    order: list[tuple[str, int]] = []
+
+    def play(wanted: list[tuple[tuple[Study, Claim], list[int]]]) -> bool:
+        """Goodput is alike, whatever the variant."""
+        [((study, _), seeds)] = wanted
+        order.append((study.name, len(seeds)))
+        for seed in seeds:
+            for variant in ("full", "none"):
+                found.add(study, run(variant, seed, 1000 + 7 * seed % 10 * (1 if variant == "none" else -1)), "now")
+        return True
+
+    monkeypatch.setattr(bench, "run", play)
+    bench.all()
+    assert order == [("rts-cts", 3), ("dear", 3), ("rts-cts", 6), ("dear", 6)]
+
+
+def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
+    """If a study or a claim has changed, what was found of it may count no more."""
+    filed = record.read()
+    now = Claims(filed.model_copy(deep=True))
+    now.record.claims = page.standings(now)
+    changed = [number for number, known in now.record.claims.items() if filed.claims.get(number) != known]
+    assert not changed, f"run ./dcflab claims --write; to test these again: ./dcflab claims {' '.join(changed)} --write"
+    assert record.FILE.read_text() == record.text(now.record), "run ./dcflab claims --write"
+    assert page.PAGE.read_text() == page.page(now.record), "run ./dcflab claims --write"
+
+
+def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of all its studies, and what they may take; of one, its sweep says it."""
+
+    class Planned:
+        def __init__(self, missing: int, seconds: float, guessed: int) -> None:
+            self.missing, self.seconds, self.guessed = [None] * missing, seconds, guessed
+
+        def estimate(self, jobs: int) -> tuple[float, int]:
+            return self.seconds, self.guessed
+
+    bench = Bench.__new__(Bench)
+    bench.place, bench.schedule = Here(2), Schedule(claims(), "now", cli.tasks)
+    bench.announce([Planned(800, 1000.0, 700), Planned(16, 80.0, 0)], 0)  # type: ignore[list-item]
+    first = (
+        "dcflab: 816 runs of 2 studies are to be made: about 18 min, a guess: nothing like 700 of them was run here "
+        "before"
+    )
+    assert capsys.readouterr().err == f"{first}\n"
+    bench.announce([Planned(102, 120.0, 0)], 816)  # type: ignore[list-item]
+    assert capsys.readouterr().err == (
+        "dcflab: 102 runs are to be made: about 2 min. What they leave open is looked at again, with up to 24 seeds: "
+        "816 runs in all, about 16 min, at most\n"
+    )
+    bench.announce([Planned(800, 1000.0, 700)], 0)  # type: ignore[list-item]
+    bench.announce([Planned(0, 0.0, 0), Planned(0, 0.0, 0)], 0)  # type: ignore[list-item]
+    assert capsys.readouterr().err == ""
+
+
+def test_how_many_runs_are_left_at_most() -> None:
+    """To the last look, of each variant that a claim names; those that are there are not run again."""
+    empty, some = (Schedule(of, "now", cli.tasks) for of in (claims(), filled(range(1, 6))))
+    assert empty.left(empty.units(["C1"])) == 2 * 24
+    assert some.left(some.units(["C1"])) == 2 * 19

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each lab is run once, for one student; answers are compared with these runs."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import labs
+from emulation.features.labs.judge import play
+from emulation.features.labs.sheet import Student, student
+from emulation.play.lab import Lab
+from emulation.play.session import provide
+from labs import Found, Runs
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `played`
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents and {"played", "lab"} & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.lane)
+
+
+@pytest.fixture(scope="session")
+def lab() -> Lab:
+    return provide()
+
+
+@pytest.fixture(scope="session")
+def played(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Found, Student, Runs]]:
+    @functools.cache
+    def of(name: str) -> tuple[Found, Student, Runs]:
+        found = labs.find(name)
+        who = student(found, "ada")
+        return found, who, play(lab, found, who, tmp_path_factory.mktemp(name))
+
+    return of

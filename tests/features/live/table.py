@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A network in a lane, and somebody at its page, who is a thread of the test."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from emulation.features.live import deeds, verbs
+from emulation.features.live.play import Lanes, trace_of
+from emulation.features.live.session import Session
+from emulation.features.live.verbs import LONGEST_NS
+from emulation.lanes import virtual
+from emulation.plan import plan
+from emulation.play.script import KEPT
+from emulation.setup import Prepared
+from emulation.specification import specify
+
+WALL_LIMIT_S = 120.0
+
+
+class Table:
+    """A network, and who sits at its page."""
+
+    def __init__(self, prepared: Prepared, folder: Path, topology: str, options: dict[str, Any]) -> None:
+        self.prepared, self.folder, self.failed = prepared, folder, list[BaseException]()
+        asked = specify(topology, options)
+        chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
+        self.asked = asked.model_copy(update={"network": chosen})
+        self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1))
+
+    def do(self, verb: str, **what: Any) -> None:
+        self.session.do(verbs.ADAPTER.validate_python({"do": verb, **what}))
+
+    def wait(self, holds: Callable[[Session], bool]) -> None:
+        """Until this holds of the session, or it has ended."""
+        with self.session.changed:
+            self.session.changed.wait_for(lambda: holds(self.session) or bool(self.session.ended), WALL_LIMIT_S)
+        assert holds(self.session)
+
+    def until(self, t_ns: int) -> None:
+        """Let time pass as fast as it goes, to this moment."""
+        while self.session.t_ns < t_ns:
+            here = min(t_ns, self.session.t_ns + LONGEST_NS)
+            self.do("step", to="ns", ns=here - self.session.t_ns)
+            self.wait(lambda session, here=here: session.t_ns >= here)
+
+    def run(self, program: str) -> None:
+        """A lane with this program, as a script."""
+        (self.folder / KEPT).write_text(program)
+        lane = Lanes(virtual.LANE, self.session)
+        modules, kernel = self.prepared.modules, self.prepared.kernel.linux
+        command = ["script", str(self.folder / KEPT)]
+        assert lane.run(kernel, modules, self.folder, command, wall_limit_s=WALL_LIMIT_S).status == 0
+
+    def play(self, played: Callable[[Table], None]) -> None:
+        """Let somebody do this at the page, from when it is there; then the network ends."""
+
+        def sit() -> None:
+            try:
+                self.wait(lambda session: bool(session.latest))
+                played(self)
+            except BaseException as error:
+                self.failed.append(error)
+            finally:
+                self.session.end()
+
+        page = threading.Thread(target=sit)
+        page.start()
+        try:
+            self.run(deeds.program(self.asked.model_dump_json()))
+        finally:
+            self.session.over("the test is over")
+            page.join()
+        if self.failed:
+            raise self.failed[0]
+
+    def trace(self) -> bytes:
+        return self.session.trace.read_bytes()

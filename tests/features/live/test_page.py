@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a live network, in a real browser, with a toy for a network: what it shows, asks and says."""
+
+import re
+from typing import Any
+
+import pytest
+from browser import visit
+from hand import HAND
+from toy import Toy, served
+
+from emulation.features.live.page import FILES, HERE, found
+
+STRING = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)]
+
+
+def page(toy: Toy, what: str, browser: str) -> dict[str, Any]:
+    with served(toy) as address:
+        return visit(browser, f"{address}#theme=light", HAND + what, (1280, 720))
+
+
+def test_a_station_dragged_away_takes_its_flow_with_it(browser: str) -> None:
+    """It stays where it was left, and what follows is seen: no way, no links, nothing that arrives."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      await when(() => live.air.latest.flows.flow1.kbps > 0 && element("flows").textContent.includes("75 kb/s"));
+      said.links = live.air.links(live.stage.positions()).length;
+      await drag(3, [650, 420]);
+      said.held = live.stage.positions()[3];
+      await when(() => live.air.latest.flows.flow1.kbps === 0);
+      await when(() => element("flows").querySelector("b").textContent === "0 kb/s");
+      await when(() => live.stage.dragged === -1);
+      said.there = live.stage.positions()[3];
+      said.after = live.air.links(live.stage.positions()).length;
+      said.chosen = element("who").value;
+    """, browser)  # fmt: skip
+    assert (said["links"], said["after"], said["chosen"]) == (3, 2, "sta4")
+    assert toy.at["sta4"][:2] == pytest.approx([650, 420], abs=1)
+    assert said["held"][:2] == pytest.approx([650, 420], abs=1) and said["there"] == said["held"]
+    moves = [asked for asked in toy.asked if asked["do"] == "move"]
+    assert 1 <= len(moves) <= 3 and {asked["node"] for asked in moves} == {"sta4"}
+
+
+def test_a_station_is_let_go_only_where_it_was_left(browser: str) -> None:
+    """Not on the way there, between two reports, however near."""
+    said = page(Toy(STRING, [(0, 3)]), """
+      const { air, stage } = live, told = (t_ns, x) => {
+        const state = Object.assign(structuredClone(air.latest), { t_ns });
+        state.nodes.sta4.position = [x, 420, 0];
+        return state;
+      };
+      const held = (now) => {
+        Object.assign(stage, { dragged: 3, at: [650.0004, 420], dropped: live.counts.states });
+        air.now = now;
+        live.draw(0);
+        return stage.dragged;
+      };
+      air.states = [told(0, 600), told(100, 650)];
+      said.way = [0, 50, 99.9].map(held);
+      air.states = [told(100, 650)];
+      said.there = held(100);
+    """, browser)  # fmt: skip
+    assert said == {"way": [3, 3, 3], "there": -1}
+
+
+def test_settings_of_one_and_of_all(browser: str) -> None:
+    """RTS for all, and collisions fall; a rate for one, and those of all differ; what is refused is taken back."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      const lost = () => live.air.latest.rates.COL_DATA;
+      said.before = [lost(), element("rts").value];
+      choose("rts", "full");
+      await when(() => lost() === 0);
+      await when(() => element("counters").textContent.includes("collided: DATA"));
+      click(1);
+      said.one = element("who").value;
+      choose("rate", "11");
+      await when(() => live.air.latest.nodes.sta2.rate === 11);
+      press("Escape");
+      await when(() => element("rate").value === "" && element("who").value === "");
+      choose("power", "99");
+      await when(() => !element("trouble").hidden);
+      said.trouble = element("trouble").textContent;
+      await when(() => element("power").value === "24.5");
+      choose("tcp", "vegas");
+      choose("routing", "aodv");
+      await when(() => live.air.latest.routing === "aodv" && live.air.latest.flows.flow1.tcp === "vegas");
+      said.over = element("trouble").hidden;
+    """, browser)  # fmt: skip
+    assert said["before"] == [36, "none"] and said["one"] == "sta2" and said["over"]
+    assert "30 dBm at most" in said["trouble"]
+    asked = [{key: value for key, value in each.items() if key != "do"} for each in toy.asked]
+    assert asked == [{"node": None, "rts": "full"}, {"node": "sta2", "rate": 11}, {"node": None, "tx_power_dbm": 99},
+                     {"flow": None, "congestion": "vegas"}, {"kind": "aodv"}]  # fmt: skip
+
+
+def test_flows_are_started_by_choosing_two_stations_and_stopped(browser: str) -> None:
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      press("f");
+      said.hints = [element("hint").textContent];
+      click(2);
+      said.hints.push(element("hint").textContent);
+      click(0);
+      await when(() => document.querySelectorAll(".flow").length === 2);
+      document.querySelector("[aria-label='stop flow1']").click();
+      await when(() => document.querySelector(".flow").textContent.includes("stopped"));
+      choose("from", "sta1");
+      choose("to", "sta1");
+      element("start").requestSubmit();
+      await when(() => !element("trouble").hidden);
+      said.trouble = element("trouble").textContent;
+    """, browser)  # fmt: skip
+    assert "starts" in said["hints"][0] and "from sta3 ends" in said["hints"][1]
+    of = toy.flows["flow2"]
+    assert (of["source"], of["destination"], of["running"], of["tcp"]) == ("sta3", "sta1", True, "cubic")
+    assert not toy.flows["flow1"]["running"] and "cannot send to itself" in said["trouble"]
+
+
+def test_time_by_keys(browser: str) -> None:
+    """Pause, step, slower, a moment kept and gone back to; what is shown trails what is known, and gets there."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      press(" ");
+      await when(() => !live.air.latest.running && element("run").textContent === "run");
+      await when(() => live.air.now === live.air.latest.t_ns);
+      const at = live.air.now, steps = [];
+      press("s");
+      await when(() => element("moments").textContent.includes("back to 1"));
+      for (const key of [",", ".", "/"]) {
+        const before = live.air.latest.t_ns;
+        press(key);
+        await when(() => live.air.latest.t_ns > before);
+        steps.push(live.air.latest.t_ns - before);
+      }
+      await when(() => live.air.now === live.air.latest.t_ns);
+      said.steps = steps;
+      said.clock = element("clock").textContent;
+      const after = () => live.air.frames.filter((frame) => frame.start > at).length;
+      said.kept = after();
+      press("b");
+      await when(() => live.air.latest.t_ns === at);
+      said.back = [live.air.now - at, after(), live.curves.times.every((ns) => ns <= at)];
+      press("ArrowDown");
+      press("ArrowDown");
+      press("ArrowDown");
+      await when(() => live.air.latest.pace === 0.1);
+      live.pace.ask(-4);
+      await when(() => element("paced").textContent.includes("a slot takes 200 ms"));
+      press(" ");
+      await when(() => live.air.running && live.air.now > at);
+      said.trails = live.air.now <= live.air.latest.t_ns;
+    """, browser)  # fmt: skip
+    assert said["steps"] == [20_000, 700_000, 4_000_000] and said["kept"] > 0
+    assert re.fullmatch(r"\d+(\.| )\d{3} \d{3} \d{3} s", said["clock"].replace("\u2009", " ").replace(".", " ", 1))
+    assert said["back"] == [0, 0, True] and said["trails"]
+    paces = [asked["pace"] for asked in toy.asked if asked["do"] == "pace"]
+    assert paces[-1] == 0.0001 and 0.1 in paces
+
+
+def test_a_frame_is_on_the_air_from_its_start_to_its_end(browser: str) -> None:
+    """First told without an outcome, then with; drawn by its own times: how much of it was sent, then how it ended."""
+    toy = Toy(STRING, [(0, 3)], running=False)
+    frame = [1_000_000, 2_000_000, "data", "sta1", "sta2"]
+    said = page(toy, f"""
+      const {{ air }} = live;
+      const at = (ns) => {{
+        air.states = [{{ ...air.latest, t_ns: ns }}];
+        air.now = ns;
+        return air.onAir().length;
+      }};
+      const row = {frame!r};
+      air.hear([[...row, null, null, 1500]]);
+      said.seen = [at(999_999), at(1_000_000), at(2_999_999), at(3_000_000 + PAUSED_NS), at(3_000_001 + PAUSED_NS)];
+      air.hear([[...row, "collision", "sta3", 1500]]);
+      said.told = [air.frames.length, air.frames[0].outcome, air.frames[0].culprit, air.unsaid.size];
+      for (let n = 0; n < 20_000; n++) air.hear([[4e6 + n * 1e5, 5e4, "data", "sta1", "sta2", "ok", null, 1500]]);
+      air.looked = 0;
+      said.late = [at(4e6 + 19_999 * 1e5), air.frames.length <= MOST_KEPT, air.looked];
+    """, browser)  # fmt: skip
+    assert said["seen"] == [0, 1, 1, 1, 0] and said["told"] == [1, "collision", 2, 0]
+    assert said["late"][:2] == [1, True] and said["late"][2] < 600
+
+
+def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str) -> None:
+    """What goes with the pace, until one is asked for; each lane knows what its station did, and its NAV."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      const seen = () => ["curves", "strip"].filter((id) => !element(id).hidden).join();
+      await when(() => seen() === "curves");
+      live.pace.ask(-2);
+      await when(() => seen() === "strip");
+      const { strip, air } = live;
+      await when(() => strip.did.every((each) => each.some(({ doing }) => doing === "backoff")));
+      await when(() => strip.navs.some((each) => each.length > 1));
+      said.ordered = strip.did.every((each) => each.every((one, n) => n === 0 || one.from >= each[n - 1].to));
+      said.changes = strip.did.every((each) => each.every((one, n) => n === 0 || one.doing !== each[n - 1].doing));
+      press("t");
+      await when(() => seen() === "curves");
+      live.pace.ask(0);
+      await when(() => !air.slow);
+      press("t");
+      await when(() => seen() === "strip");
+    """, browser)  # fmt: skip
+    assert said == {"ordered": True, "changes": True}
+
+
+def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_grow(browser: str) -> None:
+    """Whatever was drawn before: frames looked at and kept, points of curves, and elements of the page."""
+    grid = [(150.0 * (n % 5), 150.0 * (n // 5)) for n in range(25)]
+    toy = Toy(grid, [(0, 24), (4, 20), (2, 22), (10, 14)], pace=10.0)
+    said = page(toy, """
+      const measure = async (ticks) => {
+        const { counts, air } = live, first = { ...counts, looked: air.looked };
+        await when(() => counts.ticks >= first.ticks + ticks);
+        const drawn = counts.drawn - first.drawn;
+        return { share: drawn / (counts.ticks - first.ticks), looked: (air.looked - first.looked) / drawn,
+          kept: air.frames.length, states: air.states.length, nodes: document.querySelectorAll("*").length };
+      };
+      await when(() => live.counts.frames > 1500);
+      said.early = await measure(40);
+      await when(() => live.counts.frames > 6500);
+      said.late = await measure(40);
+      said.points = live.curves.times.length;
+    """, browser)  # fmt: skip
+    print(said)
+    for seen in (said["early"], said["late"]):
+        assert seen["share"] > 0.9 and seen["looked"] < 2500 and seen["kept"] <= 6000 and seen["states"] <= 60
+    assert said["early"]["nodes"] == said["late"]["nodes"] and said["points"] <= 600
+
+
+def test_a_lost_connection_and_an_end_are_said(browser: str) -> None:
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      element("end").click();
+      said.asks = element("ending").open;
+      element("ending").querySelector("[value=end]").click();
+      await when(() => live.air.latest.ended && !element("trouble").hidden);
+      said.ended = element("trouble").textContent;
+      said.enabled = [...document.querySelectorAll("[data-acts]")].filter((each) => !each.disabled).length;
+      live.server.events.close();
+      live.server.events.onerror();
+      said.lost = element("trouble").textContent;
+    """, browser)  # fmt: skip
+    assert said["asks"] and "has ended: what it left is in runs/toy/" in said["ended"] and said["enabled"] == 0
+    assert "does not answer" in said["lost"]
+
+
+def test_everything_has_a_name_and_fits(browser: str) -> None:
+    """At 1280 x 720: what the hand uses has a label, nothing is wider than the page, and both themes are drawn."""
+    toy = Toy(STRING, [(0, 3)])
+    said = page(toy, """
+      const named = (each) => each.tagName === "BUTTON" && each.textContent.trim() || each.getAttribute("aria-label") ||
+        each.closest("label, .uplot");
+      said.unlabelled = [...document.querySelectorAll("button, input, select, canvas:not([aria-hidden])")]
+        .filter((each) => !named(each)).map((each) => each.outerHTML);
+      const fits = (each) => each.scrollWidth <= each.clientWidth;
+      said.fits = [document.documentElement, document.querySelector("aside")].map(fits);
+      said.seen = [];
+      press("n");
+      for (const name of ["dark", "light"]) {
+        live.theme(name);
+        const drawn = live.counts.drawn;
+        await when(() => live.counts.drawn > drawn);
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        said.seen.push(new Set(new Uint32Array(data.buffer)).size);
+      }
+      await when(() => live.curves.charts.length === 4);
+      live.air.network.nodes[3].radio = false;
+      const at = live.stage.places([[0, 0], [200, 0], [400, 0], [400, 0]]);
+      said.apart = Math.hypot(at[2][0] - at[3][0], at[2][1] - at[3][1]) >= GRAB;
+      press("?");
+      said.help = element("keys").open;
+    """, browser)  # fmt: skip
+    assert said["unlabelled"] == [] and said["fits"] == [True, True] and said["help"]
+    assert said["apart"]  # who has no radio stands often where another does
+    assert min(said["seen"]) > 10
+
+
+def test_only_the_pages_own_files_are_found() -> None:
+    asked = set(re.findall(r'(?:src|href)="page/([^"]+)"', (HERE / "index.html").read_text()))
+    assert {*FILES} == asked | {"index.html"}
+    for name in ("", ".", "../server.py", "__init__.py", "nothing.js", "/etc/passwd"):
+        assert found(name) is None
+    for file in HERE.iterdir():
+        assert file.is_dir() or "SPDX-License-Identifier: BSD-3-Clause" in file.read_text()[:200], file

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a session asks of a lane, and when, with a lane's program that is none."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from puppet import Puppet, puppet
+
+from emulation.features.live import verbs
+from emulation.features.live.verbs import Refused
+
+
+@pytest.fixture
+def lane(tmp_path: Path) -> Iterator[Puppet]:
+    with puppet(tmp_path) as made:
+        yield made
+
+
+def do(lane: Puppet, verb: str, **what: Any) -> None:
+    lane.session.do(verbs.read(json.dumps({"do": verb, **what}).encode()))
+
+
+def at_once(lane: Puppet, verb: str, **what: Any) -> threading.Thread:
+    thread = threading.Thread(target=do, args=(lane, verb), kwargs=what)
+    thread.start()
+    return thread
+
+
+def test_time_stands_when_pause_has_been_answered(lane: Puppet) -> None:
+    """Though it was passing when it was asked for."""
+    do(lane, "run")
+    assert lane.at_until.wait(60)
+    lane.may_go.clear()
+    lane.at_until.clear()
+    assert lane.at_until.wait(60)  # it is in the middle of a stride
+    paused = at_once(lane, "pause")
+    lane.may_go.set()
+    paused.join()
+    t_ns = lane.session.t_ns
+    do(lane, "save")
+    do(lane, "move", node="sta1", position=[1, 1])
+    assert lane.t_ns == t_ns == lane.session.moments["1"].t_ns == lane.session.latest["t_ns"]
+
+
+def test_of_a_station_that_is_dragged_only_the_latest_place_counts(lane: Puppet) -> None:
+    """While the lane is busy; what was asked of others in between is done."""
+    lane.may_go.clear()
+    do(lane, "step", to="ns", ns=1000)
+    assert lane.at_until.wait(60)
+    asked = [at_once(lane, "move", node="sta1", position=[0, 0])]
+    with lane.session.changed:
+        lane.session.changed.wait_for(lambda: len(lane.session.asks) == 1, 60)
+    for place in range(1, 4):
+        before = asked[-1]
+        asked.append(at_once(lane, "move", node="sta1", position=[place, 0]))
+        before.join()  # it has been overtaken
+    asked.append(at_once(lane, "move", node="sta2", position=[9, 9]))
+    with lane.session.changed:
+        lane.session.changed.wait_for(lambda: len(lane.session.asks) == 2, 60)
+    lane.may_go.set()
+    for each in asked:
+        each.join()
+    moves = [(one["node"], one["position"]) for one in lane.asked if one["do"] == "move"]
+    assert moves == [("sta1", [3, 0, 0]), ("sta2", [9, 9, 0])]
+
+
+def test_steps_are_done_one_after_the_other_and_dropped_by_pause(lane: Puppet) -> None:
+    lane.may_go.clear()
+    for _ in range(3):
+        do(lane, "step", to="ns", ns=1_000_000_000)
+    assert lane.at_until.wait(60)
+    paused = at_once(lane, "pause")
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: not lane.session.steps, 60)
+    lane.may_go.set()
+    paused.join()
+    t_ns = lane.session.t_ns
+    do(lane, "move", node="sta1", position=[1, 1])
+    assert lane.t_ns == t_ns < 1_000_000_000
+
+
+def test_steps_begin_where_those_before_end(lane: Puppet) -> None:
+    """And where time stands, if it was passing."""
+    lane.may_go.clear()
+    for _ in range(3):
+        do(lane, "step", to="ns", ns=1000)
+    lane.may_go.set()
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 3000, 60)
+    do(lane, "run")
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns > 3000, 60)
+    do(lane, "step", to="ns", ns=7)
+    asked = [one["ns"] for one in lane.asked if one["do"] == "until"]
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: not lane.session.steps and not lane.session.striding, 60)
+    assert lane.t_ns == asked[-1] + 7 or lane.t_ns == asked[-1] == asked[-2] + 7
+
+
+def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
+    do(lane, "step", to="ns", ns=500)
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: lane.session.t_ns == 500, 60)
+    do(lane, "move", node="sta1", position=[5, 5])
+    do(lane, "save", name="here")
+    do(lane, "move", node="sta1", position=[7, 7])
+    lane.asked.clear()
+    lane.may_go.clear()
+    lane.at_until.clear()
+    do(lane, "back", moment="here")
+    assert lane.at_until.wait(60)
+    with pytest.raises(Refused, match="on its way back to"):
+        do(lane, "move", node="sta1", position=[9, 9])
+    lane.may_go.set()
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(lambda: not lane.session.busy, 60)
+    done = [one for one in lane.asked if one["do"] != "until"]
+    assert (
+        done == [{"do": "move", "node": "sta1", "position": [5, 5, 0]}] == [deed.asked for deed in lane.session.deeds]
+    )
+    assert lane.session.t_ns == lane.session.moments["here"].t_ns == 500

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scripts in the style of Mininet-WiFi's users, unmodified: what comes out of them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis import taps
+from analysis.result import Script
+from emulation.cli.main import cli
+from emulation.features.film.of_runs import PICTURE
+from emulation.features.film.runs import of_run
+from emulation.lane import errors
+from emulation.lanes import CHECKOUT, LaneError, Listener, Reason, virtual
+from emulation.play.errors import Misuse
+from emulation.play.lab import Lab
+from emulation.play.script import play_script
+from emulation.setup import prepare
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """The lane's; who asks for it boots lanes."""
+    made = prepare()
+    return Lab(made.kernel.linux, made.modules)
+
+
+class Stage:
+    def __init__(self, lab, folder):
+        self.lab, self.folder = lab, folder / "run"
+
+    def play(self, name, *arguments, typed=(), kept=False):
+        """Run a script of the folder, or these lines, and return what it printed; `kept`: with all that a run has."""
+        path = SCRIPTS / f"{name}.py"
+        if "\n" in name:
+            path = self.folder.with_name("mine.py")
+            path.write_text(name)
+        self.folder.mkdir()
+        lines, answers = [], iter(typed)
+        listener = Listener(line=lines.append, ask=lambda prompt: next(answers, None))
+        if kept:
+            script = Script(path=str(path), arguments=arguments, seeds=[1])
+            self.found = play_script(self.lab, script, self.folder, listener)
+            if self.found.error:
+                raise self.found.error
+            assert self.found.status == 0, lines
+        else:
+            command = ["script", str(path), *arguments]
+            done = virtual.run(self.lab.kernel, self.lab.modules, self.folder, command, listener=listener)
+            assert done.status == 0, lines
+        return lines
+
+
+@pytest.fixture
+def stage(lab, tmp_path):
+    return Stage(lab, tmp_path)
+
+
+def after(lines, begin):
+    """The rest of the lines that begin so."""
+    return [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
+
+
+def test_two_stations_at_an_access_point(stage):
+    lines = stage.play("two_stations", kept=True, typed=["links", "sta1 cd /run", "sta1 pwd", "distance sta1 sta2"])
+    assert after(lines, "ap1-wlan1") == ["Connected to 02:00:00:00:00:03 (on sta1-wlan0)"]
+    assert "10.0.0.2/8 10.0.0.2 00:00:00:00:00:02 02:00:00:00:00:03 ['ap1-wlan1']" in lines
+    assert "sta1 -> sta2 " in lines and "*** Results: 0% dropped (2/2 received)" in lines
+    assert "*** dcflab: controller c1: switches and access points are learning bridges by themselves" in "".join(lines)
+    at = lines.index("*** Starting CLI:")
+    assert lines[at + 1 :] == [
+        "sta1-wlan0<->ap1-wlan1 (OK OK)", "sta2-wlan0<->ap1-wlan1 (OK OK)", "/run",
+        "The distance between sta1 and sta2 is 40.00 meters",
+    ]  # fmt: skip
+    (run,) = stage.found.result.runs
+    assert run.flows[0].source == "sta1" and run.trace and (stage.folder / run.trace).stat().st_size > 100_000
+
+
+def test_an_ad_hoc_string(stage):
+    lines = stage.play("adhoc_string", typed=["sta2 iw dev sta2-wlan0 info"])
+    assert "lost 33 percent" in lines and "over the middle: 63" in lines
+    assert len(after(lines, "*** dcflab: ht_cap='HT40+': ")) == 1
+    assert "\ttype IBSS" in lines and "\tssid adhocNet" in lines
+    assert any(re.match(r"\tchannel 5 \(2432 MHz\)", line) for line in lines)
+
+
+def test_a_mesh(stage):
+    lines = stage.play("mesh")
+    assert "lost 0 percent" in lines
+    assert after(lines, "next hop") == after(lines, "sta2 is")
+
+
+@pytest.mark.parametrize("same", [(), ("-s",)], ids=["two names", "one name"])
+def test_handover(stage, same):
+    lines = after(stage.play("handover", *same, kept=not same), "at ")
+    assert lines[0] == "40 on ap1-wlan1 lost 0" and lines[-1] == "160 on ap2-wlan1 lost 0"
+    if not same:
+        assert {"film.html", PICTURE} <= {file.name for file in (stage.folder / "session1-1").iterdir()}
+    moves = [int(line.split()[0]) for line in lines]
+    assert moves == sorted(moves) and len(set(moves)) == 5
+
+
+def test_coordinates(stage):
+    ways = [line.split() for line in stage.play("coordinates")]
+    assert [one for one, _ in ways[:5]] == ["(10,10)", "(15,10)", "(20,10)", "(20,15)", "(20,20)"]
+    assert [one for one, _ in ways[6:]] == ["(20,20)", "(20,15)", "(20,10)", "(15,10)", "(10,10)"]
+    assert [other for _, other in ways[:5]] == ["(0,0)", "(0,0)", "(0,15)", "(0,30)", "(0,30)"]
+
+
+def test_wpa2(stage):
+    lines = stage.play("wpa2")
+    assert after(lines, "sta")[:3] == ["1 on ap1-wlan1", "2 on none", "3 on ap1-wlan1"]
+    assert "lost 0 and 100" in lines and "['key_mgmt=WPA2-PSK', 'wpa_state=COMPLETED']" in lines
+
+
+def test_channels(stage, lab, tmp_path):
+    """On one channel two cells get no more than one; on two, each gets that."""
+    both = []
+    for channel in ("1", "6"):
+        lines = Stage(lab, tmp_path / channel) if (tmp_path / channel).mkdir() is None else None
+        both.append([int(each.split()[1]) for each in after(lines.play("channels", channel), "sta")])
+    shared, apart = both
+    assert sum(shared) == pytest.approx(max(apart), rel=0.15) and min(apart) > 0.9 * max(apart) > 4000
+
+
+def test_several_radios(stage):
+    """The air agrees with what the taps count, and a film is made of all of them."""
+    lines = stage.play("radios", kept=True)
+    assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
+    assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
+    assert taps.main([str(stage.folder)]) == 0
+    assert len(of_run(stage.folder / "session1-1").ways) == 10
+
+
+def test_roles_change(stage):
+    lines = stage.play("roles")
+    lines = [line for line in lines if line[:4] not in ("*** ", "sta1", "sta2", "sta3") or " to " in line]
+    assert lines[0] == "master sta1-wlan0 lost 0"
+    assert lines[1:] == ["sta1-wlan0 to ap1-wlan1 to none", "IBSS True", "mesh True"]
+
+
+def test_a_routing_protocol(stage):
+    assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
+
+
+def test_mn_in_a_line(tmp_path):
+    """Mininet's own program: a rate of the wires, and a test; and what it does not know."""
+    line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]
+    done = subprocess.run([*line, "--topo", "linear,2", "--link", "tc,bw=10", "--test", "all"], cwd=CHECKOUT,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert "*** Results: 0% dropped (2/2 received)" in done.stdout
+    assert re.search(r"Results: \['9\.\d+ Mbits/sec'", done.stdout)
+    wrong = subprocess.run([*line, "--wifi", "--topo", "tree,2"], cwd=CHECKOUT, capture_output=True, text=True)
+    assert wrong.returncode == 2 and "there is no topo 'tree'; there are: minimal, single, linear" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("--switch ovsk", "--switch: switches are bridges"), ("--wifi --ap user", "access points are hostapd's"),
+     ("--nat", "no network outside"), ("-x", "--xterms: a lane has no windows"), ("--post cli", "write a script")],
+)  # fmt: skip
+def test_what_the_line_has_not_is_refused_by_name(words: str, said: str) -> None:
+    done = CliRunner().invoke(cli, ["mn", *words.split()], standalone_mode=False)
+    assert isinstance(done.exception, Misuse) and said in str(done.exception)
+
+
+def test_there_is_nothing_to_clean() -> None:
+    done = CliRunner().invoke(cli, ["mn", "-c"])
+    assert done.exit_code == 0 and "nothing to clean" in done.output
+
+
+def test_hidden_terminals(stage):
+    lines = stage.play("hidden_terminals")
+    assert after(lines, "hidden") == ["left hears right: False"] and after(lines, "beside") == [
+        "left hears right: True"
+    ]
+    (hidden, lost), (beside, fewer) = [map(int, re.findall(r"\d+", line)[:2]) for line in lines if "kb/s" in line]
+    assert beside > 1.3 * hidden and lost > 1.5 * fewer
+
+
+def test_replayed_positions(stage):
+    assert after(stage.play("replayed"), "apart") == ["20 lost 0", "50 lost 100", "100 lost 100"]
+
+
+@pytest.mark.parametrize("method", [(), ("llf",)], ids=["range", "llf"])
+def test_associations(stage, method):
+    assert stage.play("associations", *method) == ["ap1 2 ap2 2", "sta1 on ap2-wlan1", "sta1 on none"]
+
+
+def test_vehicles(stage):
+    lines = stage.play("vehicles")
+    assert "moved 5 inside True" in lines and "outside" in lines and "again 0 192.168.0.2" in lines
+
+
+def test_a_session(stage):
+    typed = [
+        "nodes", "py sta1.wintfs[0].ssid", "sta1 ping -c 1 sta2", "px sta1.setPosition('900,0,0')", "pingall",
+        "iperfudp 1M sta2 sta2 x", "xterm sta1", "nonsense", "wait 2", "exit", "never",
+    ]  # fmt: skip
+    lines = stage.play("session", typed=typed)
+    assert lines[1:4] == ["available nodes are: ", "ap1 sta1 sta2", ""] and lines[-1] == "and on"
+    assert any("1 packets transmitted, 1 received" in line for line in lines)
+    assert "*** Results: 100% dropped (0/2 received)" in lines and "*** Unknown command: nonsense" in lines
+    assert any("there are no terminals in a lane" in line for line in lines)
+
+
+def test_wires_and_a_router(stage):
+    lines = stage.play("wired")
+    assert lines[0] == "before ['1', 'h2']"
+    assert lines[1] == "['r0-eth1', 'r0-eth2'] ['s1-eth1', 's1-eth2'] ['h1-eth0']"
+    assert {"lost 0", "rtt 10 ms", "rate below 10: True", "down, lost 100"} <= set(lines)
+
+
+def test_a_topology_as_a_class(stage):
+    lines = stage.play("custom_topo")
+    assert lines[1] == "ap1 ap1-wlan1:wifi ap1-eth2:s1-eth1"
+    assert "lost 0" in lines and "known 5 of 5; 0" in lines
+    assert eval(lines[3]) == [f"10.0.0.{n}" for n in (1, 3, 5, 2, 4, 6)]
+
+
+def test_telemetry(stage):
+    files = {line.split()[0]: line for line in stage.play("telemetry")}
+    assert set(files) == {
+        "position-mn-telemetry.txt", *(f"sta{i}-wlan0-{kind}-mn-telemetry.txt" for i in (1, 2) for kind in
+                                       ("rssi", "tx_packets"))
+    }  # fmt: skip
+    counted = [
+        int(each.split(",")[1]) for each in eval(files["sta1-wlan0-tx_packets-mn-telemetry.txt"].split(" ", 1)[1])
+    ]
+    assert counted == sorted(counted) and counted[-1] - counted[0] >= 2
+
+
+def test_ranges(stage):
+    found = [line.split(None, 2) for line in stage.play("ranges") if "[" in line]
+    assert [(model, rest) for model, _, rest in found] == [
+        (model, "[0, 100, 0, 100] 30.0") for model in ("friis", "logDistance", "twoRayGround", "ITU")
+    ]
+
+
+BEGIN = "from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\nsta1 = net.addStation('sta1')\n"
+REMOTE = "from mininet.node import RemoteController\nnet.addController('c', controller=RemoteController, ip='1.2.3.4')"
+
+
+def test_a_refusal_names_the_line(stage):
+    with pytest.raises(LaneError, match=r"mine.py, line 4: sta2: there is no keyword colour here") as caught:
+        stage.play(BEGIN + "net.addStation('sta2', colour='red')\n")
+    assert caught.value.reason is Reason.MISUSE
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("net.addStation('sta2', mode='ax')", "sta2-wlan0: mode 'ax': the air has 802.11a, b and g exactly, and no HT"),
+        ("net.addStation('sta2', channel=13)", "sta2: channel 13: in mode g there are: 1, 2"),
+        ("net.addStation('sta2', position='here')", "sta2: 'here' is no position, as '10,20,0'"),
+        ("net.addStation('sta2', nvif=2)", "sta2: nvif: a radio has one interface"),
+        ("net.addLink(sta1, cls='mesh')", "addLink: cls='mesh' is no kind of link here"),
+        ("from mn_wifi.link import physicalMesh", "mn_wifi.link.physicalMesh is not there: the air is emulated"),
+        ("import mn_wifi.sixLoWPAN.link", "the module mn_wifi.sixLoWPAN is not there: 802.15.4 is not there"),
+        (REMOTE, "c: RemoteController is not there: switches and access points are bridges"),
+        ("sta1.cmd('iw dev sta1-wlan0 info')", "sta1-wlan0 is not there yet: write it after net.build()"),
+        ("net.setMobilityModel(model='CRP')", "setMobilityModel: there is no model 'CRP' here; there are: R"),
+        ("net.setPropagationModel(model='young')", "setPropagationModel: there is no model 'young' here"),
+        ("net.useExternalProgram()", "net.useExternalProgram is not there: there is no SUMO"),
+        ("sta1.cmd('ovs-ofctl dump-flows ap1')", "sta1: ovs-ofctl is not there: switches and access points are"),
+        ("net.addAccessPoint('ap1', vssids=['a', 'b'])", "ap1: vssids: add an access point for each"),
+        ("net.addAccessPoint('ap1', ssid='a,b')", "ap1: ssid='a,b': these are 2, and radios 1: wlans= says how many"),
+        ("net.addStation('sta2', mac='zz')", "sta2-wlan0: 'zz' is no hardware address, as 00:00:00:00:00:01"),
+        ("net.addStation('sta2', range=0)", "sta2-wlan0: range=0: a range is above 0 m"),
+        ("net.addStation('sta2', wlans=0)", "sta2: wlans=0: a station has a radio"),
+        ("net.addStation('sta2', txpower='much')", "sta2-wlan0: txpower: 'much' is no number"),
+        ("net.addStation('sta2', freq=5)", "sta2-wlan0: freq=5: mode 'g' is of 2.4 GHz"),
+        ("net.addStation('sta2', band=40)", "sta2-wlan0: band=40: channels are 20 MHz wide"),
+        ("net.addStation('sta2', position='1,2,3,4')", "sta2: '1,2,3,4' is no position"),
+        ("net.addLink(sta1, net.addController('c1'))", "addLink: c1 is a controller, which has no links"),
+        ("net.telemetry(nodes='sta1')", "telemetry: of which nodes? nodes='sta1': write nodes=[sta1, sta2]"),
+        ("sta1.params['rssi']", "params['rssi'] is not there: sta1.wintfs[0].rssi"),
+        ("net.addSwitch('s1', stp=True)", "s1: stp: bridges have no spanning tree"),
+        ("net.stopMobility(tme=3)", "stopMobility: there is no keyword tme here"),
+        ("net.mobility(sta1, 'begin', time=1)", "mobility(sta1): 'begin': there are 'start' and 'stop'"),
+        ("from mininet.link import Intf; Intf('eth1')", "Intf('eth1') is not there: a lane has none of the machine's"),
+        ("sta1.nothing()", "sta1.nothing is not there: docs/mininet-wifi.md"),
+        ("Mininet_wifi(fadingcof=3)", "Mininet_wifi: there is no keyword fadingcof here"),
+        ("net['sta9']", "there is no node sta9; there are: sta1"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_its_name(line, says, monkeypatch):
+    monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
+    with pytest.raises(errors.Misuse, match=re.escape(says)):
+        exec(BEGIN + line, {})
+
+
+def test_older_names_and_what_agrees_are_taken(monkeypatch):
+    monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
+    there = {}
+    exec(BEGIN + "net = Mininet_wifi(noise_threshold=-88, fading_coefficient=2, roads=0, freq=2.4, band=20)\n"
+         "net.startMobility(startTime=1, AC='ssf')", there)  # fmt: skip
+    net = there["net"]
+    assert (net.medium.noise_dbm, net.medium.fading_db) == (-88, 2)
+    assert net.mobility_plan.start == {"time": 1, "ac_method": "ssf"} and net.controlled
+
+
+ISOLATED = """
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi(client_isolation=True)
+sta1, sta2, h1 = net.addStation('sta1'), net.addStation('sta2'), net.addHost('h1')
+ap1 = net.addAccessPoint('ap1', ssid='x', channel='1')
+net.addLink(ap1, h1)
+net.start()
+print('clients', round(net.ping([sta1, sta2])), 'wire', round(net.ping([sta1, h1])))
+ap1.stop()
+print('stopped', round(net.ping([sta1, h1])))
+ap1.start()
+said = ap1.cmd('hostapd_cli -i ap1-wlan1 status')
+print('started', round(net.ping([sta1, h1])), isinstance(sta1.pid, int), said[:13])
+sta1.cmd('exit')
+print('again', sta1.cmd('echo there').strip())
+net.stop()
+"""
+
+
+def test_isolated_clients_and_a_bridge_that_stops(stage):
+    lines = [line for line in stage.play(ISOLATED) if line.split(" ")[0] in ("clients", "stopped", "started", "again")]
+    assert lines == ["clients 100 wire 0", "stopped 100", "started 0 True state=ENABLED", "again there"]
+
+
+def test_a_script_finds_what_lies_beside_it_and_writes_into_the_run_folder(stage):
+    """And asks whoever types."""
+    stage.folder.with_name("beside.py").write_text("print('beside')\n")
+    lines = stage.play(
+        "from mininet.net import Mininet\nnet = Mininet()\nfor name in ('h1', 's1'):\n"
+        "    (net.addHost if name == 'h1' else net.addSwitch)(name)\nnet.addLink('h1', 's1')\nnet.build()\n"
+        "print(net['h1'].cmd('python3 beside.py; echo 1 > mine.txt; echo 2 > /tmp/gone; cat /tmp/gone'))\n"
+        "print(input('what? '))\nnet.stop()\n",
+        typed=["that"],
+        kept=True,
+    )
+    assert [line for line in lines if line] == ["beside", "2", "that"]
+    assert {file.name for file in stage.folder.iterdir()} == {"mine.txt", "script.py", "console.log"}
+
+
+def test_modes_b_and_g_in_one_network(stage):
+    """An access point of mode g has an association of mode b's rates, and protects it."""
+    lines = stage.play("mixed")
+    old = "02 04 0b 16"
+    assert "lost 0.0" in lines and after(lines, "sta1 has") == [f"{old} 0c 12 18 24 30 48 60 6c"]
+    assert after(lines, "sta2 has") == after(lines, "sta3 has") == [old]
+    assert after(lines, "ap") == ["1 has 1 without ERP", "2 has 0 without ERP"]

@@ -47,6 +47,11 @@ def test_a_kernels_name_follows_all_that_it_is_built_from(
     patch.write_text("---\n")
     monkeypatch.setattr(uml, "PATCHES", (patch,))
     names.append(kernel.name((configuration, debug)))
+    (tmp_path / "headers").mkdir()
+    monkeypatch.setattr(uml, "HEADERS", tmp_path / "headers")
+    names.append(kernel.name((configuration, debug)))
+    (tmp_path / "headers" / "core.h").write_text("#include <linux/mm.h>\n")
+    names.append(kernel.name((configuration, debug)))
     assert len(set(names)) == len(names)
 
 

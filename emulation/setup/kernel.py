@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulation.setup import cache, packages, prebuilt, uml
+from emulation.setup import cache, headers, packages, prebuilt, uml
 from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import compiler, fingerprint
 
@@ -83,6 +83,7 @@ def name(configuration: tuple[Path, ...]) -> str | None:
 def recipe_key(configuration: tuple[Path, ...]) -> str:
     """The part of the name that says how it is built."""
     recipe = (*configuration, *uml.patches(configuration), uml.SOURCES, uml.KEPT, Path(uml.__file__))
+    recipe += (*sorted(uml.HEADERS.iterdir()), Path(headers.__file__))
     return cache.key(*(file.read_bytes() for file in recipe))
 
 

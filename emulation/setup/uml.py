@@ -2,11 +2,11 @@
 """Building User-Mode Linux from a kernel's source archive: the recipe in emulation/kernel, carried out.
 
 A cold set-up waits for this build, so it does no more than is needed. It unpacks only what a network kernel is made of.
-The compiler does not keep what serves only its messages (where a macro came from), and spends less effort on code that
-no frame of a plain lab passes through. What stays is the kernel itself, `linux`, and the headers and tools that modules
-are built against.
+The compiler reads what most files include only once (`headers`). It does not keep what serves only its messages (where
+a macro came from), and spends less effort on code that no frame of a plain lab passes through. What stays is the kernel
+itself, `linux`, and the headers and tools that modules are built against.
 
-The kernels in the cache are named by a hash of the recipe and of this file.
+The kernels in the cache are named by a hash of the recipe, of this file and of `headers`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from emulation.setup import headers
 from emulation.setup.errors import SetupError
 from emulation.setup.tools import end_with_us, make
 
@@ -29,6 +30,7 @@ NAMES = (
 )
 PATCHES = tuple(RECIPE / f"{name}.patch" for name in NAMES)
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
+HEADERS = RECIPE / "headers"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")
 DEEPEST = 8  # folders above a description
 FASTER = "-w -ftrack-macro-expansion=0"  # compiler flags: a twelfth of the time
@@ -66,7 +68,15 @@ def build(folder: Path, source: Path, configuration: tuple[Path, ...], what: str
     make(["ARCH=um", f"KCONFIG_ALLCONFIG={whole.name}", "allnoconfig"], tree, folder / "build.log", what)
     if missing := unmet(whole.read_text(), (tree / ".config").read_text()):
         raise SetupError(f"this kernel source lacks {', '.join(missing)}, which {RECIPE} asks for")
-    make(["ARCH=um", f"KCFLAGS={FASTER}", "linux", "modules"], tree, folder / "build.log", what)
+    options, once = [f"KCFLAGS={FASTER}"], configuration == CONFIGURATION  # others were not tried
+    if once:
+        first = headers.prepare(tree, HEADERS)
+        options = [f"KCFLAGS={FASTER} {headers.FLAGS}", headers.RENAMED]
+        make(["ARCH=um", *options, *first], tree, folder / "build.log", what)
+        headers.keep(tree)
+    make(["ARCH=um", *options, "linux", "modules"], tree, folder / "build.log", what)
+    if once:
+        headers.drop(tree)
     keep(tree, folder)
     return KEY_FILES
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What most files of the kernel's core, memory and file systems include (emulation/setup/headers.py). */
+#include <linux/module.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/mm.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/uaccess.h>
+#include <linux/seq_file.h>
+#include <linux/syscalls.h>
+#include <linux/security.h>
+#include <linux/file.h>
+#include <linux/proc_fs.h>
+#include <linux/pagemap.h>
+#include <linux/mount.h>
+#include <linux/interrupt.h>
+#include <linux/swap.h>
+#include <linux/device.h>
+#include <linux/vmalloc.h>
+#include <linux/namei.h>
+#include <linux/highmem.h>
+#include <linux/kthread.h>
+#include <linux/memcontrol.h>
+#include <linux/poll.h>
+#include <linux/mm_inline.h>
+#include <linux/backing-dev.h>
+#include <linux/writeback.h>
+#include <linux/cgroup.h>
+#include <linux/ptrace.h>
+#include <linux/fsnotify.h>

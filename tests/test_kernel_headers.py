@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel's headers are read once: GCC begins with what was kept of them, and nothing else changes for a file."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from emulation.setup import headers, uml
+
+MODULE = ["-DMODULE"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A kernel of three headers, prepared, with what was kept of them."""
+    for folders in headers.PARTS.values():
+        for folder in folders:
+            (tmp_path / folder).mkdir(parents=True)
+    for folder in ("scripts", "include/linux", "init", *(str(Path(file).parent) for file in headers.ALONE)):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "scripts/Makefile.lib").write_text("a = -DKBUILD_MODNAME=x \\\n -D__KBUILD_MODNAME=y -DOTHER\n")
+    (tmp_path / headers.FIRST).write_text("/* nothing */\n")
+    guarded = "#ifndef LONG\n#define LONG\nstatic inline const char *whose(void) { return KBUILD_MODNAME; }\n"
+    (tmp_path / "include/linux/long.h").write_text(
+        guarded + "#ifdef MODULE\n#define MINE 1\n#else\n#define MINE 0\n#endif\n#define NAME KBUILD_MODNAME\n#endif\n"
+    )
+    own = tmp_path / "own"
+    own.mkdir()
+    for part in headers.PARTS:
+        (own / f"{part}.h").write_text('#include "linux/long.h"\n')
+    made = headers.prepare(tmp_path, own)
+    for target in (each for each in made if each not in headers.UNNAMED):
+        flags = next(
+            line.split(":=")[1].split()
+            for line in (tmp_path / "init/Makefile").read_text().splitlines()
+            if line.startswith(f"CFLAGS_{Path(target).name} ")
+        )
+        compile(tmp_path, [*flags, "-c", "-o", target, f"{target.removesuffix('.o')}.c"])
+    headers.keep(tmp_path)
+    return tmp_path
+
+
+def compile(tree: Path, arguments: list[str]) -> str:
+    """Run GCC as the kernel's build does; returns which headers it has read, and `!` before what was kept."""
+    command = ["gcc", "-H", "-Iinclude", "-include", f"./{headers.FIRST}", *headers.FLAGS.split(), *arguments]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stderr
+
+
+def said(tree: Path, *flags: str) -> tuple[str, str]:
+    """What a program says that is compiled with these flags, and which headers were read for it."""
+    (tree / "file.c").write_text(
+        '#include "linux/long.h"\nint printf(const char *, ...);\n'
+        'int main(void) { printf("%s %d", NAME, MINE); return 0; }\n'
+    )
+    read = compile(tree, [*flags, '-DLAB_KBUILD_MODNAME="mine"', "-o", "program", "file.c"])
+    return subprocess.run([tree / "program"], capture_output=True, text=True, check=True).stdout, read
+
+
+def began(read: str) -> str:
+    """With what a file began, of all that GCC has looked at."""
+    return "".join(line for line in read.splitlines(keepends=True) if line.startswith("! "))
+
+
+@pytest.mark.parametrize("part", headers.PARTS)
+def test_a_file_begins_with_what_was_kept_for_its_folder_and_has_its_own_name(tree: Path, part: str) -> None:
+    folder = headers.PARTS[part][0]
+    assert headers.define(part) in (tree / folder / "Makefile").read_text()
+    program, read = said(tree, headers.define(part))
+    assert program == "mine 0"
+    assert f"/{headers.KEPT}/lab-{part}\n" in began(read)
+
+
+def test_a_module_begins_with_what_was_kept_for_modules(tree: Path) -> None:
+    program, read = said(tree, headers.define("net"), *MODULE)
+    assert program == "mine 1"
+    assert f"/{headers.KEPT}/lab-net-module\n" in began(read)
+    program, read = said(tree, headers.define("core"), *MODULE)
+    assert program == "mine 1" and not began(read)  # nothing was kept for it: it reads its headers
+
+
+def test_other_files_read_their_headers(tree: Path) -> None:
+    program, read = said(tree)
+    assert program == "mine 0" and not began(read) and "long.h" in read
+
+
+def test_a_file_that_goes_alone_reads_its_headers(tree: Path) -> None:
+    [file] = map(Path, headers.ALONE)
+    lines = (tree / file.parent / "Makefile").read_text().splitlines()
+    [flag] = (line.split("+= ")[1] for line in lines if line.startswith(f"CFLAGS_{file.name}.o"))
+    assert not began(said(tree, headers.define("net"), flag)[1])
+
+
+def test_what_is_built_later_knows_nothing_of_it(tree: Path) -> None:
+    assert (tree / headers.KEPT).is_dir()
+    headers.drop(tree)
+    assert not (tree / headers.KEPT).exists()
+    flags = (tree / "scripts/Makefile.lib").read_text()
+    assert flags.replace("$(LAB_NAMES)", "") == "a = -DKBUILD_MODNAME=x \\\n -D__KBUILD_MODNAME=y -DOTHER\n"
+
+
+def test_each_part_has_its_headers_and_no_folder_is_in_two() -> None:
+    assert {file.stem for file in uml.HEADERS.iterdir()} == set(headers.PARTS)
+    folders = [Path(folder) for part in headers.PARTS.values() for folder in part]
+    assert not [each for each in folders if any(each != other and each.is_relative_to(other) for other in folders)]

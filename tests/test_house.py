@@ -43,7 +43,7 @@ ARROWS = {
     "topologies": set(),
     "traffic": set(),
 }  # fmt: skip
-FEATURES = {f"emulation.features.{name}" for name in features.names()}
+FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
 # Which feature may import another one, and what for.
 BETWEEN = {
     ("claims", "sweeps"): "a claim is tested by runs that may have been played before",

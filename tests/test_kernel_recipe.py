@@ -43,9 +43,8 @@ def test_a_kernels_name_follows_all_that_it_is_built_from(
     names.append(kernel.name((configuration, debug)))
     monkeypatch.setattr(kernel, "compiler", lambda: "gcc-13 1 1")
     names.append(kernel.name((configuration, debug)))
-    patch = tmp_path / "another.patch"
-    patch.write_text("---\n")
-    monkeypatch.setattr(uml, "PATCHES", (patch,))
+    debug.with_suffix("").mkdir()
+    (debug.with_suffix("") / "another.patch").write_text("---\n")
     names.append(kernel.name((configuration, debug)))
     (tmp_path / "headers").mkdir()
     monkeypatch.setattr(uml, "HEADERS", tmp_path / "headers")

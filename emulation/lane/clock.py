@@ -12,7 +12,7 @@ import time
 from traffic.loop import set_timer, timer
 
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL, to which emulation/kernel/seeded-randomness.patch gives that meaning
+BEGIN_RANDOM = 0x5206  # RNDCLEARPOOL, to which emulation/kernel/meaning/seeded-randomness.patch gives that meaning
 STEAL = 8  # in the first line of /proc/stat
 SETTLED_NS, STEP_NS = 10_000_000_000, 100_000_000  # networks and runs start at multiples of these
 

@@ -115,8 +115,8 @@ class Stage:
 
     def breathe(self) -> None:
         """Let the least time pass that there is. Who asks for the time over and over without waiting is let on in steps
-        (emulation/kernel/exact-clock.patch); how often is counted from the last wait on: so there is one before and
-        after whatever is done."""
+        (exact-clock.patch of the kernel); how often is counted from the last wait on: so there is one before and after
+        whatever is done."""
         self.loop.run(time.monotonic_ns() + 1)
 
     def step(self, to: str) -> None:

@@ -2,8 +2,8 @@
 """How much memory a network takes: of the lane that it is played in, and of what its kernel lets TCP have.
 
 A lane has 512 MB, of which it uses what it touches, and a larger network more; a kernel for small code has no room for
-more than MOST_MB (emulation/kernel/short-code.patch). All nodes share what one kernel lets TCP have, 23 MB of these
-512, after which senders wait; on machines of their own they would not, so it is let have what all buffers take.
+more than MOST_MB (kernel/speed/short-code.patch). All nodes share what one kernel lets TCP have, 23 MB of these 512,
+after which senders wait; on machines of their own they would not, so it is let have what all buffers take.
 """
 
 from __future__ import annotations

@@ -24,11 +24,13 @@ from emulation.setup.tools import end_with_us, make
 
 RECIPE = Path(__file__).resolve().parents[1] / "kernel"
 CONFIGURATION = (RECIPE / "uml.config",)
-NAMES = (
-    *("seeded-randomness", "exact-clock", "wide-registers", "fewer-faults", "huge-pages", "less-work"),
-    *("short-code", "inline-flags", "lasting-fpu", "large-writes", "shown-clock"),
+# Without these a run is not what it is: its time is not exact, its randomness not the seed's; some hosts start none.
+MEANING = ("seeded-randomness", "exact-clock", "wide-registers")
+# These only make it faster: traces are the same without them (tests/lane/test_golden.py). Some need earlier ones.
+SPEED = (
+    *("fewer-faults", "huge-pages", "less-work", "short-code", "inline-flags", "lasting-fpu", "large-writes"),
+    "shown-clock",
 )
-PATCHES = tuple(RECIPE / f"{name}.patch" for name in NAMES)
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 HEADERS = RECIPE / "headers"
 DESCRIPTIONS = ("Kbuild*", "Kconfig*", "Makefile*")
@@ -82,8 +84,12 @@ def build(folder: Path, source: Path, configuration: tuple[Path, ...], what: str
 
 
 def patches(configuration: tuple[Path, ...]) -> list[Path]:
-    """Those of every kernel, and those in the folders beside the configuration's fragments, which have their names."""
-    return [*PATCHES, *(patch for one in configuration for patch in sorted(one.with_suffix("").glob("*.patch")))]
+    """Those that give runs their meaning. And those that make the lab's kernel faster; or those in the folders beside
+    other configurations' fragments, which have their names."""
+    meaning = [RECIPE / "meaning" / f"{name}.patch" for name in MEANING]
+    if configuration == CONFIGURATION:
+        return meaning + [RECIPE / "speed" / f"{name}.patch" for name in SPEED]
+    return meaning + [patch for one in configuration for patch in sorted(one.with_suffix("").glob("*.patch"))]
 
 
 def unpack(source: Path, tree: Path) -> None:

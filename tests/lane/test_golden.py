@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lane_bench import Bench
+
+from emulation.setup import Prepared, kernel, prepare, uml
 
 GOLDEN = Path(__file__).with_name("golden.json")
 EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,6 +49,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
                                       "motion": "random_waypoint,vmax=20"}),
     "frequent beacons": ("string", {"freq": 2437, "beacon_tu": 100, "stations": 4}),
 }  # fmt: skip
+WITHOUT_SPEED = ("full", "BBR", "minstrel", "mesh", "stations that move")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -62,3 +66,21 @@ def test_golden_trace(bench, name: str) -> None:  # type: ignore[no-untyped-def]
     if release not in golden:
         pytest.skip(f"no golden traces were taken with a kernel {release}")
     assert found == golden[release][name]
+
+
+@pytest.fixture(scope="session")
+def debug_kernel() -> Prepared:
+    """The kernel in which modules are checked: it has none of the patches that only make the lab's kernel faster."""
+    return prepare(configuration=kernel.DEBUG)
+
+
+@pytest.mark.parametrize("name", WITHOUT_SPEED)
+def test_no_patch_for_speed_changes_a_trace(debug_kernel: Prepared, tmp_path: Path, name: str) -> None:
+    assert not {*uml.patches(kernel.DEBUG)} & {uml.RECIPE / f"speed/{patch}.patch" for patch in uml.SPEED}
+    topology, options = EXPERIMENTS[name]
+    bench = Bench(debug_kernel, tmp_path)
+    bench.plan(topology, seconds=5, **options)
+    bench.run("plan")
+    release = (debug_kernel.kernel.folder / "include/config/kernel.release").read_text().strip()
+    found = hashlib.sha256((tmp_path / "air.trace").read_bytes()).hexdigest()
+    assert found == json.loads(GOLDEN.read_text())[release][name]

@@ -25,7 +25,7 @@ from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.scratch import scratch
 
 # What is usual; and what a script's lane has, whose network nobody knows before: as much as its kernel has room for
-# (emulation/kernel/short-code.patch). Of this machine a lane takes what it touches.
+# (emulation/kernel/speed/short-code.patch). Of this machine a lane takes what it touches.
 MEMORY_MB, MOST_MB = 512, 1472
 
 

@@ -16,15 +16,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from analysis import pcapng
-from analysis.control import Control
-from analysis.flight import Flight
-from analysis.flights import Flights
-from analysis.medium import ips_of
-from analysis.packets import Packets
-from analysis.paths import Legs
-from analysis.same_slot import same_slot
-from analysis.trace import (
+from analysis.routes.control import Control
+from analysis.routes.paths import Legs
+from analysis.taps.phy import ips_of
+from analysis.tcp.in_flight import Flight
+from analysis.tcp.in_flight_parts import Flights
+from analysis.traces import pcapng
+from analysis.traces.packets import Packets
+from analysis.traces.same_slot import same_slot
+from analysis.traces.trace import (
     GIVEN_UP,
     NEVER,
     TX,

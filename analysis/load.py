@@ -14,20 +14,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import result
-from analysis.result import Result, Run
-from analysis.shapes import read_lane, read_plan
+from analysis.results import result
+from analysis.results.result import Result, Run
+from analysis.results.shapes import read_lane, read_plan
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
 
-    from analysis.aired import Aired
-    from analysis.flight import Flight
-    from analysis.flow_series import Series
-    from analysis.observe import Observation
-    from analysis.paths import Paths
-    from analysis.routes import Routes
-    from analysis.tcp_flows import Flow
+    from analysis.results.flow_series import Series
+    from analysis.routes.paths import Paths
+    from analysis.routes.routes import Routes
+    from analysis.taps.aired import Aired
+    from analysis.taps.observe import Observation
+    from analysis.tcp.in_flight import Flight
+    from analysis.tcp.senders import Flow
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Recorded:
     @cached_property
     def observation(self) -> "Observation":
         """What the pcapngs show: frames as numpy columns, who received them, attempts, and counters of all that."""
-        from analysis.capture import read
-        from analysis.medium import Medium
-        from analysis.observe import observe
-        from analysis.pcapng import AIR
+        from analysis.taps.observe import observe
+        from analysis.taps.phy import Medium
+        from analysis.traces.capture import read
+        from analysis.traces.pcapng import AIR
 
         medium = Medium.of_plan(self.plan, self.lane["started_ns"], self.lane.get("changes", ()))
         return observe(read(self.folder / AIR), medium)
@@ -61,8 +61,8 @@ class Recorded:
     @cached_property
     def flight(self) -> "Flight":
         """The segments in flight over time. Raises ValueError where frames are encrypted, as nobody knows then."""
-        from analysis.hops import of_observation
-        from analysis.journeys import in_flight
+        from analysis.tcp.hops import of_observation
+        from analysis.tcp.journeys import in_flight
 
         if not self.result.in_flight:
             raise ValueError(f"{self.folder}: which segments are in flight is not known: frames are encrypted")
@@ -71,36 +71,36 @@ class Recorded:
     @cached_property
     def flows(self) -> "dict[str, Flow]":
         """What each sender's TCP did over time, by the flow's name: window, round trip, phases."""
-        from analysis.tcp_flows import flows
+        from analysis.tcp.senders import flows
 
         return flows(self.folder / "tcp.trace", self.plan, self.lane)
 
     @cached_property
     def series(self) -> "dict[str, Series]":
         """How each flow stood every so many seconds, by its name and that of the column (`flows.csv`)."""
-        from analysis.flow_series import FILE, read
+        from analysis.results.flow_series import FILE, read
 
         return read(self.folder / FILE)
 
     @cached_property
     def air(self) -> "Aired":
         """What was on the air: a row for each transmission, in the order in which Wireshark numbers them, from 1 on."""
-        from analysis import aired
-        from analysis.pcapng import AIR
+        from analysis.taps import aired
+        from analysis.traces.pcapng import AIR
 
         return aired.read(self.folder / AIR, self.plan)
 
     @cached_property
     def paths(self) -> "dict[str, Paths]":
         """The stations that each segment went over which arrived, and when it did, by the flow's name."""
-        from analysis import paths
+        from analysis.routes import paths
 
         return paths.paths(paths.Legs.of_air(self.air, self.lane["stopped_ns"]), self.plan)
 
     @cached_property
     def routes(self) -> "dict[str, Routes]":
         """What each flow's source knew of the way, over time, by the flow's name; empty without a routing protocol."""
-        from analysis import flow_routes, routes
+        from analysis.routes import flow_routes, routes
 
         if flow_routes.RECORDER in self.lane["recorders"]:
             return flow_routes.routes(flow_routes.read(self.folder / "routes.jsonl"), self.plan, self.lane)
@@ -111,8 +111,8 @@ class Recorded:
         return routes.routes(records, self.plan, self.lane, paths)
 
     def frames(self, **options: Any) -> "Iterator[Packet]":
-        """The frames as Scapy packets (`analysis.sniff.frames`, whose options these are)."""
-        from analysis.sniff import frames
+        """The frames as Scapy packets (`analysis.taps.sniff.frames`, whose options these are)."""
+        from analysis.taps.sniff import frames
 
         return frames(self.folder, **options)
 

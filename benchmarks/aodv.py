@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from analysis import statistics
+from analysis.tables import statistics
 from benchmarks import asked, manet
 from benchmarks.compare import build_without, preload
 from emulation.lanes.virtual.scratch import scratch

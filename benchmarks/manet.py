@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analysis import statistics
+from analysis.tables import statistics
 from benchmarks import asked
 from benchmarks.compare import HERE, build_peer, output
 from emulation.lanes.virtual.scratch import scratch

@@ -17,8 +17,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from analysis import statistics
-from analysis.table import percent
+from analysis.tables import statistics
+from analysis.tables.table import percent
 from benchmarks import asked
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.run import Task

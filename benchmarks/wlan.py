@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analysis import statistics
-from analysis.result import Run
+from analysis.results.result import Run
+from analysis.tables import statistics
 from benchmarks import asked
 from benchmarks.compare import build_peer, output
 from emulation.lanes.virtual.scratch import scratch

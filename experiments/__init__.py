@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from analysis.claims import Claim
-from analysis.table import QUANTITIES, Published
+from analysis.tables.claims import Claim
+from analysis.tables.table import QUANTITIES, Published
 from topologies.files import load
 
 Options = Mapping[str, object]
@@ -28,7 +28,7 @@ class Study:
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
     rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
     `topology` is a name, or the path of one of the user's own, seen from the study's file. `names`: what to call
-    variants and cases; `quantities`: the paths of `analysis.table` that are shown, and what to call them; `published`:
+    variants and cases; `quantities`: the paths of `tables.table` that are shown, and what to call them; `published`:
     the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
     variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
     `open`: options that it does not say, so that to choose another value is still the same study.

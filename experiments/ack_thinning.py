@@ -9,7 +9,7 @@ comes twice: with NewReno, and with its own sender, whose window is within 4 seg
 C81 is Xu and Saadawi's, as cited by seed 003, and C80 seed 004's, for stations around an access point.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study, cwl, strings
 
 HOPS = (1, 2, 3, 4, 6, 8)

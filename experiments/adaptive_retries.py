@@ -6,7 +6,7 @@ its own when it has given up and was not (`emulation/lane/recorders/`): on strin
 where no neighbour ever goes, and over ns-2's own DSR, to which a frame that is given up is a lost link.
 """
 
-from analysis.claims import Claim, order
+from analysis.tables.claims import Claim, order
 from experiments import Options, Study
 
 GOODPUT, FAILED = "goodput_kbps", "fail.total"

@@ -8,7 +8,7 @@ Saadawi (IEEE Communications Magazine, 2001). `apart` is a control: two of one h
 to sta1 and sta4 to sta5. The seed says of two nearby flows that the earlier or the shorter one starves the other.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Options, Study
 
 FIRST, SECOND = "flows.0.goodput_kbps", "flows.1.goodput_kbps"

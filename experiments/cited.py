@@ -14,7 +14,7 @@ dsr,preset=thesis` are the seed's. Pacing is Linux's own: the queue `fq` at both
 
 from collections.abc import Iterable
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study, cwl
 
 GOODPUT = "goodput_kbps"

@@ -8,7 +8,7 @@ in pairs, and all three, on strings of 4 and 8 hops: over static routes, and ove
 
 from itertools import chain, combinations
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study, sca
 
 GOODPUT, ENERGY = "goodput_kbps", "energy.beyond_idle_per_mb"

@@ -6,7 +6,7 @@ multiples of G. DAA's sender keeps its window within 4 segments, as CWL with a f
 queue `ackthin`, which thins what Linux acknowledges segment by segment.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study, cwl, strings
 
 HOPS, GRANULARITIES = range(3, 12), (0, 10, 50, 200, 500)  # ms

@@ -7,7 +7,7 @@ by the kernel, whose timer goes by what it has learnt of the sender's pace, and 
 segment or after 100 ms, as ns-2's sink. DAA's sender keeps its window within 4 segments; timers tick in 10 ms.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Options, Study, cwl
 
 HOPS, LONG = (4, 5, 8, 11), (4, 8)

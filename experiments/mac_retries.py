@@ -9,7 +9,7 @@ terminals of its figures are hidden) nor for how long it ran: of its counts only
 shows that goodput dips now and then in S1 only: here, how slow the slowest ten seconds are beside the mean.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study
 
 SCENARIOS = ("s1", "s2", "s3")

@@ -7,7 +7,7 @@ SCA(10), or have receivers that thin. The same pairs in all variants, so what a 
 where nobody has upgraded. Placements are the cases.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Options, Study, sca
 
 FLOWS = 10

@@ -6,7 +6,7 @@ static routes, and of 4 and 8 over ns-2's own DSR, where what loses frames loses
 no marks, so DCTCP hears of no congestion but by losses. Seed 003 names Westwood as future work.
 """
 
-from analysis.claims import Claim, order
+from analysis.tables.claims import Claim, order
 from experiments import Study, sca
 
 GOODPUT, ENERGY = "goodput_kbps", "energy.beyond_idle_per_mb"

@@ -5,7 +5,7 @@
 over DSR. The seed says that paths are rarely longer than three hops.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study
 
 SHORT, MEAN = "flows.0.route.short_share", "flows.0.route.hops_mean"

@@ -8,7 +8,7 @@ whose MAC draws a backoff before every frame; so do these, as their forwarded re
 It shows one run each. Reno without NewReno's partial ACKs does not exist in Linux: this is NewReno.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study
 
 STALL, AT, RTO = (f"flows.0.tcp.{name}" for name in ("stall_s", "stall_at_s", "rto_s"))

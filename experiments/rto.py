@@ -6,7 +6,7 @@ Reno without NewReno's partial ACKs (25 timeouts, 2253 segments), which does not
 prints for Vegas, 3290, does not fit the gain of 22 % beside it.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study
 
 COUNT, TIME, FLIGHT = (f"flows.0.tcp.{name}" for name in ("rtos", "rto_s", "in_flight_mean"))

@@ -8,7 +8,7 @@ The seed's counts come from ns-2's trace, which logs a collision at the station 
 stand beside COL. Claims on collisions are checked on COL_ANY as well, which counts at every station within range.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study
 
 PUBLISHED = {

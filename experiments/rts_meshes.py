@@ -9,7 +9,7 @@ Routes are static; `rts-meshes-aodv` is over AODV, as the seeds ran it. The stan
 the seeds.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study
 from experiments.rts_strings import COLLISIONS, DROPS, GOODPUT, POLICIES, STRATEGIES
 

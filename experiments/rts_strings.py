@@ -13,7 +13,7 @@ of the seeds. Cases are named ACKs, flows, stations: `--case 'plain-1x*'`.
 from collections.abc import Iterable
 from itertools import pairwise
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study, cwl
 
 GOODPUT, COLLISIONS, DROPS = "goodput_segments", "col.total", "fail.total"

@@ -7,7 +7,7 @@ NewReno, or, beside that, has the threshold for 4 hops. DSR, one flow, a strip, 
 
 from dataclasses import replace
 
-from analysis.claims import Claim
+from analysis.tables.claims import Claim
 from experiments import sca, sca_mobile
 from experiments.sca_mobile import case, gains, same
 

@@ -8,7 +8,7 @@ the route's hops, and SCA(10). As Linux has no Reno without partial ACKs, NewRen
 
 from dataclasses import replace
 
-from analysis.claims import Claim
+from analysis.tables.claims import Claim
 from experiments import sca, sca_mobile
 from experiments.sca_mobile import gains, same, together
 

@@ -6,7 +6,7 @@ SCA, or has its window limited: adaptively (CWL, one segment at four hops) or to
 over DSR, with Reno.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study, cwl, sca
 
 FIRST, SECOND = "flows.0", "flows.1"

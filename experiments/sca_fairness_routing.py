@@ -7,7 +7,7 @@ The air has ns-2's rules. The seed ran 900 s.
 
 from dataclasses import replace
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import sca_fairness
 from experiments.sca_fairness import FIRST, SHARE, WINDOW
 

@@ -7,7 +7,7 @@ threshold. Goodput is of all flows. The seed ran 900 s and all thresholds from 0
 
 from collections.abc import Iterable
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study, sca
 
 FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)

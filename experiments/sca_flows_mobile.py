@@ -9,7 +9,7 @@ ones stations draw; here the faster one is twice the slower, as for its 2 m/s el
 
 from math import log
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Options, Study, sca
 
 GOODPUT = "goodput_kbps"

@@ -12,7 +12,7 @@ DSR is DSR-UU, and the air has ns-2's rules, as the seed had; `--routing dsr,pre
 
 from collections.abc import Mapping, Sequence
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study, sca
 
 GOODPUT = "goodput_kbps"

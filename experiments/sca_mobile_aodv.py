@@ -7,7 +7,7 @@ ns-2's own, and `--like standard --routing aodv` RFC 3561 in the standard's air.
 
 from dataclasses import replace
 
-from analysis.claims import Claim
+from analysis.tables.claims import Claim
 from experiments import sca_mobile
 from experiments.sca_mobile import alike, gains, same, together
 

@@ -6,7 +6,7 @@ phases; fast recovery, which it counts under one of them, stands by itself here.
 the sender before its timer expires until then.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study, sca
 
 PHASES = "flows.0.tcp."

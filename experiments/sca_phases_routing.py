@@ -7,7 +7,7 @@ The air has ns-2's rules.
 
 from dataclasses import replace
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import sca_phases
 from experiments.sca_fairness_routing import ROUTINGS, routing
 from experiments.sca_phases import PHASES

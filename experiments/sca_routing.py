@@ -10,7 +10,7 @@ own is CMU's; both are here, and so with AODV. The air has ns-2's rules, as `the
 
 from functools import partial
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study, sca
 
 GOODPUT = "goodput_kbps"

@@ -8,7 +8,7 @@ Linux has no Reno without NewReno's partial ACKs, so its claims on Reno (C46) ar
 static here: in the seed a frame that the MAC gives up is a broken link to DSR, which then looks for another route.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study, sca, strings
 
 HOPS = [str(hops) for hops in range(3, 12)]

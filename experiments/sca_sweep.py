@@ -5,7 +5,7 @@ Strings of 3 to 15 hops of 200 m, RTS/CTS before every frame, thresholds from 0,
 all 51 thresholds for 900 s, over DSR and AODV; routes are static here.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study, sca, strings
 
 HOPS = range(3, 16)

@@ -5,7 +5,7 @@ Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4),
 seed shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s; Linux starts at 10.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study, sca
 
 WINDOW, GOODPUT = "flows.0.tcp.cwnd_max", "goodput_segments"

@@ -6,7 +6,7 @@ hops at 2 and at 11 Mb/s, with RTS/CTS before every frame and before none, NewRe
 that any IPv4 station takes, to 1460.
 """
 
-from analysis.claims import Claim, order
+from analysis.tables.claims import Claim, order
 from experiments import Study
 
 GOODPUT = "goodput_kbps"

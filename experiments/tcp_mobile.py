@@ -9,7 +9,7 @@ Linux has no Reno without NewReno's partial ACKs, so what these claims say of Re
 the seed: AODV-UU (appendix A), and ns-2's rules; `--like standard --routing aodv` is RFC 3561 in the standard's air.
 """
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Study
 
 GOODPUT, TIMEOUTS = "goodput_kbps", "flows.0.tcp.rtos"

@@ -7,7 +7,7 @@ in the standard's air.
 
 from dataclasses import replace
 
-from analysis.claims import Claim
+from analysis.tables.claims import Claim
 from experiments import tcp_mobile
 from experiments.tcp_mobile import alike, more, on_average
 

@@ -18,7 +18,7 @@ window that it recommends; where it names two, both are there.
 from collections.abc import Iterable
 from itertools import pairwise
 
-from analysis.claims import Check, Claim, Of
+from analysis.tables.claims import Check, Claim, Of
 from experiments import Options, Study, cwl
 
 GOODPUT, RTT = "goodput_kbps", "flows.0.tcp.srtt_ms"

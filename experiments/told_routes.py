@@ -7,7 +7,7 @@ unreachable; Linux's TCP then takes back the last doubling of its timeout (RFC 6
 timer, and sends probes.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Study
 from experiments.route_breaks import GOODPUT, RTO, STALL, WITHOUT, olsr
 

@@ -10,7 +10,7 @@ The seed says nothing of segments' size: they are ns-2's 1000 bytes. Its five ru
 seeds have other backoffs. Retries are the study's cases, as they change what a loss is.
 """
 
-from analysis.claims import Check, Claim, Of, order
+from analysis.tables.claims import Check, Claim, Of, order
 from experiments import Options, Study
 
 GOODPUT, SHARE, SLOT, COL = "goodput_kbps", "same_slot_share", "col.same_slot", "col.total"

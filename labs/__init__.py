@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.load import Recorded
-from analysis.trace import Array
+from analysis.traces.trace import Array
 from topologies.files import load
 
 FILE, HANDOUT, SHEET = "lab.py", "README.md", "answers.toml"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.load import Recorded
-from analysis.trace import Array, Kind, Outcome
+from analysis.traces.trace import Array, Kind, Outcome
 from labs import Runs
 
 SLOT_US, SIFS_US, DIFS_US = 20.0, 10.0, 50.0  # of DSSS: 802.11-2020, tables 15-5 and 9-2

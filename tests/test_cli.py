@@ -221,7 +221,7 @@ def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> 
 
 
 def test_a_result_without_runs_is_not_identical_to_anything(here: Path) -> None:
-    from analysis.result import Host, Result
+    from analysis.results.result import Host, Result
     from emulation.specification import Specification
 
     specification, host = Specification().model_dump(mode="json"), Host(lane="virtual", kernel="")

@@ -13,9 +13,7 @@ import pytest
 from rich.console import Console
 
 import experiments
-from analysis.claims import judge
-from analysis.findings import Findings
-from analysis.result import (
+from analysis.results.result import (
     Collisions,
     Counts,
     Failures,
@@ -27,8 +25,10 @@ from analysis.result import (
     StationResult,
     TcpSummary,
 )
-from analysis.summaries import RouteSummary
-from analysis.table import study_tables
+from analysis.results.summaries import RouteSummary
+from analysis.tables.claims import judge
+from analysis.tables.findings import Findings
+from analysis.tables.table import study_tables
 from emulation.cli.options import asked_for, specification_of
 from emulation.cli.playing import say_speed
 from emulation.cli.reporting import findings_of, published_for

@@ -11,8 +11,8 @@ import pytest
 import sample_runs
 from click.testing import CliRunner, Result
 
-from analysis.result import Host
-from analysis.result import Result as Runs
+from analysis.results.result import Host
+from analysis.results.result import Result as Runs
 from emulation.cli.command import pictures
 from emulation.cli.main import cli
 from emulation.files.foreign import Damaged

@@ -43,6 +43,8 @@ ARROWS = {
     "topologies": set(),
     "traffic": set(),
 }  # fmt: skip
+# The packages of analysis: each knows those before it, and `growing` and `load` know all.
+ANALYSIS = ("traces", "results", "taps", "tcp", "routes", "tables", "figures", "pages")
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
 # Which feature may import another one, and what for.
 BETWEEN = {
@@ -167,9 +169,11 @@ def test_a_run_depends_on_the_medium_that_its_plan_names() -> None:
 def test_what_no_run_loads_discards_no_result() -> None:
     """What only shows results."""
     made = of_its_result()
-    assert {"analysis.result", "analysis.growing", "analysis.tcp_flows", *MAKE_RUNS} <= made.keys()
+    assert {"analysis.results.result", "analysis.growing", "analysis.tcp.senders", *MAKE_RUNS} <= made.keys()
     ours = {name for name in closure(made) if name.startswith("analysis.")}
-    assert ours <= made.keys() and not {"analysis.table", "analysis.report", "analysis.taps"} & ours
+    assert (
+        ours <= made.keys() and not {"analysis.tables.table", "analysis.pages.report", "analysis.taps.compare"} & ours
+    )
 
 
 def test_a_lanes_programs_load_without_the_environment() -> None:
@@ -207,6 +211,17 @@ def test_no_package_is_in_a_circle() -> None:
     for package, to in arrows.items():
         to -= {package, "emulation"}
     assert circle(arrows) == []
+
+
+def test_each_package_of_analysis_knows_only_those_before_it() -> None:
+    assert {name.split(".")[1] for name in MODULES if name.startswith("analysis.")} == {*ANALYSIS, "growing", "load"}
+    for place, package in enumerate(ANALYSIS):
+        known = tuple(f"analysis.{one}" for one in ANALYSIS[: place + 1])
+        for name in MODULES:
+            if f"{name}.".startswith(f"analysis.{package}."):
+                for imported in imports(name):
+                    ours = module_of(imported) or ""
+                    assert not ours.startswith("analysis.") or f"{ours}.".startswith(tuple(f"{one}." for one in known))
 
 
 def test_no_file_is_in_a_circle() -> None:
@@ -284,6 +299,13 @@ def test_what_shows_a_run_is_loaded_while_it_runs() -> None:
     """Until its lane boots, a run of a topology loads what plans it."""
     loaded = loaded_by("run", "string", "--help")
     assert "emulation.play.session" in loaded
-    later = {"analysis.result", "emulation.cli.reporting", "emulation.play.finished", "experiments", "numpy.ma", "rich"}
+    later = {
+        "analysis.results.result",
+        "emulation.cli.reporting",
+        "emulation.play.finished",
+        "experiments",
+        "numpy.ma",
+        "rich",
+    }
     assert not later & loaded
     assert not [name for name in loaded if "wmediumd" in name]

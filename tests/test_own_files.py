@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import experiments
-from analysis.result import Host, Result
+from analysis.results.result import Host, Result
 from emulation import lanes
 from emulation.cli.groups import defines
 from emulation.play.errors import Misuse

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from analysis.load import load
-from analysis.packed import unpack
-from analysis.result import Result
+from analysis.pages.packed import unpack
+from analysis.results.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 

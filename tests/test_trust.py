@@ -12,8 +12,8 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
-from analysis import result
-from analysis.result import Result
+from analysis.results import result
+from analysis.results.result import Result
 from emulation.cli import own
 from emulation.cli.main import cli
 from emulation.features.film import runs as film

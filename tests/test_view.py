@@ -19,12 +19,12 @@ from browser import CHROMIUM, look
 from click.testing import CliRunner, Result
 from sample_runs import NOBODY
 
-from analysis.aired import of_capture
-from analysis.capture import read_file
-from analysis.medium import Medium
-from analysis.packed import unpack
-from analysis.timeline.heard import hearing
-from analysis.trace import Kind
+from analysis.pages.packed import unpack
+from analysis.pages.timeline.heard import hearing
+from analysis.taps.aired import of_capture
+from analysis.taps.phy import Medium
+from analysis.traces.capture import read_file
+from analysis.traces.trace import Kind
 from emulation.cli.commands import view as command
 from emulation.cli.main import cli
 from emulation.features.film import runs as film

@@ -39,7 +39,7 @@ def load_reporting() -> None:
     """Load what shows runs: meanwhile, as they run."""
     from rich import console, table  # noqa: F401
 
-    from analysis import flow_tables  # noqa: F401
+    from analysis.tables import flow_tables  # noqa: F401
     from emulation.cli import reporting  # noqa: F401
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs found, for the terminal and the report that each run folder has (`analysis.report`)."""
+"""What runs found, for the terminal and the report that each run folder has (`analysis.pages.report`)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import shapes
-from analysis.findings import NOT_TESTED, Findings, Judged
-from analysis.names import RESULT
-from analysis.report.curves import NOTHING, OverTime
-from analysis.result import Result, Run, read
-from analysis.table import Published, conditions, flags, scaled
+from analysis.pages.report.curves import NOTHING, OverTime
+from analysis.results import shapes
+from analysis.results.names import RESULT
+from analysis.results.result import Result, Run, read
+from analysis.tables.findings import NOT_TESTED, Findings, Judged
+from analysis.tables.table import Published, conditions, flags, scaled
 from emulation.cli.options import asked_for
 from emulation.cli.playing import command_line
 from emulation.files.foreign import reading
@@ -27,8 +27,8 @@ from emulation.specification.measurement import Measurement
 from emulation.specification.medium import LIKE
 
 if TYPE_CHECKING:
-    from analysis.flight import Series as Counts
-    from analysis.report import Report
+    from analysis.pages.report import Report
+    from analysis.tcp.in_flight import Series as Counts
     from experiments import Study
 
 BULK = "bulk"
@@ -92,9 +92,9 @@ def published_for(study: Study, result: Result) -> tuple[Published, float]:
 
 def findings_of(study: Study, result: Result, said: str) -> Findings:
     """Tables and verdicts of a study's runs, made under what is `said`."""
-    from analysis.claims import NotTested, judge
-    from analysis.flow_tables import flow_tables, troubles
-    from analysis.table import case_name, study_tables
+    from analysis.tables.claims import NotTested, judge
+    from analysis.tables.flow_tables import flow_tables, troubles
+    from analysis.tables.table import case_name, study_tables
 
     title, runs, other = study.title, result.runs, otherwise(study, result)
     if other:
@@ -134,15 +134,15 @@ def brief(name: str, value: Any) -> str:
 
 def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
     """What its tables have rows of."""
-    from analysis.table import OF_RUNS, of_runs
+    from analysis.tables.table import OF_RUNS, of_runs
 
     return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
 
 
 def findings_of_runs(title: str, runs: Sequence[Run], said: str) -> Findings:
     """The same of runs that are no study's."""
-    from analysis.flow_tables import flow_tables, troubles
-    from analysis.table import of_runs, study_tables
+    from analysis.tables.flow_tables import flow_tables, troubles
+    from analysis.tables.table import of_runs, study_tables
 
     beside = flow_tables(runs) if len({run.case for run in runs}) == 1 else []
     return Findings(title, said, study_tables("", runs, quantities=of_runs(runs)), beside, troubles(runs))
@@ -150,7 +150,7 @@ def findings_of_runs(title: str, runs: Sequence[Run], said: str) -> Findings:
 
 def report_of(study: Study, findings: Findings, result: Result, folder: Path, seen: OverTime) -> Report:
     """The report of a study's runs in this folder, which this program's command line made."""
-    from analysis.report import Report
+    from analysis.pages.report import Report
 
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
@@ -160,8 +160,8 @@ def report_of(study: Study, findings: Findings, result: Result, folder: Path, se
 def report_again(folder: Path) -> Report:
     """The report of a run folder that has none, of what is left there. Raises Misuse, Damaged, OSError."""
     import experiments
-    from analysis.report import Report
-    from analysis.table import of_runs
+    from analysis.pages.report import Report
+    from analysis.tables.table import of_runs
 
     result = read(folder / RESULT)
     if not result.runs:
@@ -194,7 +194,7 @@ def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dic
 
 def samples_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
     """How flows stood over time, as far as the folder has it."""
-    from analysis import flow_series
+    from analysis.results import flow_series
 
     kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
     several = len(set(kinds.values())) > 1
@@ -231,7 +231,7 @@ def routes_of(
 
 def draw(asked: Artist, report: Report, folder: Path, formats: Sequence[str]) -> None:
     """Begin to draw its figures into this folder."""
-    from analysis.report.pictures import pictures
+    from analysis.pages.report.pictures import pictures
 
     for figure, arguments in pictures(report, folder, formats):
         asked(figure, *arguments)

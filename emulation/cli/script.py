@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from analysis.result import Script
+from analysis.results.result import Script
 from emulation.cli.command import Command, as_json, lane, out, pictures, seeds
 from emulation.cli.playing import say_speed
 from emulation.cli.terminal import at_terminal

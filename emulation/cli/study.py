@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 import experiments
-from analysis.names import REPORT
-from analysis.table import conditions
+from analysis.results.names import REPORT
+from analysis.tables.table import conditions
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import asked, finished, folder_for, load_reporting, of_runs, say_speed, to_continue

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import topologies
-from analysis.names import REPORT
+from analysis.results.names import REPORT
 from emulation.cli import vary as varying
 from emulation.cli.command import Command
 from emulation.cli.options import options_of, specification_of
@@ -33,8 +33,8 @@ from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, play_with_progress, provide_for
 
 if TYPE_CHECKING:
-    from analysis.report import Report
-    from analysis.result import Result
+    from analysis.pages.report import Report
+    from analysis.results.result import Result
 
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
@@ -95,8 +95,8 @@ def show(
     formats: Sequence[str], as_json: bool, options: Mapping[str, object],
 ) -> Report:  # fmt: skip
     """Draw the figures of runs that are no study's, print their tables, or result.json, and leave their report."""
-    from analysis.report import Report
-    from analysis.table import conditions
+    from analysis.pages.report import Report
+    from analysis.tables.table import conditions
     from emulation.cli.reporting import draw, findings_of_runs, over_time, said_of
 
     runs = result.runs

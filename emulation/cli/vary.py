@@ -52,7 +52,7 @@ def option() -> click.Option:
 def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied], given: Mapping[str, Any]) -> Study:
     """The study that varies these options of a topology, or of a network that comes from none, beside what was given.
     Raises Misuse."""
-    from analysis.table import OF_RUNS, QUANTITIES
+    from analysis.tables.table import OF_RUNS, QUANTITIES
     from experiments import Study
 
     names = [one for one, _ in vary]

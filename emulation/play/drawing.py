@@ -27,7 +27,7 @@ _ahead: list[Child[None]] = []  # that nobody has taken yet
 
 
 class Artist:
-    """Called with a function of `analysis.figures` and its arguments, it will draw that: once it is told to `begin`, as
+    """Called with a function of `figures.figures` and its arguments, it will draw that: once it is told to `begin`, as
     all is known, or at the end of its block."""
 
     def __init__(self, studio: Child[None]) -> None:
@@ -102,8 +102,8 @@ def _studio(parent: Parent) -> None:
     undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
     Drawn._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
     _docstring._ArtistKwdocLoader.__missing__ = lambda *_: ""  # type: ignore  # nor what they can be given
-    import analysis.figures
-    import analysis.panels  # noqa: F401
+    import analysis.figures.figures
+    import analysis.figures.panels  # noqa: F401
 
     drawings: list[Drawing] = list(iter(parent.hear, None))
     turns, numbers = os.pipe()

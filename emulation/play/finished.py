@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.names import PLAN
-from analysis.result import Run, from_lane
-from analysis.shapes import read_lane
-from analysis.timing import timing
+from analysis.results.names import PLAN
+from analysis.results.result import Run, from_lane
+from analysis.results.shapes import read_lane
+from analysis.results.timing import timing
 from emulation import files, lanes
 from emulation.lanes import Clock, Lane, LaneError, LaneResult, Reason
 from emulation.play import traces

@@ -9,8 +9,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from analysis import result
-from analysis.result import Result, Run, Script
+from analysis.results import result
+from analysis.results.result import Result, Run, Script
 from emulation import files, lanes
 from emulation.files.compressed import Stream, pieces
 from emulation.lanes import Lane, Listener

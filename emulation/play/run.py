@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.names import PLAN, subfolder
+from analysis.results.names import PLAN, subfolder
 from emulation import files, lanes
 from emulation.lanes import Listener
 from emulation.lanes.virtual.ownership import take_back
@@ -27,8 +27,8 @@ from emulation.play.processes import Killed, Parent, SideBySide, run_all
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
-    from analysis.flight import Flight
-    from analysis.result import Run
+    from analysis.results.result import Run
+    from analysis.tcp.in_flight import Flight
 
 FINISHED = "run.json"
 

@@ -19,8 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analysis.result import Result, Script
-from analysis.shapes import Asked, object_of, read_lane, read_plan
+from analysis.results.result import Result, Script
+from analysis.results.shapes import Asked, object_of, read_lane, read_plan
 from emulation import features, files, lanes
 from emulation.files import compressed, tree
 from emulation.lane.measurement import ASKED
@@ -114,8 +114,8 @@ def same(file: Path, content: bytes) -> bool:
 
 def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_ns: int) -> None:
     """Write what has been on the air of a run until now into a file of the folder, and say so."""
-    from analysis import pcapng, trace
-    from analysis.medium import radios
+    from analysis.taps.phy import radios
+    from analysis.traces import pcapng, trace
 
     where = folder / run
     try:

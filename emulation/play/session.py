@@ -32,7 +32,7 @@ from emulation.specification import Specification, flatten
 from traffic import applications
 
 if TYPE_CHECKING:
-    from analysis.result import Result, Run, Script
+    from analysis.results.result import Result, Run, Script
 
 LONGEST = 200  # of a path in a message
 
@@ -188,7 +188,7 @@ def finish(
     script: Script | None = None,
 ) -> Result:  # fmt: skip
     """Write result.json: each run's `changes` are the options that it has otherwise than `base`."""
-    from analysis.result import Host, Result
+    from analysis.results.result import Host, Result
 
     common = flatten(base)
 

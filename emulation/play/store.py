@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from analysis.result import Run
+from analysis.results.result import Run
 from emulation.lanes import CHECKOUT
 from emulation.play import imports
 from emulation.play.finished import Finished
@@ -126,7 +126,7 @@ def key(made_of: Mapping[str, str]) -> str:
 @functools.cache
 def readers() -> str:
     """A hash of the programs that make a `Run` of what a lane left."""
-    return digest([*imports.of_its_result().values(), CHECKOUT / "analysis/native.c"])
+    return digest([*imports.of_its_result().values(), CHECKOUT / "analysis/traces/native.c"])
 
 
 def likes(task: Task) -> list[str]:

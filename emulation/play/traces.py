@@ -19,14 +19,14 @@ from emulation.lanes import LaneError, Reason
 from emulation.play.errors import Failure
 
 if TYPE_CHECKING:
-    from analysis.control import Control
-    from analysis.flight import Flight
     from analysis.growing import Growing
-    from analysis.paths import Paths
-    from analysis.routes import Routes
-    from analysis.summaries import RouteSummary, RoutingSummary
-    from analysis.tcp_flows import Flow
-    from analysis.trace import Array
+    from analysis.results.summaries import RouteSummary, RoutingSummary
+    from analysis.routes.control import Control
+    from analysis.routes.paths import Paths
+    from analysis.routes.routes import Routes
+    from analysis.tcp.in_flight import Flight
+    from analysis.tcp.senders import Flow
+    from analysis.traces.trace import Array
 
 RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng.gz", "views.gz", "tcp.trace", "manet.trace"
 FLOW_ROUTES_FILE = "routes.jsonl"
@@ -36,7 +36,9 @@ TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
 
 def load() -> None:
     """Load all that reading traces takes, so that workers which are made from now on have it already."""
-    from analysis import flow_routes, growing, hops, journeys, paths, routes, tcp_flows  # noqa: F401
+    from analysis import growing  # noqa: F401
+    from analysis.routes import flow_routes, paths, routes  # noqa: F401
+    from analysis.tcp import hops, journeys, senders  # noqa: F401
 
 
 @contextlib.contextmanager
@@ -114,7 +116,7 @@ class Keeper:
         """The trace is whole; None if there is none."""
         if not self.plan["air"]["trace"]:
             return None
-        from analysis import paths
+        from analysis.routes import paths
 
         found = self._growing().finish()
         (self.where / RAW).unlink()
@@ -125,7 +127,7 @@ class Keeper:
     def _growing(self) -> Growing:
         if not self.growing:
             from analysis.growing import Growing
-            from analysis.medium import radios
+            from analysis.taps.phy import radios
 
             slot_ns = self.plan["air"]["slot_ns"]
             routed = any({"kind": kind} in self.plan["recorders"] for kind in (MANET_TRACE, FLOW_ROUTES))
@@ -138,11 +140,11 @@ class Keeper:
 
 def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
     """The segments in flight, from the pcapng."""
-    from analysis.capture import read
-    from analysis.hops import of_observation
-    from analysis.journeys import in_flight
-    from analysis.medium import Medium
-    from analysis.observe import observe
+    from analysis.taps.observe import observe
+    from analysis.taps.phy import Medium
+    from analysis.tcp.hops import of_observation
+    from analysis.tcp.journeys import in_flight
+    from analysis.traces.capture import read
 
     shown = read(where / TRACE)
     return in_flight(of_observation(observe(shown, Medium.of_plan(plan, shown.start_ns))))
@@ -157,7 +159,7 @@ def pack(where: Path, lane: Mapping[str, Any]) -> None:
 
 def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
     """The course of each TCP flow of a run; empty if it was not recorded."""
-    from analysis.tcp_flows import flows
+    from analysis.tcp.senders import flows
 
     return flows(where / TCP_TRACE, plan, lane) if TCP_TAP in lane["recorders"] else {}
 
@@ -183,7 +185,7 @@ class Routing:
 
 def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: Seen | None = None) -> Routing | None:
     """The same, of a run of which this was seen on the air (None: read it from its pcapng); None without a protocol."""
-    from analysis import flow_routes, routes
+    from analysis.routes import flow_routes, routes
 
     if not {MANET_TRACE, FLOW_ROUTES} & lane["recorders"].keys():
         return None
@@ -202,8 +204,9 @@ def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen:
 
 def seen_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Seen:
     """What is seen of routing, from the pcapng."""
-    from analysis import aired, paths
-    from analysis.control import Control
+    from analysis.routes import paths
+    from analysis.routes.control import Control
+    from analysis.taps import aired
 
     if not (where / TRACE).is_file():
         return NOTHING

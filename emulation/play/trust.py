@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from analysis import result
-from analysis.result import Result
+from analysis.results import result
+from analysis.results.result import Result
 from emulation.lanes import Lane
 from emulation.play.errors import Misuse
 from emulation.setup import packages

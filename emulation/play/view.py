@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one looks at of runs, from their folders: the air on a timeline (`analysis.timeline`)."""
+"""What one looks at of runs, from their folders: the air on a timeline (`analysis.pages.timeline`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from analysis import shapes, timeline
-from analysis.timeline import Timeline, perfetto
-from analysis.timeline.page import page
+from analysis.pages import timeline
+from analysis.pages.timeline import Timeline, perfetto
+from analysis.pages.timeline.page import page
+from analysis.results import shapes
 from emulation.play.errors import Misuse
 from emulation.play.traces import TRACE, tcp_flows
 

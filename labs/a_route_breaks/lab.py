@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.load import Recorded
-from analysis.trace import Array, Kind, Outcome
+from analysis.traces.trace import Array, Kind, Outcome
 from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
 from labs.quantities import sent
 

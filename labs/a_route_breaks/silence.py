@@ -4,8 +4,8 @@
 import sys
 from itertools import pairwise
 
-from analysis.sniff import frames
-from analysis.trace import Kind, Outcome
+from analysis.taps.sniff import frames
+from analysis.traces.trace import Kind, Outcome
 
 STA5 = "02:00:00:00:00:05"
 # CHANGE: only datagrams (frame.kind is Kind.UDP) to STA5 (frame.addr1) that arrived (frame.outcome is Outcome.OK)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from analysis.load import Recorded
-from analysis.trace import Array, Kind
+from analysis.traces.trace import Array, Kind
 from labs import Choice, Essay, Frame, Lab, Number, Runs
 from labs.quantities import (
     DIFS_US,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.load import Recorded
-from analysis.trace import Array, Kind
+from analysis.traces.trace import Array, Kind
 from labs import Choice, Essay, Frame, Lab, Number, Runs, Tap
 from labs.quantities import SLOT_US, airtime_us, collided, flow_kbps, given_up, kbps, meanwhile, sent
 

@@ -4,8 +4,8 @@
 import sys
 from collections import Counter
 
-from analysis.sniff import frames
-from analysis.trace import Outcome
+from analysis.taps.sniff import frames
+from analysis.traces.trace import Outcome
 
 counted: Counter[str] = Counter()
 for frame in frames(sys.argv[1]):

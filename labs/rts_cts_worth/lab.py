@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from analysis.trace import Kind
+from analysis.traces.trace import Kind
 from labs import Choice, Essay, Lab, Number, Runs
 from labs.quantities import SIFS_US, airtime_us, kbps
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from analysis.load import Recorded
-from analysis.trace import Array, Kind
+from analysis.traces.trace import Array, Kind
 from experiments import cwl
 from labs import Choice, Essay, Frame, Lab, Number, Runs
 from labs.quantities import collided, kbps, sent

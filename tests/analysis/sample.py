@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from tiny_air import TinyAir
 
-from analysis import pcapng, trace
-from analysis.capture import Capture, read, read_file, views_of
-from analysis.medium import radios
+from analysis.taps.phy import radios
+from analysis.traces import pcapng, trace
+from analysis.traces.capture import Capture, read, read_file, views_of
 
 
 @dataclass(repr=False)

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from analysis.result import InFlight, Run, from_lane
+from analysis.results.result import InFlight, Run, from_lane
 
 AIR = {"slot_ns": 20_000, "sifs_ns": 10_000, "signal_extension_ns": 0, "reception": "capture", "retry_by": "limits",
        "basic_rates": [10], "rx_threshold_mdbm": -64_000, "cs_threshold_mdbm": -78_000, "short_retry": 7,

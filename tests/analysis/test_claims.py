@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from sample_runs import run, strings, study
 
-from analysis.claims import Check, Claim, NotTested, Of, Sure, Verdict, judge, order
-from analysis.result import Run
+from analysis.results.result import Run
+from analysis.tables.claims import Check, Claim, NotTested, Of, Sure, Verdict, judge, order
 
 NAMES = {"full": "Full", "none": "No", "plain": "NewReno", "slow": "SCA"}
 NONE, FULL = Of("none", "goodput_segments"), Of("full", "goodput_segments")

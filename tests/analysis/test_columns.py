@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.columns import around, begins, ends
+from analysis.traces.columns import around, begins, ends
 
 EVENTS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 20)), max_size=12)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sample import Sample
 from tiny_air import data_header, ip, ipv4, mac, tcp, udp
 
-from analysis import dissect
-from analysis.sniff import frames
-from analysis.trace import Kind
+from analysis.taps.sniff import frames
+from analysis.traces import dissect
+from analysis.traces.trace import Kind
 
 A, B, GROUP = mac(0), mac(1), b"\xff" * 6
 IPS = ip(0), ip(1)

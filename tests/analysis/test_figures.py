@@ -13,15 +13,16 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sample_runs import run, strings, study
 
-from analysis import figures, flow_series
-from analysis.flight import Series
-from analysis.paths import Paths
-from analysis.places import to_scale
-from analysis.result import Run
-from analysis.routes import Routes
-from analysis.table import values
-from analysis.tcp_flows import NO_SSTHRESH
-from analysis.tcp_flows import Flow as TcpFlow
+from analysis.figures import figures
+from analysis.figures.places import to_scale
+from analysis.results import flow_series
+from analysis.results.result import Run
+from analysis.routes.paths import Paths
+from analysis.routes.routes import Routes
+from analysis.tables.table import values
+from analysis.tcp.in_flight import Series
+from analysis.tcp.senders import NO_SSTHRESH
+from analysis.tcp.senders import Flow as TcpFlow
 
 RATE = "goodput_kbps"
 CATEGORIES = ["static 4", "DSR 4", "static 8"]

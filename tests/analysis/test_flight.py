@@ -8,12 +8,12 @@ import pytest
 from sample import Sample, make_sample
 from tiny_air import busy_string
 
-from analysis.flight import BINS, Flight, Series
-from analysis.hops import NEVER, Hops, of_observation, of_trace
-from analysis.journeys import in_flight, journeys
-from analysis.medium import Medium, radios
-from analysis.observe import observe
-from analysis.trace import Kind
+from analysis.taps.observe import observe
+from analysis.taps.phy import Medium, radios
+from analysis.tcp.hops import NEVER, Hops, of_observation, of_trace
+from analysis.tcp.in_flight import BINS, Flight, Series
+from analysis.tcp.journeys import in_flight, journeys
+from analysis.traces.trace import Kind
 
 S = 1_000_000_000
 

@@ -8,13 +8,13 @@ import pytest
 from sample import Sample, make_sample
 from tiny_air import busy_string
 
-from analysis.flight import Flight
-from analysis.flights import Flights
-from analysis.hops import of_trace
-from analysis.journeys import in_flight
-from analysis.medium import radios
-from analysis.packets import Packets
-from analysis.trace import GIVEN_UP, Kind, Outcome
+from analysis.taps.phy import radios
+from analysis.tcp.hops import of_trace
+from analysis.tcp.in_flight import Flight
+from analysis.tcp.in_flight_parts import Flights
+from analysis.tcp.journeys import in_flight
+from analysis.traces.packets import Packets
+from analysis.traces.trace import GIVEN_UP, Kind, Outcome
 
 
 def in_parts(sample: Sample, size: int, most: int, quiet_ns: int, early: int = 0) -> tuple[Flight, Flights, int]:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from test_dissect import A, B, batadv, header, ipv4, ipv6, udp
 
-from analysis import flow_routes
-from analysis.control import kinds
-from analysis.dissect import Frames
-from analysis.routes import NO_ROUTE, UNKNOWN, Event
-from analysis.trace import NEVER
+from analysis.routes import flow_routes
+from analysis.routes.control import kinds
+from analysis.routes.routes import NO_ROUTE, UNKNOWN, Event
+from analysis.traces.dissect import Frames
+from analysis.traces.trace import NEVER
 from emulation.files.foreign import Damaged
 
 

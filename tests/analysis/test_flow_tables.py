@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 from sample_runs import lane, plan
 
-from analysis import flow_series
-from analysis.flow_tables import flow_tables, troubles
-from analysis.result import Result, Run, from_lane
-from analysis.summaries import Outcome
-from analysis.table import scaled, value
+from analysis.results import flow_series
+from analysis.results.result import Result, Run, from_lane
+from analysis.results.summaries import Outcome
+from analysis.tables.flow_tables import flow_tables, troubles
+from analysis.tables.table import scaled, value
 from traffic import outcome
 from traffic.datagrams import Datagrams
 from traffic.samples import COLUMNS, FILE
@@ -159,6 +159,6 @@ def test_samples_are_columns_by_flow() -> None:
 
 
 def test_the_columns_that_are_drawn_are_written() -> None:
-    from analysis.figures import OVER_TIME
+    from analysis.figures.figures import OVER_TIME
 
     assert {name for name, _ in OVER_TIME} <= set(COLUMNS) and flow_series.FILE == FILE

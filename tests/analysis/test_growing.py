@@ -9,13 +9,13 @@ import pytest
 from sample import Sample
 
 from analysis import growing
-from analysis.control import Control
 from analysis.growing import Growing
-from analysis.hops import of_trace
-from analysis.journeys import in_flight
-from analysis.medium import radios
-from analysis.paths import Legs
-from analysis.trace import TraceError
+from analysis.routes.control import Control
+from analysis.routes.paths import Legs
+from analysis.taps.phy import radios
+from analysis.tcp.hops import of_trace
+from analysis.tcp.journeys import in_flight
+from analysis.traces.trace import TraceError
 
 
 def grow(

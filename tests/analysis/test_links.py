@@ -11,7 +11,7 @@ from dcf import US, Core
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.links import Links, attowatts
+from analysis.taps.links import Links, attowatts
 from emulation.plan.distance import table
 from emulation.specification.propagation import Disc, LogDistance, Propagation, TwoRayGround
 

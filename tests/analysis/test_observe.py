@@ -15,14 +15,14 @@ from sample import Sample, make_sample
 from tiny_air import busy_string, ip, ipv4
 from tiny_air import tcp as tcp_header
 
-from analysis import pcapng, trace
-from analysis.capture import CaptureError, read
-from analysis.fading import Fading
-from analysis.links import Links
-from analysis.medium import Medium, Own, airtime_ns
-from analysis.observe import Observation, observe
-from analysis.taps import differences, totals
-from analysis.trace import Kind
+from analysis.taps.compare import differences, totals
+from analysis.taps.fading import Fading
+from analysis.taps.links import Links
+from analysis.taps.observe import Observation, observe
+from analysis.taps.phy import Medium, Own, airtime_ns
+from analysis.traces import pcapng, trace
+from analysis.traces.capture import CaptureError, read
+from analysis.traces.trace import Kind
 from emulation.plan.fading import plan_fading
 from emulation.specification import channel
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.panels import panels
+from analysis.figures.panels import panels
 
 
 def drawn(most: float, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:

@@ -8,12 +8,12 @@ import pytest
 from sample import Sample
 from tiny_air import ip, ipv4, mac, tcp
 
-from analysis import aired
-from analysis.aired import NONE
-from analysis.dissect import Frames
-from analysis.medium import radios
-from analysis.paths import Legs, Paths, addresses, paths
-from analysis.trace import NOBODY, Kind, Outcome
+from analysis.routes.paths import Legs, Paths, addresses, paths
+from analysis.taps import aired
+from analysis.taps.aired import NONE
+from analysis.taps.phy import radios
+from analysis.traces.dissect import Frames
+from analysis.traces.trace import NOBODY, Kind, Outcome
 
 FLOW = {"name": "flow1", "source": "sta1", "destination": "sta4", "port": 2}
 

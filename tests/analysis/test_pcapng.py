@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from sample import Sample, make_sample
 from tiny_air import START, TinyAir, ip, ipv4, tcp
 
-from analysis import capture, pcapng, trace, views
-from analysis.medium import radios
-from analysis.remarks import remarks
-from analysis.trace import Kind, Outcome, Reason
+from analysis.taps.phy import radios
+from analysis.traces import capture, pcapng, trace, views
+from analysis.traces.remarks import remarks
+from analysis.traces.trace import Kind, Outcome, Reason
 from emulation.files.foreign import Damaged
 
 

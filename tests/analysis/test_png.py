@@ -6,7 +6,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from analysis import png
+from analysis.figures import png
 
 
 def test_others_read_it() -> None:

@@ -11,20 +11,20 @@ import pytest
 import sample_runs
 from browser import CHROMIUM, look
 
-from analysis import report
-from analysis.claims import Claim, judge, order
-from analysis.figures import OVER_TIME
-from analysis.findings import NOT_TESTED, Findings, Judged
-from analysis.flight import Series
-from analysis.packed import unpack
-from analysis.paths import Paths
-from analysis.report import HERE, PROGRAMS, Report, page
-from analysis.report.curves import OverTime
-from analysis.report.pictures import drawings
-from analysis.result import Host, Result, Run, Setting
-from analysis.routes import NO_ROUTE, Routes
-from analysis.table import QUANTITIES, number, shown, study_tables, value
-from analysis.tcp_flows import NO_SSTHRESH, Flow
+from analysis.figures.figures import OVER_TIME
+from analysis.pages import report
+from analysis.pages.packed import unpack
+from analysis.pages.report import HERE, PROGRAMS, Report, page
+from analysis.pages.report.curves import OverTime
+from analysis.pages.report.pictures import drawings
+from analysis.results.result import Host, Result, Run, Setting
+from analysis.routes.paths import Paths
+from analysis.routes.routes import NO_ROUTE, Routes
+from analysis.tables.claims import Claim, judge, order
+from analysis.tables.findings import NOT_TESTED, Findings, Judged
+from analysis.tables.table import QUANTITIES, number, shown, study_tables, value
+from analysis.tcp.in_flight import Series
+from analysis.tcp.senders import NO_SSTHRESH, Flow
 
 NAMES = {"full": "Full", "partial": "Partial", "none": "No", "plain": "Plain", "slow": "Slow"}
 PUBLISHED = {"": {"full": {"goodput_segments": 4476.0, "col.total": 15193.0}, "none": {"goodput_segments": 5365.0}}}

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from sample_runs import lane, plan, run
 
-from analysis.result import APART, LANE_VERSION, PLAN_VERSION, ROWS, Host, Result, Run, from_lane, read
+from analysis.results.result import APART, LANE_VERSION, PLAN_VERSION, ROWS, Host, Result, Run, from_lane, read
 
 
 def result(**more: object) -> Result:

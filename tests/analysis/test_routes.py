@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis import routes
-from analysis.paths import Paths
-from analysis.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Packet, Routes, Why
-from analysis.tcp_flows import Flow as TcpFlow
-from analysis.tcp_flows import Phase
-from analysis.trace import NEVER, Array, TraceError
+from analysis.routes import routes
+from analysis.routes.paths import Paths
+from analysis.routes.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Packet, Routes, Why
+from analysis.tcp.senders import Flow as TcpFlow
+from analysis.tcp.senders import Phase
+from analysis.traces.trace import NEVER, Array, TraceError
 from emulation.lane import manet_protocol
 
 MS = 1_000_000

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from analysis.same_slot import same_slot
-from analysis.trace import RX, TX, Kind, Outcome
+from analysis.traces.same_slot import same_slot
+from analysis.traces.trace import RX, TX, Kind, Outcome
 
 SLOT = 20_000
 

@@ -18,10 +18,10 @@ from scapy.layers.inet import TCP
 from test_dissect import CASES
 from tiny_air import ip, ipv4, tcp
 
-from analysis import sniff
-from analysis.capture import CaptureError
-from analysis.sniff import frames
-from analysis.trace import Kind, Outcome
+from analysis.taps import sniff
+from analysis.taps.sniff import frames
+from analysis.traces.capture import CaptureError
+from analysis.traces.trace import Kind, Outcome
 from emulation.files.foreign import Damaged
 
 
@@ -67,7 +67,7 @@ def test_packets_know_what_became_of_them(sample: Sample, air: list[Any]) -> Non
 def test_the_tap_in_the_readme(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
     """Five lines, and they count."""
     readme = (Path(__file__).parents[2] / "README.md").read_text()
-    [tap] = [code for code in re.findall("```python\n(.*?)```", readme, re.S) if "analysis.sniff" in code]
+    [tap] = [code for code in re.findall("```python\n(.*?)```", readme, re.S) if "analysis.taps.sniff" in code]
     assert tap.count("\n") == 5
     exec(re.sub(r'"runs/.*?"', repr(str(sample.folder)), tap), {})
     t = sample.trace

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from analysis import statistics
+from analysis.tables import statistics
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from sample_runs import lane, plan, run, strings, study
 
-from analysis.flow_tables import flow_table, route_table
-from analysis.result import Run, TcpSummary, from_lane
-from analysis.summaries import RouteSummary, RoutingSummary
-from analysis.table import (
+from analysis.results.result import Run, TcpSummary, from_lane
+from analysis.results.summaries import RouteSummary, RoutingSummary
+from analysis.tables.flow_tables import flow_table, route_table
+from analysis.tables.table import (
     OF_RUNS,
     by_case,
     conditions,

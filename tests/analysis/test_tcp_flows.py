@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis import tcp_flows
-from analysis.result import TcpSummary
-from analysis.tcp_flows import NO_SSTHRESH, RECORD, Event, Flow, Phase, State
-from analysis.trace import Array, TraceError
+from analysis.results.result import TcpSummary
+from analysis.tcp import senders
+from analysis.tcp.senders import NO_SSTHRESH, RECORD, Event, Flow, Phase, State
+from analysis.traces.trace import Array, TraceError
 
 MS = 1_000_000
 ENDS = {"saddr": 0x0100000A, "sport": 40000, "daddr": 0x0500000A, "dport": 5001}
@@ -33,7 +33,7 @@ def record(event: Event, time_ms: int, **values: int) -> Array:
 
 
 def follow(*records: Array, stop_ns: int = STOP) -> Flow:
-    return tcp_flows.follow(np.concatenate(records), ZERO, START, stop_ns)
+    return senders.follow(np.concatenate(records), ZERO, START, stop_ns)
 
 
 def steps(flow: Flow, values: Array) -> list[tuple[int, int]]:
@@ -203,7 +203,7 @@ def a_run(
         "started_ns": ZERO, "stopped_ns": STOP, "recorders": {"tcp_tap": {"lost_records": 0}},
         "applications": [{"name": name, **outcome} for name in ("flow1", "flow2")],
     }  # fmt: skip
-    return tcp_flows.flows(path, plan, lane)
+    return senders.flows(path, plan, lane)
 
 
 INFO = {"snd_cwnd": 3, "snd_ssthresh": 2, "rtt": 5, "unacked": 2, "sacked": 1, "lost": 1, "retrans": 1, "ca_state": 1}
@@ -244,7 +244,7 @@ def test_a_flow_ends_when_it_stopped(tmp_path: Path) -> None:
 
 def test_connections_keep_their_records_in_order() -> None:
     mixed = [record(Event.ACK, t, sport=40000 + t % 2, una=t) for t in range(6)]
-    connections = tcp_flows.parse(b"".join(r.tobytes() for r in mixed))
+    connections = senders.parse(b"".join(r.tobytes() for r in mixed))
     assert {ends: r["una"].tolist() for ends, r in connections.items()} == {
         ("10.0.0.1", 40000, "10.0.0.5", 5001): [0, 2, 4], ("10.0.0.1", 40001, "10.0.0.5", 5001): [1, 3, 5]
     }  # fmt: skip
@@ -265,12 +265,12 @@ RAW = record(Event.ACK, 200).tobytes() + record(Event.STATE, 300, ca_state=4).to
 )
 def test_says_what_is_wrong_where(data: bytes, says: str) -> None:
     with pytest.raises(TraceError, match=says):
-        tcp_flows.parse(data)
+        senders.parse(data)
 
 
 def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="lost 7 records"):
-        tcp_flows.flows(tmp_path, {}, {"recorders": {"tcp_tap": {"lost_records": 7}}})
+        senders.flows(tmp_path, {}, {"recorders": {"tcp_tap": {"lost_records": 7}}})
 
 
 @given(st.binary(max_size=400) | st.builds(lambda at, value: RAW[:at] + value + RAW[at + 1 :],
@@ -279,9 +279,9 @@ def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
 def test_no_byte_does_harm(data: bytes) -> None:
     """A trace or a TraceError, and a trace can be followed."""
     try:
-        connections = tcp_flows.parse(data)
+        connections = senders.parse(data)
     except TraceError as error:
         assert "byte" in str(error)
         return
     for records in connections.values():
-        tcp_flows.follow(tcp_flows.with_last(records, {}, STOP), ZERO, START, STOP).summary()
+        senders.follow(senders.with_last(records, {}, STOP), ZERO, START, STOP).summary()

@@ -14,15 +14,15 @@ import pytest
 from browser import CHROMIUM, look
 from sample import Sample
 
-from analysis import timeline
-from analysis.capture import read_file
-from analysis.packed import unpack
-from analysis.tcp_flows import NO_SSTHRESH, Flow
-from analysis.timeline import Frames, Timeline, perfetto
-from analysis.timeline.exchange import attempts
-from analysis.timeline.page import HERE, PROGRAMS, page
-from analysis.timeline.segments import NO_FLOW
-from analysis.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, is_response
+from analysis.pages import timeline
+from analysis.pages.packed import unpack
+from analysis.pages.timeline import Frames, Timeline, perfetto
+from analysis.pages.timeline.exchange import attempts
+from analysis.pages.timeline.page import HERE, PROGRAMS, page
+from analysis.pages.timeline.segments import NO_FLOW
+from analysis.tcp.senders import NO_SSTHRESH, Flow
+from analysis.traces.capture import read_file
+from analysis.traces.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, is_response
 
 RETRY = 0x0800  # in Frame Control
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.timing import timing
+from analysis.results.timing import timing
 
 IN_TIME = {"count": 1000, "p50": 5_000, "p99": 900_000, "max": 19_000_000}
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample import Sample
 
-from analysis import trace
-from analysis.trace import Outcome, Reason, TraceError
+from analysis.traces import trace
+from analysis.traces.trace import Outcome, Reason, TraceError
 
 START = struct.pack("<HBBIqq", 24, 4, 0, 0, 1000, 0)
 STOP = struct.pack("<HBBIqq", 24, 4, 1, 0, 9000, 0)

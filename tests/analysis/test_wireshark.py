@@ -14,7 +14,7 @@ import pytest
 from sample import Sample
 from test_dissect import CASES
 
-from analysis.trace import Kind, Outcome
+from analysis.traces.trace import Kind, Outcome
 
 CONFIGURATION = Path(__file__).parents[2] / "analysis/wireshark"
 PROFILE = CONFIGURATION / "profiles/dcflab"

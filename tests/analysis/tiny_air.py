@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.trace import Kind, Outcome, Reason
+from analysis.traces.trace import Kind, Outcome, Reason
 
 SIFS, SLOT, SNAP, NOBODY = 10_000, 20_000, 128, 0xFFFF
 START = 1_000_000_000

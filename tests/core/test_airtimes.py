@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dcf import dsss, library
 
-from analysis.medium import airtime_ns
+from analysis.taps.phy import airtime_ns
 
 # IEEE 802.11-2016, table 17-4: data bits of a symbol of 4 us, 20 MHz
 DATA_BITS = {60: 24, 90: 36, 120: 48, 180: 72, 240: 96, 360: 144, 480: 192, 540: 216}

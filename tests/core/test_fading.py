@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from dcf import US, Core, Rx
 
-from analysis.fading import Fading
-from analysis.links import Links
+from analysis.taps.fading import Fading
+from analysis.taps.links import Links
 from emulation.plan.fading import FADES, cumulative, plan_fading, quantiles, strongest_db
 from emulation.specification import channel
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import capture, medium, observe, pcapng, taps, trace
+from analysis.taps import compare, observe, phy
+from analysis.traces import capture, pcapng, trace
 from emulation.features.export import stations
 
 FUZZ = """
@@ -136,7 +137,7 @@ def play(bench, topology: str = "string", **options: object) -> Path:  # type: i
     plan = bench.plan(topology, **options)
     assert bench.run("plan", seed=plan["seed"]).status == 0
     path: Path = bench.folder / pcapng.AIR
-    pcapng.write(trace.read(bench.folder / "air.trace"), medium.radios(plan), bench.folder)
+    pcapng.write(trace.read(bench.folder / "air.trace"), phy.radios(plan), bench.folder)
     return path
 
 
@@ -175,9 +176,9 @@ def test_a_full_queue_breaks_no_link(bench) -> None:  # type: ignore[no-untyped-
 def test_table_and_taps_agree_to_the_last_unit(bench, options: dict[str, object]) -> None:  # type: ignore[no-untyped-def]
     path = play(bench, **{"seconds": 20, **options})
     plan, lane = json.loads((bench.folder / "plan.json").read_text()), bench.result()
-    seen = observe.observe(capture.read(path), medium.Medium.of_plan(plan, lane["started_ns"], lane["changes"]))
+    seen = observe.observe(capture.read(path), phy.Medium.of_plan(plan, lane["started_ns"], lane["changes"]))
     module = [station["counters"] for station in lane["air"]["stations"]]
-    assert taps.differences(seen.counters(), module) == []
+    assert compare.differences(seen.counters(), module) == []
     assert sum(c["tx"].get("tcp_data", 0) for c in module) > 50
 
 

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import figures, load, tally, taps
-from analysis.report import content
-from analysis.report.pictures import drawings
-from analysis.result import APART, GIVEN_UP, ROWS, Run, counted, from_lane
-from analysis.sniff import frames
-from analysis.table import OF_RUNS
-from analysis.trace import Kind, Outcome
+from analysis import load
+from analysis.figures import figures
+from analysis.pages.report import content
+from analysis.pages.report.pictures import drawings
+from analysis.results.result import APART, GIVEN_UP, ROWS, Run, counted, from_lane
+from analysis.tables.table import OF_RUNS
+from analysis.taps import compare, tally
+from analysis.taps.sniff import frames
+from analysis.traces.trace import Kind, Outcome
 from emulation.cli.main import cli
 from emulation.cli.reporting import report_again
 from emulation.features import export
@@ -113,7 +115,7 @@ def test_taps_and_scapy_and_what_is_exported(folder: Path, runs: list[Run]) -> N
     for run, row in zip(runs, exported.runs.to_dict("records"), strict=True):
         counters = [station.counters for station in run.stations]
         wanted = shown(run)
-        for found in (taps.totals(counters), taps.totals(taps.counters(folder / run.folder / "air.pcapng.gz")),
+        for found in (compare.totals(counters), compare.totals(compare.counters(folder / run.folder / "air.pcapng.gz")),
                       tally.counters(folder / run.folder)):  # fmt: skip
             assert {name: found[name] for name in wanted} == wanted
         assert {name: row.get(name.replace("/", "").lower(), 0) for name in wanted} == wanted

@@ -87,7 +87,7 @@ def test_dscp_says_which_category_a_packet_has(bench) -> None:  # type: ignore[n
 
 
 def test_a_run_says_which_category_sent(bench) -> None:  # type: ignore[no-untyped-def]
-    from analysis import trace
+    from analysis.traces import trace
 
     bench.plan(stations=3, seconds=1, edca="standard", tcp_trace=False)
     bench.run("plan")

@@ -7,8 +7,9 @@ import json
 
 import pytest
 
-from analysis import flow_series, trace
-from analysis.result import from_lane
+from analysis.results import flow_series
+from analysis.results.result import from_lane
+from analysis.traces import trace
 from emulation.plan import plan
 from emulation.specification import specify
 

@@ -23,7 +23,7 @@ from hostile import Kept, Lane, Ways, prey, snapshot, watched
 
 import analysis.growing
 from analysis.growing import Growing
-from analysis.result import Script
+from analysis.results.result import Script
 from emulation.features.live import deeds
 from emulation.features.live.play import trace_of
 from emulation.features.live.session import END, Session

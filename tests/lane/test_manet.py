@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.tcp_flows import flows
+from analysis.tcp.senders import flows
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")

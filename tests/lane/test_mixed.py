@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from analysis import medium, pcapng, taps, trace
+from analysis.taps import compare, phy
+from analysis.traces import pcapng, trace
 
 MIXED = """
 import json
@@ -55,5 +56,5 @@ def test_protection_is_there_where_a_client_needs_it(bench, own, link):
         before = mine[ofdm - 1]
         assert ofdm.size > 100 and set(before["kind"].tolist()) <= {trace.Kind.CTS, trace.Kind.RTS}
         assert (before["start_ns"] + before["duration_ns"] < mine[ofdm]["start_ns"]).all()
-    pcapng.write(recorded, medium.radios(plan), folder)
-    assert taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module) == []
+    pcapng.write(recorded, phy.radios(plan), folder)
+    assert compare.differences(compare.counters(folder / pcapng.AIR, plan, lane["changes"]), module) == []

@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from analysis import pcapng, taps, trace, views
-from analysis.medium import radios
+from analysis.taps import compare
+from analysis.taps.phy import radios
+from analysis.traces import pcapng, trace, views
 from emulation.plan import PlanError, plan
 from emulation.specification import specify
 from emulation.specification.propagation import TwoRayGround
@@ -156,8 +157,8 @@ def differing(folder, **otherwise):
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
     pcapng.write(trace.read(folder / "air.trace"), radios(plan), folder)
     told = {"changes": lane["changes"], **otherwise}
-    seen, known = taps.counters(folder / pcapng.AIR, plan | told, told["changes"]), lane["air"]["stations"]
-    return taps.differences(seen, [station["counters"] for station in known])
+    seen, known = compare.counters(folder / pcapng.AIR, plan | told, told["changes"]), lane["air"]["stations"]
+    return compare.differences(seen, [station["counters"] for station in known])
 
 
 def differing_without_views(folder):
@@ -165,7 +166,7 @@ def differing_without_views(folder):
     plan, lane = (json.loads((folder / name).read_text()) for name in ("plan.json", "lane.json"))
     (folder / views.FILE).unlink()
     known = [station["counters"] for station in lane["air"]["stations"]]
-    return taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), known)
+    return compare.differences(compare.counters(folder / pcapng.AIR, plan, lane["changes"]), known)
 
 
 @pytest.mark.parametrize("reception", ["capture", "sinr"])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.trace import Kind, read
+from analysis.traces.trace import Kind, read
 
 SCRIPT = """
 from emulation.net import Infrastructure, Net, Wired

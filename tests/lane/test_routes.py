@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis import routes, trace
-from analysis.medium import radios
-from analysis.paths import Legs, paths
+from analysis.routes import routes
+from analysis.routes.paths import Legs, paths
+from analysis.taps.phy import radios
+from analysis.traces import trace
 
 
 @pytest.mark.parametrize(("routing", "hops"), [("manet_static", [routes.UNKNOWN]), ("olsr", [routes.NO_ROUTE, 2])])

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import capture, flow_routes, medium, observe, pcapng, tally, taps, trace
-from analysis.control import Control
+from analysis.routes import flow_routes
+from analysis.routes.control import Control
+from analysis.taps import compare, observe, phy, tally
+from analysis.traces import capture, pcapng, trace
 from emulation.lanes import LaneError
 
 FILTERS = (
@@ -38,7 +40,7 @@ def play(bench: Any, **options: Any) -> Path:
     plan = bench.plan(**options)
     assert bench.run("plan").status == 0
     path: Path = bench.folder / pcapng.AIR
-    pcapng.write(trace.read(bench.folder / "air.trace"), medium.radios(plan), bench.folder)
+    pcapng.write(trace.read(bench.folder / "air.trace"), phy.radios(plan), bench.folder)
     return path
 
 
@@ -59,9 +61,9 @@ def test_tcp_goes_from_end_to_end_and_is_counted_alike(bench: Any, options: dict
     module = [station["counters"] for station in lane["air"]["stations"]]
     assert all(counters["tx"]["tcp_data"] > 30 for counters in module[:3])
     assert all(counters["tx"]["tcp_ack"] > 15 for counters in module[1:])
-    seen = observe.observe(capture.read(air), medium.Medium.of_plan(plan))
-    assert taps.differences(seen.counters(), module) == []
-    known = taps.totals(module)
+    seen = observe.observe(capture.read(air), phy.Medium.of_plan(plan))
+    assert compare.differences(seen.counters(), module) == []
+    known = compare.totals(module)
     assert filtered(air) == [known["sent, tcp_data"], known["sent, tcp_ack"], 0]
     if "rts" not in options:  # one of each way to carry TCP, as Scapy takes its time
         by_scapy = tally.counters(bench.folder)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from scapy.utils import PcapNgReader
 
-from analysis import result, taps
 from analysis.load import load
-from analysis.result import Script
+from analysis.results import result
+from analysis.results.result import Script
+from analysis.taps import compare
 from emulation.lanes import Listener, Reason
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
@@ -63,7 +64,7 @@ def test_its_runs_leave_what_all_runs_leave(stage):
     assert (read.runs[0].stations[0].counters["tx"]["rts"] > 100) and "rts" not in read.runs[1].stations[0].counters[
         "tx"
     ]
-    assert taps.main([str(stage.folder)]) == 0
+    assert compare.main([str(stage.folder)]) == 0
     loaded = load(stage.folder)
     one = loaded["bare-2"]
     assert (loaded.result, one.result, [run.folder.name for run in loaded.runs][2]) == (read, read.runs[3], "run1-2")

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import tcp_flows, trace
-from analysis.tcp_flows import Event, Phase, State
+from analysis.tcp import senders
+from analysis.tcp.senders import Event, Phase, State
+from analysis.traces import trace
 from emulation.lanes import virtual
 from emulation.lanes.virtual import Listener
 
@@ -62,12 +63,12 @@ def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, An
     lines = [line.split() for line in script(bench, RUN) if line.startswith("TcpExt:")]
     kernel = {name: int(n) for name, n in zip(*(line[1:] for line in lines), strict=True)}
     lane, path = bench.result(), bench.folder / "tcp.trace"
-    flows = tcp_flows.flows(path, plan, lane)
+    flows = senders.flows(path, plan, lane)
     summaries = [flow.summary() for flow in flows.values()]
     assert sum(s.rtos for s in summaries) == kernel["TCPTimeouts"] > 0
     recoveries = kernel["TCPRenoRecovery"] + kernel["TCPSackRecovery"]
     assert sum(s.fast_retransmits for s in summaries) == recoveries > 0
-    connections = sorted(tcp_flows.read(path).items(), key=lambda one: one[0][3])  # by port, as flows are
+    connections = sorted(senders.read(path).items(), key=lambda one: one[0][3])  # by port, as flows are
     for outcome, summary, (_, records) in zip(lane["applications"], summaries, connections, strict=True):
         info, again = outcome["tcp_info"]["sender"], np.diff(records["total_retrans"].astype(int), prepend=0)
         assert again[records["event"] == Event.RETRANSMIT].sum() == again.sum() == info["total_retrans"]
@@ -113,7 +114,7 @@ def test_every_event_of_a_conversation(bench: Any) -> None:
     """)  # fmt: skip
     begun, _, doubted, first, second, healed, end = map(int, lines[0].split())
     assert lines[1] == "{'lost_records': 0}"
-    ((ends, records),) = tcp_flows.read(bench.folder / "tcp.trace").items()
+    ((ends, records),) = senders.read(bench.folder / "tcp.trace").items()
     assert (ends[0], ends[2]) == ("10.9.0.1", "10.9.0.2")
     seen = " ".join(f"{Event(r['event']).name}/{State(r['ca_state']).name}" for r in records)
     assert seen == (
@@ -122,7 +123,7 @@ def test_every_event_of_a_conversation(bench: Any) -> None:
         " ACK/LOSS ACK/LOSS STATE/OPEN"
     )
     assert records["cwnd"].tolist() == [10, 11, 11, 11, 11, 11, 9, 9, 1, 1, 1, 1, 1, 1, 6, 6]
-    flow = tcp_flows.follow(records, begun, begun, end)
+    flow = senders.follow(records, begun, begun, end)
     assert flow.rtos_ns.tolist() == pytest.approx([first - begun, second - begun], abs=2000)
     changes = np.flatnonzero(np.append(np.diff(flow.phase), 1) != 0)
     phases = [(Phase(flow.phase[i]), flow.time_ns[i + 1]) for i in changes]
@@ -201,18 +202,18 @@ def test_more_records_than_the_channel_holds(bench: Any) -> None:
     plan = bench.plan(stations=2, seconds=200, rate=11, rts="none")
     play(bench)
     lane, path = bench.result(), bench.folder / "tcp.trace"
-    ((_, records),) = tcp_flows.read(path).items()
+    ((_, records),) = senders.read(path).items()
     assert records.size > CAPACITY and lane["recorders"]["tcp_tap"] == {"lost_records": 0}
     una = np.diff(records["una"].astype(np.uint32))  # modulo 2**32
     assert (una < 2**31).all() and una.sum(dtype=np.int64) > 0.99 * lane["applications"][0]["acked_bytes"]
     assert (una[records["event"][1:] == Event.ACK] <= 8 * 1460).all()
     lines = script(bench, TRAFFIC.format(then="pass"))
     (lost,) = map(int, lines)
-    ((_, kept),) = tcp_flows.read(path).items()
+    ((_, kept),) = senders.read(path).items()
     assert kept.size == CAPACITY and lost > 0
     assert kept["time_ns"][-1] < lane["stopped_ns"] - 1e9  # the new are lost, not the old
     with pytest.raises(trace.TraceError, match=f"lost {lost}"):
-        tcp_flows.flows(path, plan, {**lane, "recorders": {"tcp_tap": {"lost_records": lost}}})
+        senders.flows(path, plan, {**lane, "recorders": {"tcp_tap": {"lost_records": lost}}})
 
 
 def test_the_tap_comes_and_goes_under_traffic(bench: Any) -> None:
@@ -221,5 +222,5 @@ def test_the_tap_comes_and_goes_under_traffic(bench: Any) -> None:
     module = bench.prepared.modules["tcp_tap"]
     lines = script(bench, TRAFFIC.format(then=f"come_and_go({str(module)!r})"))
     assert lines == ["gone True 5", "0"]
-    ((_, records),) = tcp_flows.read(bench.folder / "tcp.trace").items()
+    ((_, records),) = senders.read(bench.folder / "tcp.trace").items()
     assert records.size > 20 and np.ptp(records["time_ns"]) <= 2e9

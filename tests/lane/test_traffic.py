@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scapy.layers.inet import IP, TCP
 
-from analysis import trace
+from analysis.traces import trace
 
 
 def test_a_flow_of_so_many_bytes(bench):

@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from analysis import medium, pcapng, taps, trace
+from analysis.taps import compare, phy
+from analysis.traces import pcapng, trace
 from emulation.lanes.virtual import LaneError
 
 PASSPHRASE = "correct horse"
@@ -221,8 +222,8 @@ def test_a_scan_amid_traffic_loses_none_of_it(bench, edca):
     assert len(away) >= 2 and set(away["kind"]) <= {trace.Kind.MANAGEMENT, trace.Kind.ACK}
     ends = {why for counters in module for kind in ("tcp_data", "tcp_ack") for why in counters["end"].get(kind, ())}
     assert ends == {"ACKED"}
-    pcapng.write(trace.read(folder / "air.trace"), medium.radios(plan), folder)
-    apart = taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module)
+    pcapng.write(trace.read(folder / "air.trace"), phy.radios(plan), folder)
+    apart = compare.differences(compare.counters(folder / pcapng.AIR, plan, lane["changes"]), module)
     assert [one for one in apart if edca == "off" or "retries" not in one] == []  # collisions inside are not on the air
 
 
@@ -257,5 +258,5 @@ def test_fragments_are_sent_in_bursts(bench):
     gap = mine["start_ns"][1:] - (mine["start_ns"] + mine["duration_ns"])[:-1]
     goes_on = (mine["kind"] == trace.Kind.TCP_DATA)[:-1]
     assert set(gap[goes_on & (mine["attempt"][1:] == 1)].tolist()) <= {304_000 + 2 * 10_000 + 2 * 67}
-    pcapng.write(trace.read(folder / "air.trace"), medium.radios(plan), folder)
-    assert taps.differences(taps.counters(folder / pcapng.AIR, plan, lane["changes"]), module) == []
+    pcapng.write(trace.read(folder / "air.trace"), phy.radios(plan), folder)
+    assert compare.differences(compare.counters(folder / pcapng.AIR, plan, lane["changes"]), module) == []

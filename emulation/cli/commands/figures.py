@@ -16,7 +16,7 @@ from emulation.play.errors import Failure, Misuse
 def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:
     """Draw the figures of a run folder's report as files: goodput and collisions, segments in flight, what TCP's
     senders did, flows and routes over time; of a study with several cases, each quantity over the cases."""
-    from analysis.names import RESULT
+    from analysis.results.names import RESULT
 
     folder = out or run_folder
     if not (run_folder / RESULT).is_file():

@@ -13,9 +13,9 @@ from emulation.cli.command import Command, as_json
 
 def callback(run_folder: Path, as_json: bool, scapy: bool) -> None:
     """Count a run's trace with the taps and compare with the module's own table."""
-    from analysis import taps
+    from analysis.taps import compare
 
-    sys.exit(taps.main([str(run_folder), *["--json"] * as_json, *["--scapy"] * scapy]))
+    sys.exit(compare.main([str(run_folder), *["--json"] * as_json, *["--scapy"] * scapy]))
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))

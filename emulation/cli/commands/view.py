@@ -52,8 +52,8 @@ def the_run(folder: Path) -> Path:
 
 def report(folder: Path, out: Path | None) -> Path:
     """Where the report of these runs is. Raises Misuse, Failure, OSError."""
-    from analysis.names import REPORT, RESULT
-    from analysis.report import page
+    from analysis.pages.report import page
+    from analysis.results.names import REPORT, RESULT
     from emulation.cli.reporting import report_again
 
     if not (folder / RESULT).is_file():

@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from analysis import figures
+from analysis.figures import figures
 from emulation import lanes
 from emulation.features.check import Report, Stage, build, compare, coverage, exercise, gdb, moment
 from emulation.features.check.build import Target

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import topologies
-from analysis import statistics
+from analysis.tables import statistics
 from emulation.features.check.exercise import INNER, shown
 from emulation.features.check.inside.bottleneck import DELAYS_MS, RATE_KBPS, SECONDS
 from emulation.features.check.subject import Module

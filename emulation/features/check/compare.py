@@ -17,12 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from analysis import statistics
-from analysis.result import Run
-from analysis.shapes import read_both
-from analysis.statistics import Estimate
-from analysis.table import by_case
-from analysis.tcp_flows import Flow
+from analysis.results.result import Run
+from analysis.results.shapes import read_both
+from analysis.tables import statistics
+from analysis.tables.statistics import Estimate
+from analysis.tables.table import by_case
+from analysis.tcp.senders import Flow
 from emulation.features.check import Finding, Name, Report, Stage, bottleneck, moment, splats
 from emulation.features.check.exercise import INNER, shown
 from emulation.features.check.subject import Kind, Module

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import pcapng, trace
-from analysis.medium import radios
-from analysis.shapes import read_plan
+from analysis.results.shapes import read_plan
+from analysis.taps.phy import radios
+from analysis.traces import pcapng, trace
 from emulation.features.check import Finding, Name
 from emulation.features.check.exercise import Enough, Place, boot, write_job
 from emulation.features.check.inside.moment import SECONDS, TOLD

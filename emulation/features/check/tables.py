@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
-from analysis.result import Run
-from analysis.statistics import Estimate
-from analysis.table import by_case, study_tables, value
+from analysis.results.result import Run
+from analysis.tables.statistics import Estimate
+from analysis.tables.table import by_case, study_tables, value
 from emulation.features.check import bottleneck
 from emulation.features.check.compare import LONG, QUANTITIES, SHARED, SHARED_HOPS
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import experiments
-from analysis.claims import Sure
+from analysis.tables.claims import Sure
 from emulation.features.claims.looks import State
 from emulation.features.claims.page import SEEDS, standing
 from emulation.features.claims.record import Claims, Standing

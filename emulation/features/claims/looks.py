@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from analysis.claims import Finding, Sure
+from analysis.tables.claims import Finding, Sure
 
 LOOKS = (3, 6, 12, 24, 48)
 MOST = 24  # seeds, unless more are asked for

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 
 import experiments
-from analysis.claims import Finding, Of, Sure, line_of
-from analysis.table import case_name, number
+from analysis.tables.claims import Finding, Of, Sure, line_of
+from analysis.tables.table import case_name, number
 from emulation.features.claims.looks import State
 from emulation.features.claims.record import FILE, Claims, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT

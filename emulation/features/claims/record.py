@@ -22,9 +22,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 import experiments
-from analysis.claims import Claim, Finding, NotTested, Verdict, weigh
-from analysis.result import Run
-from analysis.table import value
+from analysis.results.result import Run
+from analysis.tables.claims import Claim, Finding, NotTested, Verdict, weigh
+from analysis.tables.table import value
 from emulation.features.claims.looks import CONFIDENCE, State, state
 from emulation.lanes import CHECKOUT
 from emulation.play.lab import digest

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.claims import Claim, Sure
+from analysis.tables.claims import Claim, Sure
 from emulation.features.claims.looks import LOOKS, MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep

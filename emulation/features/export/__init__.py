@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis import flow_routes, load, routes
+from analysis import load
 from analysis.load import Loaded, Recorded
-from analysis.tcp_flows import NO_SSTHRESH, Phase
-from analysis.trace import Array
+from analysis.routes import flow_routes, routes
+from analysis.tcp.senders import NO_SSTHRESH, Phase
+from analysis.traces.trace import Array
 from emulation.features.export import results
 from emulation.features.export.frame import made
 from emulation.features.export.schema import SAMPLES, TABLES

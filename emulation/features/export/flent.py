@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.flow_series import FILE, Series
 from analysis.load import Recorded
-from analysis.result import Result
-from analysis.trace import Array
+from analysis.results.flow_series import FILE, Series
+from analysis.results.result import Result
+from analysis.traces.trace import Array
 
 SUFFIX, VERSION, TEST = ".flent.gz", 4, "tcp_nup"
 SERIES, UNITS, EPOCH = "TCP upload", "Mbits/s", "1970-01-01T00:00:00.000000Z"

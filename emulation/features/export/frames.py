@@ -12,13 +12,14 @@ from itertools import product
 
 import numpy as np
 
-from analysis import aired, capture, pcapng
-from analysis.aired import NONE
 from analysis.load import Recorded
-from analysis.medium import Medium, radios
-from analysis.timeline.exchange import attempts, culprits, remarked, waits
-from analysis.timeline.segments import NO_FLOW, of_exchange, segments
-from analysis.trace import CATEGORIES, Array, Kind, Outcome, Reason, is_response
+from analysis.pages.timeline.exchange import attempts, culprits, remarked, waits
+from analysis.pages.timeline.segments import NO_FLOW, of_exchange, segments
+from analysis.taps import aired
+from analysis.taps.aired import NONE
+from analysis.taps.phy import Medium, radios
+from analysis.traces import capture, pcapng
+from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome, Reason, is_response
 
 FLAGS = ("F", "S", "R", "P", "A", "U")  # TCP's, lowest bit first
 RETRY = 0x08  # of the second byte (9.2.4.1)

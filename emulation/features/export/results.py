@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.result import Result, Run
+from analysis.results.result import Result, Run
 from emulation.features.export.schema import FLOWS, OPTION, RUNS, Table
 
 OF_A_KIND = "parameters"  # of the topology: options like any other

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from analysis import capture, pcapng
+from analysis.traces import capture, pcapng
 from emulation.files.compressed import Compressed
 
 SUFFIX = "-stations.pcapng.gz"

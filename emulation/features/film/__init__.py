@@ -2,8 +2,8 @@
 """A film of a run: where stations are when, who can exchange frames, which way each flow's packets go, what is on the
 air, and what routing tells; as one object, of which `page` makes a file that a browser plays and `still` a picture.
 
-Everything is from the run's folder: motion from plan.json and lane.json, frames from air.pcapng.gz (`analysis.aired`),
-paths from these (`analysis.paths`), routes from manet.trace. Times are seconds since the start of what was measured.
+Everything is from the run's folder: motion from plan.json and lane.json, frames from air.pcapng.gz (`taps.aired`),
+paths from these (`routes.paths`), routes from manet.trace. Times are seconds since the start of what was measured.
 """
 
 from bisect import bisect_right
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis import routes
-from analysis.aired import Aired
-from analysis.medium import radios
-from analysis.paths import Legs, Paths, addresses, paths
-from analysis.routes import Event
-from analysis.trace import Array, Kind
+from analysis.routes import routes
+from analysis.routes.paths import Legs, Paths, addresses, paths
+from analysis.routes.routes import Event
+from analysis.taps.aired import Aired
+from analysis.taps.phy import radios
+from analysis.traces.trace import Array, Kind
 
 Stop = tuple[float, float, float, float]  # when, and where: s, m
 Position = tuple[float, float, float]
@@ -137,7 +137,7 @@ def make(
     reach_m: Sequence[float] | None = None,
 ) -> Film:  # fmt: skip
     """The film of a run: of its plan and lane.json, what was on the air, what routing told (records of
-    `analysis.routes`, None: nothing), and how far each station reaches, where distance alone says it."""
+    `analysis.routes.routes`, None: nothing), and how far each station reaches, where distance alone says it."""
     names = [radio["name"] for radio in radios(plan)]
     took = paths(Legs.of_air(air, lane["stopped_ns"]), plan)
     return Film(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that a browser plays (`analysis.packed`). Times are differences, as they compress best."""
+"""The file that a browser plays (`analysis.pages.packed`). Times are differences, as they compress best."""
 
 from pathlib import Path
 
 import numpy as np
 
-from analysis import packed
-from analysis.remarks import NAMES
-from analysis.routes import Event
-from analysis.trace import Array, Kind
+from analysis.pages import packed
+from analysis.routes.routes import Event
+from analysis.traces.remarks import NAMES
+from analysis.traces.trace import Array, Kind
 from emulation.features.film import BIN_S, HOLD_S, NOBODY, Film
 
 HERE = Path(__file__).parent

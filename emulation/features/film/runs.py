@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import aired, flow_routes, result, routes, shapes
+from analysis.results import result, shapes
+from analysis.routes import flow_routes, routes
+from analysis.taps import aired
 from emulation import files
 from emulation.features import film
 from emulation.features.film import Film

@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from analysis.figures import COLOURS, figure_of, save
+from analysis.figures.figures import COLOURS, figure_of, save
 from emulation.features.film import Film, Position
 
 MANY = 12  # stations: of more, no ranges, which would cover all

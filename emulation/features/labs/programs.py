@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from analysis import views
 from analysis.load import Recorded
-from analysis.pcapng import AIR
+from analysis.traces import views
+from analysis.traces.pcapng import AIR
 from emulation import files
 from emulation.features.labs.inside import SAID
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.result import APART, ROWS, counted
-from analysis.trace import GIVEN_UP, NOBODY, TX, Kind, Outcome, Reason, Records, joined
+from analysis.results.result import APART, ROWS, counted
+from analysis.traces.trace import GIVEN_UP, NOBODY, TX, Kind, Outcome, Reason, Records, joined
 from emulation.features.live.ways import Ways
 
 KINDS: dict[int, str] = {

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.dissect import Frames, classify
-from analysis.paths import addresses
-from analysis.trace import NOBODY, TX, Array, Kind, Records
+from analysis.routes.paths import addresses
+from analysis.traces.dissect import Frames, classify
+from analysis.traces.trace import NOBODY, TX, Array, Kind, Records
 from emulation.lane.routing import static
 
 HOLD_NS = 2_000_000_000  # for how long a frame says the way

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
-from analysis.result import Run
+from analysis.results.result import Run
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
 from emulation.play import traces

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capture import read
-from analysis.result import FlowResult, Run
+from analysis.results.result import FlowResult, Run
+from analysis.traces.capture import read
 from emulation.features.check import Name, Stage, new
 from emulation.features.check.build import build, lane_target
 from emulation.features.check.compare import (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capture import read
+from analysis.traces.capture import read
 from emulation.features.check import Finding, Name, Report, Stage, build, gdb, moment
 from emulation.features.check.exercise import debug_kernel, exercise
 from emulation.features.check.subject import Module, examine, find

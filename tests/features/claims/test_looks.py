@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from analysis.claims import Check, Claim, Finding, Of, Sure, weigh
+from analysis.tables.claims import Check, Claim, Finding, Of, Sure, weigh
 from emulation.features.claims.looks import CONFIDENCE, LOOKS, State, needs, next_look, state
 
 A, B = Of("a", "x"), Of("b", "x")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import experiments
-from analysis.claims import Check, Claim, Of, order
-from analysis.result import Run
-from analysis.table import value
+from analysis.results.result import Run
+from analysis.tables.claims import Check, Claim, Of, order
+from analysis.tables.table import value
 from emulation.features.claims import page, record
 from emulation.features.claims.commands import claims as cli
 from emulation.features.claims.commands.claims import Bench

@@ -18,7 +18,7 @@ from click import UsageError
 from click.testing import CliRunner
 from click.testing import Result as Done
 
-from analysis.result import Host, Result
+from analysis.results.result import Host, Result
 from emulation.cli.main import cli
 from emulation.features import export
 from emulation.features.export import Damaged, results

@@ -10,10 +10,11 @@ import pytest
 from browser import CHROMIUM, look
 from sample import Sample
 
-from analysis import aired, routes
-from analysis.packed import unpack
-from analysis.routes import Event
-from analysis.trace import Kind
+from analysis.pages.packed import unpack
+from analysis.routes import routes
+from analysis.routes.routes import Event
+from analysis.taps import aired
+from analysis.traces.trace import Kind
 from emulation.features import film
 from emulation.features.film import Film
 from emulation.features.film.page import HERE, page

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from played import Played
 
 import labs
-from analysis.trace import Kind
+from analysis.traces.trace import Kind
 from emulation.cli.main import cli
 from emulation.features.labs.begin import WRITTEN, begin, commands, handout
 from emulation.features.labs.sheet import student

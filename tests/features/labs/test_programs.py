@@ -15,8 +15,8 @@ from emulation.play.lab import Lab
 
 COUNTS = """import sys
 from collections import Counter
-from analysis.sniff import frames
-from analysis.trace import Outcome
+from analysis.taps.sniff import frames
+from analysis.traces.trace import Outcome
 print(Counter(frame.addr2 for frame in frames(sys.argv[1]) if frame.outcome is Outcome.{}))
 """
 

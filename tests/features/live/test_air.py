@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from table import Table
 
-from analysis.trace import Records
+from analysis.traces.trace import Records
 from emulation.features.live.air import COUNTED, Air
 from emulation.features.live.show import radios
 from emulation.features.live.ways import Ways

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from table import Table
 
-from analysis.trace import Kind, Records
+from analysis.traces.trace import Kind, Records
 from emulation.features.live.verbs import Refused
 
 MS = 1_000_000

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from table import Table
 
-from analysis import trace
+from analysis.traces import trace
 from emulation.lane.protocol import DOINGS
 
 MS = 1_000_000

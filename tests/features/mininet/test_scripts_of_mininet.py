@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis import taps
-from analysis.result import Script
+from analysis.results.result import Script
+from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
@@ -134,7 +134,7 @@ def test_several_radios(stage):
     lines = stage.play("radios", kept=True)
     assert "['ap1-wlan1', 'ap1-wlan2'] ['sta3-wlan0', 'sta3-wlan1'] ['10.1.0.3', '10.2.0.3']" in lines
     assert "over the mesh, lost 0" in lines and "in both cells: True True" in lines
-    assert taps.main([str(stage.folder)]) == 0
+    assert compare.main([str(stage.folder)]) == 0
     assert len(of_run(stage.folder / "session1-1").ways) == 10
 
 

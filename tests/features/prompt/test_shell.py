@@ -9,8 +9,10 @@ import signal
 
 import pytest
 
-from analysis import flow_series, medium, pcapng, taps, trace
-from analysis.result import from_lane
+from analysis.results import flow_series
+from analysis.results.result import from_lane
+from analysis.taps import compare, phy
+from analysis.traces import pcapng, trace
 from emulation.lanes import LaneError, Reason
 from emulation.specification import specify
 from traffic import tcp
@@ -238,10 +240,10 @@ def test_ears_and_patience_are_changed_and_the_taps_follow(bench):
     where = bench.folder / "session1-1"
     plan, lane = (json.loads((where / f"{name}.json").read_text()) for name in ("plan", "lane"))
     assert next(change["own"] for change in lane["changes"] if "own" in change) == {"short_retry": 1}
-    pcapng.write(trace.read(where / "air.trace"), medium.radios(plan), where)
-    found = taps.counters(where / pcapng.AIR, plan, lane["changes"])
+    pcapng.write(trace.read(where / "air.trace"), phy.radios(plan), where)
+    found = compare.counters(where / pcapng.AIR, plan, lane["changes"])
     module = [station["counters"] for station in lane["air"]["stations"]]
-    assert taps.differences(found, module) == []
+    assert compare.differences(found, module) == []
     assert any(reason.endswith("_LIMIT") for ends in module[1]["end"].values() for reason in ends)
 
 

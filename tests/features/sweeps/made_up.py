@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.result import Run
+from analysis.results.result import Run
 from emulation.cli.options import specification_of
 from emulation.features.sweeps.sweep import Done, Failed, Heard
 from emulation.play.lab import Lab

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from analysis.table import number, value
+from analysis.tables.table import number, value
 from emulation.cli.main import cli
 from emulation.features.wmediumd.inside.configuration import parse
 from emulation.lane.per_tables import parse as parse_table

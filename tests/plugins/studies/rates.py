@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a faster rate gains over one hop and over three: each hop costs the same overhead."""
 
-from analysis.claims import Claim, order
+from analysis.tables.claims import Claim, order
 from experiments import Study, strings
 
 GOODPUT = "goodput_kbps"

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 import experiments
-from analysis.claims import Sure, Verdict
+from analysis.tables.claims import Sure, Verdict
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.cli.study import tasks_for

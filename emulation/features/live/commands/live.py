@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from analysis.result import Script
+from analysis.results.result import Script
 from emulation import lanes
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.commands.view import show

@@ -4,7 +4,7 @@ are served as they are; nothing is built."""
 
 from pathlib import Path
 
-from analysis.look import LOOK
+from analysis.pages.look import LOOK
 
 HERE = Path(__file__).parent
 SHARED = ("base.css", "theme.js", "times.js", "pen.js", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js")

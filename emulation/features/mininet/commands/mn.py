@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from analysis.result import Script
+from analysis.results.result import Script
 from emulation.cli.command import Command, Option, lane, out, seeds
 from emulation.cli.script import play_in
 from emulation.cli.terminal import at_terminal

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from analysis.result import Script
+from analysis.results.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_names
 from emulation.cli.options import options_of, specification_of

@@ -20,10 +20,10 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
-from analysis.names import REPORT
-from analysis.report.curves import NOTHING
-from analysis.result import Run
-from analysis.table import OF_RUNS, QUANTITIES, conditions
+from analysis.pages.report.curves import NOTHING
+from analysis.results.names import REPORT
+from analysis.results.result import Run
+from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
 from emulation.cli.groups import STUDY, What, defines

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.medium import radios
+from analysis.taps.phy import radios
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.features.wmediumd.daemon.capture import Capture
 from emulation.features.wmediumd.inside.arguments import WARNING

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis import pcapng, trace
+from analysis.traces import pcapng, trace
 from emulation.lane.recorders import MOST
 from emulation.lane.recorders.air_trace import Recorder
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Drawing on a canvas, and maps: metres to pixels, y upwards.
+"use strict";
+
+// The canvas, as large as it is shown and in the screen's own pixels, empty; and how large that is.
+function sheet(canvas) {
+  const { clientWidth: width, clientHeight: height } = canvas, ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return { pen, width, height };
+}
+
+function line(pen, from, to, style, width, dash = []) {
+  pen.strokeStyle = style;
+  pen.lineWidth = width;
+  pen.setLineDash(dash);
+  pen.beginPath();
+  pen.moveTo(...from);
+  pen.lineTo(...to);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function disc(pen, at, radius, fill, stroke, dash = []) {
+  pen.beginPath();
+  pen.arc(...at, Math.max(radius, 0), 0, 2 * Math.PI);
+  if (fill) { pen.fillStyle = fill; pen.fill(); }
+  if (stroke) { pen.strokeStyle = stroke; pen.lineWidth = 1; pen.setLineDash(dash); pen.stroke(); pen.setLineDash([]); }
+}
+
+function head(pen, from, to, style, size) {
+  const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+  pen.fillStyle = style;
+  pen.beginPath();
+  pen.moveTo(...to);
+  for (const turn of [0.45, -0.45]) pen.lineTo(to[0] - size * Math.cos(angle + turn), to[1] - size * Math.sin(angle + turn));
+  pen.fill();
+}
+
+// From a to b, cut at both ends, and a little to the right of the way.
+function alongside(a, b, aside, cut) {
+  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
+  const part = Math.min(cut, long / 3), off = [-uy * aside, ux * aside];
+  return [[a[0] + ux * part + off[0], a[1] + uy * part + off[1]], [b[0] - ux * part + off[0], b[1] - uy * part + off[1]]];
+}
+
+function cross(pen, at, size, style, width) {
+  for (const sign of [1, -1]) line(pen, [at[0] - size, at[1] - sign * size], [at[0] + size, at[1] + sign * size], style, width);
+}
+
+// The map on which all of these places (m) can be seen.
+function wholeMap(places, width, height, pad) {
+  const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
+  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const scale = Math.min((width - 2 * pad) / Math.max(x1 - x0, 1), (height - 2 * pad) / Math.max(y1 - y0, 1));
+  return { scale, x: width / 2 - (x0 + x1) / 2 * scale, y: height / 2 + (y0 + y1) / 2 * scale };
+}
+
+const onMap = (map, [x, y]) => [map.x + x * map.scale, map.y - y * map.scale];
+const offMap = (map, [x, y]) => [(x - map.x) / map.scale, (map.y - y) / map.scale];
+const zoomed = (map, factor, [x, y]) => ({ scale: map.scale * factor, x: x + (map.x - x) * factor, y: y + (map.y - y) * factor });
+
+// The longest of 1, 2, 5, 10 … m that is no longer than so many pixels.
+const METRES = Array.from({ length: 18 }, (_, n) => [1, 2, 5][n % 3] * 10 ** Math.floor(n / 3));
+const roundMetres = (map, most) => METRES.findLast((m) => m * map.scale <= most) ?? 1;
+
+function drawScale(pen, map, height, style) {
+  const metres = roundMetres(map, 160), y = height - 14;
+  line(pen, [14, y], [14 + metres * map.scale, y], style, 1.5);
+  pen.fillStyle = style;
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillText(`${metres} m`, 14, y - 5);
+}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of runs: one file that a browser shows, with what they found, figures that can be zoomed, what differed
+from the kernel's defaults, and how to repeat it. It is made of what is at hand when the runs are over: the tables and
+verdicts that were printed (`analysis.tables.findings`), their Result, and what figures are drawn of.
+
+Curves are drawn by uPlot, which is in the file, as its license wants it with that (`analysis/pages/look/uplot/`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.figures.figures import KINDS
+from analysis.figures.places import to_scale
+from analysis.pages import packed
+from analysis.pages.look import LOOK
+from analysis.pages.report.curves import NOTHING, OverTime, curves
+from analysis.results.result import Result, Run
+from analysis.tables import statistics
+from analysis.tables.findings import Findings
+from analysis.tables.table import by_case, number, shown, value
+from analysis.traces.trace import Array
+from emulation import files
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HERE = Path(__file__).parent
+PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
+LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # in the folder of a run
+MOST_SETTINGS = 400  # rows; there are more only if each station has its own
+OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report is made of. `command`: the line that made the runs. `names` of variants and cases; `rows`: what the
+    cases are; `published`: by case, variant and path; `seen`: what there is to be drawn over time."""
+
+    findings: Findings
+    result: Result
+    command: str
+    folder: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    rows: str = ""
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    seen: OverTime = NOTHING
+
+    def write(self, path: Path) -> None:
+        """Leave the file there. Raises OSError."""
+        files.write(path, page(self))
+
+
+def page(report: Report) -> str:
+    """The whole file."""
+    head, columns = content(report)
+    return packed.page(
+        HERE, report.findings.title, PROGRAMS, packed.pack(head, columns, 6),
+        uplot=(LOOK / "uplot/uPlot.min.css").read_text(), license=(LOOK / "uplot/LICENSE").read_text(),
+    )  # fmt: skip
+
+
+def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What the file says, and the columns that its figures are drawn of."""
+    found, result = report.findings, report.result
+    columns: dict[str, Array] = {}
+    charts = [*_bars(report), *_cases(report), *curves(report.seen, report.names, columns)]
+    return {
+        "title": found.title, "said": found.said, "command": report.command, "folder": report.folder,
+        "tables": [table(each) for each in (*found.tables, *found.beside)], "troubles": list(found.troubles),
+        "claims": [claim._asdict() for claim in found.claims], "charts": charts,
+        "settings": settings(result.runs), "runs": [_row(run, report) for run in result.runs],
+        "options": _plain(result.specification), "host": result.host.model_dump(), "experiment": result.experiment,
+        "made_of": {name: sha for run in result.runs[:1] for name, sha in run.made_of.items()},
+    }, columns  # fmt: skip
+
+
+def table(printed: "Table") -> dict[str, Any]:
+    """A table as it is printed: its name, columns, rows, and after which rows there is a rule."""
+    columns = [[str(cell) for cell in column.cells] for column in printed.columns]
+    return {
+        "title": str(printed.title or ""), "caption": str(printed.caption or ""),
+        "columns": [{"name": str(column.header), "right": column.justify == "right", "dim": column.style == "dim"}
+                    for column in printed.columns],
+        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "rules": [at for at, row in enumerate(printed.rows) if row.end_section],
+    }  # fmt: skip
+
+
+def settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What differed from the kernel's defaults: what, its value and the default, where, and in which runs (of several;
+    all of them: none are named)."""
+    rows: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    everywhere: dict[str, set[str]] = {}
+    for run in runs:
+        folder = run.folder
+        for each in run.settings:
+            key = each.what, _word(each.value), _word(each.default)
+            rows.setdefault(key, {}).setdefault(folder, []).append(each.where)
+            everywhere.setdefault(folder, set()).add(each.where)
+    found = []
+    for (what, now, default), of in list(rows.items())[:MOST_SETTINGS]:
+        places = list(dict.fromkeys(where for names in of.values() for where in names))
+        alike = all(set(names) == everywhere[run] for run, names in of.items())
+        in_all = len(of) == len({run.folder for run in runs})
+        found.append({"what": what, "value": now, "default": default, "where": "all" if alike else ", ".join(places),
+                      "runs": "" if in_all else ", ".join(of)})  # fmt: skip
+    return found
+
+
+def _word(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _plain(specification: Mapping[str, Any]) -> list[list[str]]:
+    """A specification, flat, without what is not there."""
+
+    def flat(of: Any, path: str) -> Iterator[list[str]]:
+        if isinstance(of, Mapping) and of:
+            for name, each in of.items():
+                yield from flat(each, f"{path}.{name}" if path else name)
+        elif of not in (None, {}, [], (), "") and path.count(".") < 3 and not path.startswith("network.nodes"):
+            yield [path, _word(of)]
+
+    return list(flat(specification, ""))
+
+
+def _row(run: Run, report: Report) -> dict[str, Any]:
+    """A run, with what there is of it to be linked to."""
+    names, where = report.names, Path(report.folder) / run.folder
+    return {
+        "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
+        "seed": run.seed, "air_s": run.air_s, "wall_s": run.wall_s, "goodput_kbps": run.goodput_kbps,
+        "trace": run.trace is not None, "repeatable": run.repeatable,
+        "left": [file for file in LEFT if (where / file).exists()],
+    }  # fmt: skip
+
+
+def _estimate(found: Sequence[float]) -> list[float | None]:
+    """Mean and half of the interval, None where there is none."""
+    of = statistics.mean(found)
+    return [None if np.isnan(number) else number for number in (of.mean, of.half_width)]
+
+
+def _bars(report: Report) -> Iterator[dict[str, Any]]:
+    """Goodput and collisions, of one case."""
+    groups = by_case(report.result.runs)
+    if len(groups) != 1:
+        return
+    [(case, variants)] = groups.items()
+
+    def stack(variant: str, runs: Sequence[Run], total: str, parts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        measured = [value(run, total) for run in runs]
+        theirs = report.published.get(case, {}).get(variant, {}).get(total)
+        return {
+            "name": report.names.get(variant, variant), "total": _estimate(measured),
+            "said": number(statistics.mean(measured)), "published": theirs, "theirs": number(theirs),
+            "parts": [[said, _estimate([value(run, path) for run in runs])[0]] for path, said in parts],
+        }  # fmt: skip
+
+    goodput = "goodput_segments"
+    yield {"kind": "bars", "title": "Goodput", "unit": "segments",
+           "stacks": [stack(*each, goodput, [(goodput, "goodput")]) for each in variants.items()]}  # fmt: skip
+    if all(run.counted for run in report.result.runs):
+        parts = [(path, label) for path, label in shown(OF_COLLISIONS, report.result.runs).items()]
+        yield {"kind": "bars", "title": "RTS, CTS and data lost to collisions at their addressed receiver",
+               "unit": "frames", "stacks": [stack(*each, "col.total", parts) for each in variants.items()]}  # fmt: skip
+
+
+def _cases(report: Report) -> Iterator[dict[str, Any]]:
+    """Each quantity over the cases, of several."""
+    groups = by_case(report.result.runs)
+    if len(groups) < 2:
+        return
+    variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
+    numbers, what = to_scale([report.names.get(case, case) for case in groups], report.rows) or (None, report.rows)
+    if numbers:  # a curve goes from the left to the right
+        groups = {case: groups[case] for _, case in sorted(zip(numbers, groups, strict=True))}
+    cases = [report.names.get(case, case) for case in groups]
+    for path, label in shown(report.quantities, report.result.runs, report.published).items():
+        lines = []
+        for variant in variants:
+            each = [[value(run, path) for run in group.get(variant, [])] for group in groups.values()]
+            found = [_estimate(of) if of else [None, None] for of in each]
+            theirs = [report.published.get(case, {}).get(variant, {}).get(path) for case in groups]
+            lines.append({"name": report.names.get(variant, variant), "values": found, "published": theirs})
+        yield {"kind": "cases", "title": label, "x": what, "cases": cases, "numbers": numbers and sorted(numbers),
+               "lines": lines}  # fmt: skip

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Canvases, and the two that show all of the time: the overview and the axis.
+"use strict";
+
+const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // of the classes of run.js
+const FONT = "11px system-ui, sans-serif";
+
+// The canvas, of one colour, and how large it is.
+function begin(canvas, fill) {
+  const { pen: ink, width, height } = sheet(canvas);
+  ink.fillStyle = fill;
+  ink.fillRect(0, 0, width, height);
+  ink.font = FONT;
+  ink.textBaseline = "middle";
+  ink.textAlign = "left";
+  return { ink, width, height };
+}
+
+function inPlot(ink, width, top, bottom, draw) {
+  ink.save();
+  ink.beginPath();
+  ink.rect(GUTTER, top, width - GUTTER, bottom - top);
+  ink.clip();
+  draw();
+  ink.restore();
+}
+
+// The text, if it fits.
+function fitted(ink, text, x, y, room) {
+  if (room > 12 && ink.measureText(text).width <= room) { ink.fillText(text, x, y); return true; }
+  return false;
+}
+
+// All stations' shares of the whole time, for so many columns of pixels; worked out once.
+let overviewed = { wide: 0 };
+function overviewOf(run, whole, wide) {
+  if (overviewed.wide === wide) return overviewed;
+  const sums = new Float32Array(wide), lost = new Float32Array(wide);
+  run.rows.forEach((_, station) => {
+    const shares = run.shares(station, whole.from, whole.to, wide);
+    shares.forEach((share, of) => share.forEach((part, x) => { sums[x] += part; if (of === LOST) lost[x] += part; }));
+  });
+  return overviewed = { wide, sums, lost };
+}
+
+function drawMini(canvas, run, view, hits) {
+  const { ink, width, height } = begin(canvas, colours.paper), whole = new View(run.end);
+  const wide = Math.max(1, Math.floor(width - GUTTER)), { sums, lost } = overviewOf(run, whole, wide);
+  const most = Math.max(1e-9, ...sums), scale = (height - 12) / most;
+  for (let x = 0; x < wide; x++) {
+    ink.fillStyle = colours.well;
+    ink.fillRect(GUTTER + x, height - 2 - sums[x] * scale, 1, sums[x] * scale);
+    ink.fillStyle = colours.lost;
+    ink.fillRect(GUTTER + x, height - 2 - lost[x] * scale, 1, lost[x] * scale);
+  }
+  if (hits) {
+    ink.fillStyle = colours.hit;
+    let last = -1;
+    for (const row of hits.rows) {
+      const x = Math.round(whole.x(run.start[row], width));
+      if (x !== last) ink.fillRect(last = x, 0, 1, 5);
+    }
+  }
+  const from = whole.x(view.from, width), to = Math.max(whole.x(view.to, width), from + 2);
+  ink.fillStyle = colours.window;
+  ink.fillRect(from, 0, to - from, height);
+  ink.strokeStyle = colours.hit;
+  ink.strokeRect(from + 0.5, 0.5, to - from - 1, height - 1);
+  ink.fillStyle = colours.quiet;
+  ink.fillText("whole run", 8, height / 2 - 7);
+  ink.fillText(lasting(run.took_all), 8, height / 2 + 8);
+}
+
+function drawAxis(canvas, view) {
+  const { ink, width, height } = begin(canvas, colours.paper), { base, at, texts } = labels(view, width);
+  ink.fillStyle = colours.quiet;
+  ink.fillText(base === "s" ? "time, s" : base, 8, height / 2);
+  ink.textAlign = "center";
+  at.forEach((ns, n) => {
+    const x = view.x(ns, width), half = ink.measureText(texts[n]).width / 2;
+    ink.fillRect(Math.round(x), height - 5, 1, 5);
+    const left = base === "s" ? GUTTER : Math.max(GUTTER, ink.measureText(base).width + 16);
+    if (x - half > left - (base === "s" ? 12 : 0) && x + half < width) ink.fillText(texts[n], x, height / 2 - 2);
+  });
+  ink.fillStyle = colours.faint;
+  ink.fillRect(0, height - 1, width, 1);
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which transmissions belong together: attempts at one frame and their answers, a collision and who caused it; and how
+long each station contended. As the air remarked on them in air.pcapng.gz (docs/file-formats.md), and by their order."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.taps.aired import NONE, Aired
+from analysis.taps.phy import Medium, plcp_ns
+from analysis.traces import pcapng
+from analysis.traces.capture import Capture
+from analysis.traces.columns import around, begins
+from analysis.traces.remarks import LIMITS, LONGEST_DELAY_NS
+from analysis.traces.trace import CATEGORIES, Array, Kind, Outcome, is_response
+
+LIMIT = {said: reason for reason, said in LIMITS.items()}
+GIVEN_UP = re.compile(rf"given up: .+, ({'|'.join(map(re.escape, LIMIT))})")
+ATTEMPT = re.compile(r"attempt (\d{1,4})")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the air remarked on each transmission: columns of Frames."""
+
+    attempt: Array
+    given_up: Array
+    category: Array
+    queued: Array
+
+
+def remarked(shown: Capture) -> Said:
+    """From the comments, most of which occur many times."""
+    attempt, given_up, category = (np.full(shown.time_ns.size, value) for value in (1, 0, 0))
+    known: dict[str, tuple[int, int, int]] = {}
+    comment = shown.options
+    has = np.flatnonzero(shown.data[comment] == pcapng.OPT_COMMENT)
+    sizes = shown.data[comment[has] + 2] | shown.data[comment[has] + 3].astype(np.int64) << 8
+    text = memoryview(shown.data)  # type: ignore[arg-type]  # an array is a buffer
+    for row, at_byte, size in zip(has.tolist(), (comment[has] + 4).tolist(), sizes.tolist(), strict=True):
+        rest, _, _ = str(text[at_byte : at_byte + size], "utf-8").partition("queued ")
+        if rest not in known:
+            known[rest] = _parts(rest)
+        attempt[row], given_up[row], category[row] = known[rest]
+    rows = np.arange(shown.time_ns.size)
+    queued = shown.queued_ns(rows)
+    return Said(attempt, given_up, category, np.where(queued < 0, NONE, shown.time_ns - queued))
+
+
+def _parts(comment: str) -> tuple[int, int, int]:
+    """Attempt, limit at which it was given up, and access category."""
+    attempt, limit, category = 1, 0, 0
+    for part in filter(None, comment.split("; ")):
+        if found := GIVEN_UP.fullmatch(part):
+            limit = int(LIMIT[found[1]])
+        elif found := ATTEMPT.fullmatch(part):
+            attempt = int(found[1])
+        elif part.startswith("AC_"):
+            category = CATEGORIES.index(part.removeprefix("AC_")) + 1  # ValueError: there is no other
+    return attempt, limit, category
+
+
+def culprits(air: Aired) -> Array:
+    """The transmission that spoilt each: of the station that the air names, or of the receiver itself, the last that
+    began before its end, if it was on the air meanwhile (but for delays, which are short)."""
+    own = air.outcome == Outcome.OWN_TX
+    who = np.where(own, air.receiver, air.culprit)
+    spoilt = np.flatnonzero(who != NONE)
+    found = np.full(who.size, NONE)
+    known = np.flatnonzero(air.station != NONE)
+    if spoilt.size:
+        last, _ = around(known, air.station, air.start_ns, who[spoilt], air.end_ns[spoilt])
+        reach = air.start_ns[spoilt] - LONGEST_DELAY_NS
+        found[spoilt] = np.where((last >= 0) & (air.end_ns[last] > reach), last, NONE)
+    return found
+
+
+def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
+    """For each transmission the attempt of the same frame before it (of a CTS or ACK the attempt that it answers), and
+    the first of its frame (of answers, of what they answer). A station serves one frame at a time, with EDCA one of
+    each category."""
+    before, first = np.full(air.kind.size, NONE), np.arange(air.kind.size)
+    own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
+    server = air.station * (len(CATEGORIES) + 1) + category
+    served = own[np.argsort(server[own], kind="stable")]
+    new = begins(server[served]) | (queued[served] != NONE)
+    before[served[~new]] = served[np.flatnonzero(~new) - 1]
+    first[served] = served[np.maximum.accumulate(np.where(new, np.arange(own.size), 0))] if own.size else own
+    answer = np.flatnonzero(is_response(air.kind) & (air.receiver != NONE))
+    asked, _ = around(own, air.station, air.start_ns, air.receiver[answer], air.start_ns[answer])
+    before[answer] = asked
+    first[answer] = np.where(asked >= 0, first[asked], answer)
+    return before, first
+
+
+def waits(air: Aired, queued: Array, before: Array, medium: Medium, shown: Capture) -> Array:
+    """How long before its start each attempt's station began to contend for the medium: since its frame was handed
+    over, or its exchange before was over (with the timeout, if nothing came). NONE: it did not, as after a CTS."""
+    waited = np.full(air.kind.size, NONE)
+    own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
+    if not own.size:
+        return waited
+    own = own[np.argsort(air.station[own], kind="stable")]
+    station, start = air.station[own], air.start_ns[own]
+    last = np.where(begins(station), NONE, np.append(NONE, own[:-1]))
+    answers = np.flatnonzero(is_response(air.kind) & (air.outcome == Outcome.OK) & (air.receiver != NONE))
+    came, _ = around(answers, air.receiver, air.start_ns, station, start)
+    timeout = medium.sifs_ns + medium.slot_ns + plcp_ns(shown.rate[last], shown.short_preamble[last])
+    answered = (came >= 0) & (last >= 0) & (air.start_ns[came] >= air.end_ns[last])
+    asked = air.frames.pick(last).wants_ack() & (air.receiver[last] != NONE)
+    over = np.where(answered, air.end_ns[came], air.end_ns[last] + np.where(asked, timeout, 0))
+    over = np.where(last >= 0, over, shown.start_ns)
+    since = np.maximum(over, np.where(queued[own] != NONE, start - queued[own], shown.start_ns))
+    at_once = answered & (air.kind[came] == Kind.CTS) & (start - air.end_ns[came] <= medium.sifs_ns + LONGEST_DELAY_NS)
+    waited[own] = np.where(at_once, NONE, (start - since).clip(min=0))
+    return waited

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which TCP segment or UDP datagram of which flow a transmission carries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.taps.aired import Aired
+from analysis.taps.phy import radios
+from analysis.traces.dissect import Frames, datagrams
+from analysis.traces.trace import Array
+
+NO_FLOW = 255
+FLAG_ACK = 0x10
+
+
+@dataclass(frozen=True)
+class Segments:
+    """What of a flow each transmission carries: columns of Frames. Of datagrams there is the payload only."""
+
+    flow: Array
+    back: Array
+    seq: Array
+    ack: Array
+    payload: Array
+    flags: Array
+
+
+def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segments:
+    """Those of the plan's flows, by their ends' addresses and the port; numbers count from each connection's first."""
+    size, tcp = air.kind.size, air.tcp
+    found = Segments(np.full(size, NO_FLOW), *(np.zeros(size, np.int64) for _ in range(5)))
+    ip = dict(zip((radio["name"] for radio in radios(plan)), air.ips, strict=True))
+    udp = _Udp.of(air.frames)
+    frames, v4 = air.frames.pick(tcp.row), tcp.version == 4
+    ends = [frames.field(tcp.network + offset, 4) for offset in (12, 16)]
+    ports = [frames.field(tcp.transport + offset, 2) for offset in (0, 2)]
+    seq, ack = (frames.field(tcp.transport + offset, 4) for offset in (4, 8))
+    found.flags[tcp.row] = frames.field(tcp.transport + 13)
+    found.payload[tcp.row] = tcp.payload
+    for planned in plan.get("applications", ()):
+        if planned["name"] not in names or "port" not in planned:
+            continue
+        source, destination = (_number(ip[planned[end]]) for end in ("source", "destination"))
+        of_port = v4 & ((ports[0] == planned["port"]) | (ports[1] == planned["port"]))
+        there = of_port & (ends[0] == source) & (ends[1] == destination)
+        mine = np.flatnonzero(there | (of_port & (ends[1] == source) & (ends[0] == destination)))
+        row = tcp.row[mine]
+        found.flow[row], found.back[row] = names.index(planned["name"]), ~there[mine]
+        for back, ends_of in enumerate(((source, destination), (destination, source))):
+            which = udp.of_port(planned["port"], *ends_of)
+            datagram = udp.row[which]
+            found.flow[datagram], found.back[datagram] = names.index(planned["name"]), back
+            found.payload[datagram] = udp.payload[which]
+        other = np.where(ports[0][mine] == planned["port"], ports[1][mine], ports[0][mine])
+        for connection in np.unique(other):
+            part = mine[other == connection]
+            ways = [part[there[part]], part[~there[part]]]
+            zero = [_first(seq[way], ack[back]) for way, back in (ways, ways[::-1])]
+            for way, own, others in ((ways[0], *zero), (ways[1], *zero[::-1])):
+                found.seq[tcp.row[way]] = (seq[way] - own) % 2**32
+                acks = way[found.flags[tcp.row[way]] & FLAG_ACK != 0]
+                found.ack[tcp.row[acks]] = (ack[acks] - others) % 2**32
+    return found
+
+
+def of_exchange(flow: Array, first: Array) -> Array:
+    """The flow of each, and of those that ask or answer for one of its frames; `first` is that of each's frame."""
+    of_frame = np.full(flow.size, NO_FLOW)
+    np.minimum.at(of_frame, first, flow)
+    found: Array = of_frame[first]
+    return found
+
+
+@dataclass(frozen=True)
+class _Udp:
+    """UDP datagrams: in which row, from and to which address and port, and bytes of payload."""
+
+    row: Array
+    ends: list[Array]
+    ports: list[Array]
+    payload: Array
+
+    @classmethod
+    def of(cls, frames: Frames) -> "_Udp":
+        row, network, transport = datagrams(frames)
+        mine = frames.pick(row)
+        ends, ports = ([mine.field(at + offset, size) for offset in offsets]
+                       for at, offsets, size in ((network, (12, 16), 4), (transport, (0, 2), 2)))  # fmt: skip
+        return cls(row, ends, ports, (mine.field(transport + 4, 2) - 8).clip(min=0))
+
+    def of_port(self, port: int, source: int, destination: int) -> Array:
+        """Those from one address to the other of which one has this port."""
+        between = (self.ends[0] == source) & (self.ends[1] == destination)
+        which: Array = between & ((self.ports[0] == port) | (self.ports[1] == port))
+        return which
+
+
+def _first(seq: Array, acknowledged: Array) -> int:
+    """The number that a direction's count from."""
+    return int(seq[0]) if seq.size else int(acknowledged[0]) if acknowledged.size else 0
+
+
+def _number(address: str) -> int:
+    """An IPv4 address as a number; -1: it is none."""
+    parts = address.split(".")
+    return int.from_bytes(bytes(map(int, parts)), "big") if len(parts) == 4 else -1

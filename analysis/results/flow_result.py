@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A flow's part of `result.json` (docs/file-formats.md): what it achieved, what became of it, and why."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.results.summaries import Datagrams, Outcome, RouteSummary, Summary, TcpSummary, Transactions
+from analysis.results.timing import Whole
+
+OF_FLOWS = {  # what lane.json says of each
+    *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s", "error"),
+    *("last_s", "waiting_s", "outcome", "why", "datagrams", "transactions"),
+}
+
+
+class FlowResult(Summary):
+    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
+    of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `why`: of a flow that
+    never started, fell silent or died. `last_s`: when the last of it arrived, since its start (None: nothing did, or it
+    does not say). `tcp` is None without a trace of TCP, if nothing was sent, and of transactions with one connection
+    each; `route` is None without a routing protocol; `datagrams` and `transactions` of flows that have none."""
+
+    name: str
+    kind: str = "bulk"
+    source: str
+    destination: str
+    congestion: str
+    outcome: Outcome = Outcome.RAN
+    why: str | None = None
+    delivered_bytes: Whole
+    goodput_segments: Whole
+    goodput_kbps: float
+    share: float | None
+    retransmits: Whole
+    finished_s: float | None
+    last_s: float | None = None
+    hops: Whole | None = None
+    datagrams: Datagrams | None = None
+    transactions: Transactions | None = None
+    tcp: TcpSummary | None = None
+    route: RouteSummary | None = None
+
+
+def of_flow(
+    plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
+    delivered_by_all: int,
+) -> FlowResult:  # fmt: skip
+    """A flow, by its entry in the plan and what lane.json reports of it. Its rate is over the time in which it ran."""
+    return FlowResult(
+        name=report["name"],
+        kind=planned.get("kind", "bulk"),
+        source=planned["source"],
+        destination=planned["destination"],
+        congestion="" if report.get("datagrams") else planned["congestion"],
+        outcome=Outcome(report.get("outcome", Outcome.RAN)),
+        why=report.get("why"),
+        delivered_bytes=report["delivered_bytes"],
+        goodput_segments=report["delivered_bytes"] // planned["mss"],
+        goodput_kbps=kbps(report["delivered_bytes"], [ran(planned, report, air_s)]),
+        share=report["delivered_bytes"] / delivered_by_all if delivered_by_all else None,
+        retransmits=report["retransmits"],
+        finished_s=report["finished_s"],
+        last_s=report.get("last_s"),
+        datagrams=report.get("datagrams"),
+        transactions=report.get("transactions"),
+        hops=_hops(plan, planned["source"], planned["destination"]),
+    )
+
+
+def ran(planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float) -> tuple[float, float]:
+    """From when until when a flow ran: until it finished, stopped, or the run did."""
+    start_s: float = planned["start_s"]
+    if report["finished_s"] is not None:
+        return start_s, start_s + report["finished_s"]
+    return start_s, min(planned.get("stop_s") or air_s, air_s)
+
+
+def kbps(delivered_bytes: int, spans: Iterable[tuple[float, float]]) -> float:
+    """The rate of what flows delivered that ran in these spans, over the time in which any of them did; 0 without any
+    time."""
+    over_s, until_s = 0.0, -math.inf
+    for start_s, stop_s in sorted(spans):
+        over_s += max(stop_s - max(start_s, until_s), 0.0)
+        until_s = max(until_s, stop_s)
+    return delivered_bytes * 8 / 1000 / over_s if over_s else 0.0
+
+
+def _hops(plan: Mapping[str, Any], source: str, destination: str) -> int | None:
+    """As static routes were planned: the metric, or 1 to a neighbour without a route."""
+    nodes = {node["name"]: node for node in plan.get("nodes", [])}
+    if not {source, destination} <= nodes.keys():
+        return None
+    ips = [interface["ip"].partition("/")[0] for interface in nodes[destination]["interfaces"] if interface["ip"]]
+    routes = {route["to"]: route["metric"] for route in nodes[source]["routing"].get("routes", [])}
+    neighbours = {ip for interface in nodes[source]["interfaces"] for ip in interface.get("neighbours", ())}
+    return next((routes.get(ip, 1) for ip in ips if ip in routes or ip in neighbours), None)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows over time, from `flows.csv`: how each stood every so many seconds (docs/file-formats.md).
+
+Other than `analysis.tcp.senders`, which has every change of a TCP sender, these are samples, and of flows of all kinds.
+"""
+
+import csv
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from analysis.traces.trace import Array
+from emulation.files.foreign import LONGEST_NS, reading
+
+FILE = "flows.csv"
+Series = dict[str, Array]  # by the names of columns, `time_s` among them; nan: there is nothing to say
+
+
+def read(path: Path) -> dict[str, Series]:
+    """The columns of each flow, by its name. Raises OSError, Damaged."""
+    with open(path, newline="") as file, reading(path):
+        return parse(file)
+
+
+def parse(lines: Iterable[str]) -> dict[str, Series]:
+    """The same of the lines of one."""
+    try:
+        return _of(csv.DictReader(lines))
+    except csv.Error as error:
+        raise ValueError(error) from None
+
+
+def _of(table: "csv.DictReader[str]") -> dict[str, Series]:
+    if table.fieldnames is None or not {"flow", "time_s"} <= set(table.fieldnames):
+        raise ValueError(f"these are no samples of flows: {table.fieldnames}")
+    rows: dict[str, list[dict[str, str]]] = {}
+    for row in table:
+        rows.setdefault(row["flow"], []).append(row)
+    columns = [name for name in table.fieldnames if name != "flow"]
+    found = {
+        flow: {name: np.array([float(row[name] or math.nan) for row in of]) for name in columns}
+        for flow, of in rows.items()
+    }
+    if not all(((series["time_s"] >= 0) & (series["time_s"] <= LONGEST_NS / 1e9)).all() for series in found.values()):
+        raise ValueError("a sample of a time that there is not")
+    return found

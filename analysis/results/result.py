@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`result.json`: what an experiment found, in one versioned schema (docs/file-formats.md).
+
+A `Run` is made from what the lane left behind, and says only what was measured or read back. The formulas of the
+counters (docs/interfaces.md, section 4) are here and nowhere else; the taps use them too, on counters of their own.
+How long it took, on what machine and of what it was made is no result: `comparable()` leaves that out, and then two
+results of one specification and seed are equal.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from analysis.results.flow_result import OF_FLOWS, FlowResult, kbps, of_flow, ran
+from analysis.results.names import subfolder
+from analysis.results.summaries import InFlight, RouteSummary, RoutingSummary, StationResult, TcpSummary
+from analysis.results.timing import Timing, Whole
+from emulation.files import read_json
+from emulation.files.foreign import reading
+
+DATA, ACK = ("tcp_data",), ("tcp_ack",)
+# Which kinds of frames the rows of tables count: RTSs, CTSs and all data, which are in the totals; and the others.
+ROWS = {"rtscts": ("rts", "cts"), "data": DATA, "ack": ACK} | {one: (one,) for one in ("udp", "other", "encrypted")}
+APART = {"routing": ("routing",), "management": ("management",), "mac_ack": ("ack",)}
+COLLIDED = ("COLLISION", "OWN_TX")
+GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
+NO_RESULT = {"wall_s", "late_ns_max", "timing", "host", "made_of"}  # at any depth
+PLAN_VERSION, LANE_VERSION, VERSION = 5, 3, 3
+
+
+class Losses(NamedTuple):
+    """Percent of packets."""
+
+    contention: float
+    queue: float
+
+
+class Retries(NamedTuple):
+    """The MAC's: of RTSs and of frames sent without one, and of frames after their RTS."""
+
+    short: int
+    long: int
+
+
+# Watts at 3 V of a radio that sends, receives or only senses, and waits: the currents that ns-3's WifiRadioEnergyModel
+# has by default, 380, 313 and 273 mA.
+SENDING_W, RECEIVING_W, IDLE_W = 1.140, 0.939, 0.819
+
+
+class Energy(NamedTuple):
+    """Of all radios: J; J for each MB delivered to the applications; and that less what they would need to wait."""
+
+    joules: float
+    per_mb: float
+    beyond_idle_per_mb: float
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def count(
+    stations: Iterable[Mapping[str, Any]], table: str, kinds: Sequence[str] | None, columns: Sequence[str]
+) -> int:
+    """Sum some columns of one table over stations. `kinds` of None: all. What is not in a table is zero."""
+    return sum(
+        row.get(column, 0)
+        for station in stations
+        for kind, row in station.get(table, {}).items()
+        if kinds is None or kind in kinds
+        for column in columns
+    )
+
+
+def counted(of: str, row: str) -> str:
+    """What tables call a row of `col`, `col.any` or `fail`."""
+    return f"{of}.{'rts/cts' if row == 'rtscts' else row}".upper().replace(".", "_")
+
+
+class Counts(Model):
+    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, datagrams, other data, and data of
+    which encryption hides what it is; and, in no total, routing, and the MAC's management and ACKs."""
+
+    rtscts: Whole
+    data: Whole
+    ack: Whole
+    udp: Whole = 0
+    other: Whole = 0
+    encrypted: Whole = 0
+    routing: Whole = 0
+    management: Whole = 0
+    mac_ack: Whole = 0
+
+    @property
+    def total(self) -> int:
+        """Of RTSs, CTSs and all data."""
+        return sum(getattr(self, row) for row in ROWS)
+
+
+class Collisions(Counts):
+    """Frames that failed at their addressed receiver because other transmissions overlapped them. `any`: the same
+    at every station within reception range, whoever they were for. `same_slot`: of the former those that began within a
+    slot of what they collided with (`analysis.traces.same_slot`); None without a trace."""
+
+    any: Counts
+    same_slot: Whole | None = None
+
+    @classmethod
+    def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
+        """From the `counters` of all stations."""
+        stations = list(stations)
+
+        def table(name: str) -> dict[str, int]:
+            return {row: count(stations, name, kinds, COLLIDED) for row, kinds in (ROWS | APART).items()}
+
+        return cls(**table("addressed"), any=Counts(**table("rx")), same_slot=same_slot)
+
+
+class Failures(Counts):
+    """RTS procedures given up, of whatever frames; frames that the MAC gave up, whatever the reason, failed RTS
+    procedures included."""
+
+    @classmethod
+    def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
+        """From the `counters` of all stations."""
+        stations = list(stations)
+        table = {row: count(stations, "end", kinds, GIVEN_UP) for row, kinds in (ROWS | APART).items()}
+        return cls(**table | {"rtscts": count(stations, "end", None, ("RTS_LIMIT",))})
+
+
+class Setting(Model):
+    """A setting that differs from the kernel's default, as it was read back after it was set."""
+
+    where: str
+    what: str
+    value: JsonValue
+    default: JsonValue = None
+
+
+OF_CATEGORY = (
+    "tx",
+    "airtime_ns",
+    "acked",
+    "group",
+    "given_up",
+    "dropped",
+    "collisions",
+)  # what is counted of an access category
+
+
+class Run(Model):
+    """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
+    what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
+    its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
+    `trace` is the path of the air's pcapng in the run folder and `views` that of what stations received, None without
+    them; `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol.
+    `applications` are the reports of those that say other things than a flow does.
+    `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
+    which matters in real time only. `repeatable`: whether the seed decides all that happens. Not `counted`: another
+    medium than our air was there, which counts nothing. `timing`: how well the lane kept time; None of a medium that
+    tells nothing of it."""
+
+    variant: str = ""
+    case: str = ""
+    changes: dict[str, JsonValue] = {}
+    made_of: dict[str, str] = {}
+    seed: Whole
+    goodput_segments: Whole
+    goodput_kbps: float
+    col: Collisions
+    fail: Failures
+    in_flight: InFlight | None
+    queue_drops: Whole
+    trace: str | None
+    trace_sha256: str | None
+    views: str | None = None
+    views_sha256: str | None = None
+    air_s: float
+    wall_s: float
+    flows: list[FlowResult]
+    applications: list[dict[str, JsonValue]] = []
+    settings: list[Setting]
+    stations: list[StationResult]
+    routing: RoutingSummary | None = None
+    lost_records: Whole
+    refused_frames: Whole
+    late_ns_max: Whole
+    repeatable: bool = True
+    counted: bool = True
+    timing: Timing | None = None
+
+    @property
+    def retransmits(self) -> int:
+        """TCP's, of all flows."""
+        return sum(flow.retransmits for flow in self.flows)
+
+    @property
+    def unfinished(self) -> int:
+        """Flows that were to send so much, and had not when time was up; of those without end, all."""
+        return sum(flow.finished_s is None for flow in self.flows)
+
+    @property
+    def same_slot_share(self) -> float:
+        """In percent of the attempts at data, what collided with what began in the same slot; nan without any."""
+        kinds = [kind for row, kinds in ROWS.items() if row != "rtscts" for kind in kinds]
+        sent = sum(station.counters.get("tx", {}).get(kind, 0) for station in self.stations for kind in kinds)
+        return 100 * self.col.same_slot / sent if sent and self.col.same_slot is not None else math.nan
+
+    @property
+    def folder(self) -> str:
+        """Its subfolder of the run folder."""
+        return subfolder(self.case, self.variant, self.seed)
+
+    @property
+    def retries(self) -> Retries:
+        """Of all stations."""
+        retries = [station.counters["retries"] for station in self.stations]
+        return Retries(sum(n["short"] for n in retries), sum(n["long"] for n in retries))
+
+    @property
+    def energy(self) -> Energy:
+        """By what the air counted: a radio sends, or its medium is busy, or idle. Radios that do not sleep."""
+        sent, busy = (
+            sum(station.counters.get(name, 0) for station in self.stations) / 1e9 for name in ("tx_ns", "busy_ns")
+        )
+        idle = IDLE_W * self.air_s * len(self.stations)
+        more = (SENDING_W - IDLE_W) * sent + (RECEIVING_W - IDLE_W) * (busy - sent)
+        delivered_mb = sum(flow.delivered_bytes for flow in self.flows) / 1e6
+        return Energy(idle + more, *(each / delivered_mb if delivered_mb else math.nan for each in (idle + more, more)))
+
+    @property
+    def losses(self) -> Losses:
+        """Of the TCP packets that the flows' ends on the air handed to it: what the MAC gave up, and what a queue
+        refused, anywhere on the way. nan without packets."""
+        counters = {station.name: station.counters for station in self.stations}
+        ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
+        sent = sum(sum(counters[name].get("end", {}).get(kind, {}).values()) for name, kind in ends if name in counters)
+        lost = self.fail.data + self.fail.ack, count(counters.values(), "end", DATA + ACK, ("QUEUE_FULL",))
+        return Losses(*(100 * n / sent if sent else math.nan for n in lost))
+
+    @property
+    def categories(self) -> dict[str, dict[str, float]]:
+        """Of all stations, of EDCA's access categories that sent or dropped anything: as docs/interfaces.md, section 4,
+        counts them, and their airtime in seconds."""
+        each = [station.counters.get("categories", {}) for station in self.stations]
+        names = dict.fromkeys(name for one in each for name in one)
+        sums = {
+            name: {what: sum(one.get(name, {}).get(what, 0) for one in each) for what in OF_CATEGORY} for name in names
+        }
+        return {
+            name: {**of, "airtime_s": of["airtime_ns"] / 1e9} for name, of in sums.items() if of["tx"] or of["dropped"]
+        }
+
+    @property
+    def responses_spoilt(self) -> int:
+        """CTSs and the MAC's ACKs that collided at the station that they were for."""
+        return count((station.counters for station in self.stations), "addressed", ("cts", "ack"), COLLIDED)
+
+
+class Host(Model):
+    """What it ran on: lane, kernel release (None: the kernel does not say), and the versions of programs that took
+    part."""
+
+    lane: str
+    clock: Literal["virtual", "real"] = "virtual"
+    kernel: str | None = None
+    tools: dict[str, str] = {}
+
+
+class Script(Model):
+    """The script whose runs these are; run under several seeds, it was run several times. `modules` are folders of
+    kernel modules; `shell`: with a prompt."""
+
+    path: str
+    arguments: list[str] = []
+    seeds: list[int]
+    modules: list[str] = []
+    shell: bool = False
+
+
+class Result(Model):
+    """The whole of `result.json`. `script` is None but for the runs of a script."""
+
+    version: Literal[3] = 3
+    experiment: str
+    specification: dict[str, Any]
+    runs: list[Run]
+    host: Host
+    script: Script | None = None
+
+    def comparable(self) -> dict[str, Any]:
+        """The result without wall times, host facts, and what it was made of."""
+        return {key: _comparable(value) for key, value in self.model_dump().items() if key not in NO_RESULT}
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _comparable(v) for key, v in value.items() if key not in NO_RESULT}
+    return [_comparable(v) for v in value] if isinstance(value, list) else value
+
+
+def read(path: Path) -> Result:
+    """The result in a file. Raises OSError, and Damaged for one that is none, or of another version."""
+    found = read_json(path)
+    with reading(path):
+        _know("it", found, VERSION)
+        return Result.model_validate(found)
+
+
+def _know(what: str, found: Any, version: int) -> None:
+    """Raises ValueError for another version."""
+    its = found.get("version") if isinstance(found, Mapping) else None
+    if its != version:
+        raise ValueError(
+            f"{what} has {f'version {its}' if its else 'no version'}; this program reads version {version}"
+        )
+
+
+def from_lane(
+    plan: Mapping[str, Any],
+    lane: Mapping[str, Any],
+    *,
+    wall_s: float,
+    made_of: Mapping[str, str] | None = None,
+    variant: str = "",
+    case: str = "",
+    in_flight: InFlight | None = None,
+    same_slot: int | None = None,
+    tcp: Mapping[str, TcpSummary] | None = None,
+    route: Mapping[str, RouteSummary] | None = None,
+    routing: RoutingSummary | None = None,
+    trace: str | None = None,
+    trace_sha256: str | None = None,
+    views: str | None = None,
+    views_sha256: str | None = None,
+    repeatable: bool = True,
+    timing: Timing | None = None,
+) -> Run:
+    """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
+
+    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` and `views` their paths in
+    the run folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the
+    lane, or for versions that are not known.
+    """
+    _know("plan.json", plan, PLAN_VERSION)
+    _know("lane.json", lane, LANE_VERSION)
+    if not lane["ok"] or lane.get("air") is None:
+        raise ValueError(f"the run failed in its lane: {lane.get('error') or 'it had no air'}")
+    air_s = float(lane["air_s"])
+    of_plan = {application["name"]: application for application in plan["applications"]}
+    reports = [report for report in lane["applications"] if "delivered_bytes" in report]
+    delivered = sum(report["delivered_bytes"] for report in reports)
+    flows = [
+        of_flow(plan, of_plan[report["name"]], report, air_s, delivered).model_copy(
+            update={"tcp": (tcp or {}).get(report["name"]), "route": (route or {}).get(report["name"])}
+        )
+        for report in reports
+    ]
+    stations = [StationResult.model_validate(station) for station in lane["air"]["stations"]]
+    counters = [station.counters for station in stations]
+    return Run(
+        variant=variant,
+        case=case,
+        made_of=dict(made_of or {}),
+        seed=plan["seed"],
+        goodput_segments=sum(flow.goodput_segments for flow in flows),
+        goodput_kbps=kbps(delivered, [ran(of_plan[report["name"]], report, air_s) for report in reports]),
+        col=Collisions.of(counters, same_slot),
+        fail=Failures.of(counters),
+        in_flight=in_flight,
+        queue_drops=count(counters, "end", None, ("QUEUE_FULL",)),
+        trace=trace,
+        trace_sha256=trace_sha256,
+        views=views,
+        views_sha256=views_sha256,
+        air_s=air_s,
+        wall_s=wall_s,
+        flows=flows,
+        applications=[report for report in lane["applications"] if set(report) - OF_FLOWS],
+        settings=[Setting.model_validate(setting) for setting in lane["settings"]],
+        stations=stations,
+        routing=routing,
+        lost_records=lane["air"]["lost_records"],
+        refused_frames=lane["air"]["refused_frames"],
+        late_ns_max=lane["air"]["late_ns_max"],
+        repeatable=repeatable,
+        counted=lane["air"].get("counted", True),
+        timing=timing,
+    )

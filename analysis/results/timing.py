@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a lane in real time kept time: what was late, and by how much, against limits that are stated here.
+
+The air plays every event at its own time, however late its timer fires; what is late is what it tells: a frame comes to
+TCP, or from TCP to its queue, so much later than it would. A frame and its ACK take some 3 ms at 11 Mb/s, so of most
+timers this must be small beside that; and none may stall the network for as long as TCP takes for a sign of loss, which
+is 200 ms at least (Linux's TCP_RTO_MIN), of which a tenth is allowed.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as other programs count, too
+P99_MS, MOST_MS = 1.0, 20.0  # of the timers' lateness, and of the queues' lag
+STEAL = 0.02  # of the time
+
+
+class Delays(BaseModel):
+    """How late things were, in ns: how many there were, what half and 99 % of them did not exceed (in steps of a
+    quarter of an octave, from below), and the longest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    count: Whole
+    p50: Whole
+    p99: Whole
+    max: Whole
+
+
+class Timing(BaseModel):
+    """How well a run's clock was kept: how `late` the air's timers fired, how long frames of the kernel `lag`ged in its
+    queue before the air took them, and how long its CPU was `stolen` by others. `invalid`: in which ways it was not
+    kept, of a run in real time; a valid run has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    clock: Literal["virtual", "real"]
+    late_ns: Delays
+    lag_ns: Delays
+    stolen_s: float = 0.0
+    valid: bool
+    invalid: list[str] = []
+
+
+def timing(lane: Mapping[str, Any], real: bool, waited_s: float = 0.0) -> Timing | None:
+    """Of a run, by its lane.json and by how long the lane's process `waited` for a CPU; None if its medium tells of no
+    times."""
+    air = lane["air"]
+    if "late_ns" not in air:
+        return None
+    late, lag = Delays.model_validate(air["late_ns"]), Delays.model_validate(air["lag_ns"])
+    stolen_s = lane.get("steal_s", 0.0) + waited_s
+    why = list(reasons(late, lag, stolen_s / lane["air_s"] if lane["air_s"] else 0.0)) if real else []
+    clock: Literal["virtual", "real"] = "real" if real else "virtual"
+    return Timing(clock=clock, late_ns=late, lag_ns=lag, stolen_s=stolen_s, valid=not why, invalid=why)
+
+
+def reasons(late: Delays, lag: Delays, stolen: float) -> Iterator[str]:
+    """What is beyond a limit, in words."""
+    for what, delays in (("timers fired", late), ("frames were taken", lag)):
+        for which, found_ms, limit_ms in (("1 % of", delays.p99 / 1e6, P99_MS), ("some", delays.max / 1e6, MOST_MS)):
+            if found_ms > limit_ms:
+                yield f"{which} {what} {found_ms:.3g} ms late or more, not at most {limit_ms:g}"
+    if stolen > STEAL:
+        yield f"the lane waited {100 * stolen:.3g} % of the time for a CPU, not at most {100 * STEAL:g} %"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Routes over time of protocols that tell nothing themselves (batman-adv, 802.11s, Babel): from `routes.jsonl`, in
+which a recorder wrote by which way the kernels would send each flow's packets; and what routing cost, from the air's
+trace.
+
+A route is of so many hops if the way reaches the destination. One that ends before, or goes in a circle, is a route of
+which nobody knows how long it is (UNKNOWN): the source has it and sends, in vain. A break is from when no way reaches
+the destination any more until one does again.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.results.summaries import RoutingSummary
+from analysis.routes.control import Control
+from analysis.routes.paths import addresses
+from analysis.routes.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Routes, flow_times
+from analysis.traces.trace import NEVER, Array
+from emulation.files.foreign import LONGEST_NS, parsed, reading
+
+RECORDER = "flow_routes"
+
+
+def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
+    """When (ns of the lane) which way was taken, of each flow that is told of. Raises Damaged, OSError."""
+    found: dict[str, list[tuple[int, list[str]]]] = {}
+    with reading(path):
+        lines = path.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        with reading(Path(f"{path}, line {number}")):
+            match parsed(line):
+                case [int() as at, str() as flow, [*way]] if 0 <= at <= LONGEST_NS and {*map(type, way)} <= {str}:
+                    found.setdefault(flow, []).append((at, way))
+                case _:
+                    raise ValueError("no way of a flow at a time")
+    return found
+
+
+def routes(
+    told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
+) -> dict[str, Routes]:
+    """The routes of each flow of a run, by its name."""
+    times = flow_times(plan, lane)
+    ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
+    return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}
+
+
+def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any]) -> Array:
+    """The same as a routing protocol would tell it: records of `routes.routes` by time, of 0 hops where the way does
+    not arrive."""
+    ip, found = addresses(plan), []
+    for flow in (flow for flow in plan["applications"] if flow["name"] in told):
+        ends, had = (ip.get(flow["source"], 0), ip.get(flow["destination"], 0)), False
+        for at_ns, way in told[flow["name"]]:
+            event = (Event.CHANGED if had else Event.FOUND) if len(way) > 1 else Event.LOST_ROUTE
+            if had or event is Event.FOUND:
+                hops = len(way) - 1 if len(way) > 1 and way[-1] == flow["destination"] else 0
+                found.append((at_ns, event, *ends, hops))
+            had = len(way) > 1
+    records = np.zeros(len(found), RECORD)
+    records["size"] = RECORD.itemsize
+    for column, values in zip(("time_ns", "event", "node", "to", "hops"), zip(*found, strict=True), strict=False):
+        records[column] = values
+    return records[np.argsort(records["time_ns"], kind="stable")]
+
+
+def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:
+    """Of one flow, from its start to its stop; `zero_ns` is the run's start."""
+    before = [way for at_ns, way in told if at_ns <= start_ns]
+    within = [(at_ns, way) for at_ns, way in told if start_ns < at_ns < stop_ns]
+    ways = [before[-1] if before else [], *(way for _, way in within)]
+    edges = np.array([start_ns, *(at_ns for at_ns, _ in within), stop_ns]) - zero_ns
+    hops = [NO_ROUTE if len(way) < 2 else len(way) - 1 if way[-1] == to else UNKNOWN for way in ways]
+    had = [(a != NO_ROUTE, b != NO_ROUTE) for a, b in pairwise(hops)]
+    breaks: list[list[int]] = []
+    for at_ns, (was, now) in zip(edges[1:].tolist(), pairwise(hops), strict=False):
+        if was > 0 >= now:
+            breaks.append([at_ns, NEVER])
+        elif now > 0 >= was and breaks:
+            breaks[-1][1] = at_ns
+    counts = [had.count((False, True)), had.count((True, True)), had.count((True, False))]
+    return Routes(edges, np.array(hops), np.array(breaks, np.int64).reshape(-1, 2), *counts)
+
+
+def summary(control: Control | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingSummary:
+    """What routing cost in a run. Without the air's trace its frames are counted by the air alone, sent again or not,
+    and nobody knows of which kinds they are."""
+    counters = [station["counters"] for station in lane["air"]["stations"]]
+    frames = {kind: int(times.size) for kind, times in control.time_ns.items()} if control else {
+        "frames": sum(each["tx"].get("routing", 0) for each in counters)
+    }  # fmt: skip
+    return RoutingSummary(
+        protocol=plan["routing"]["kind"],
+        control_frames=frames,
+        control_bytes=control.octets if control else None,
+        airtime_s=sum(each["airtime_ns"].get("routing", 0) for each in counters) / 1e9,
+        dropped=None,
+        dropped_control=None,
+        events=None,
+    )

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Routes over time, from `manet.trace`: what each flow's source knew of the way, and what routing cost and lost.
+
+The source of a flow either has a route to the destination, of so many hops, or has none: a step function of its own
+records FOUND, CHANGED and LOST_ROUTE (`struct manet_record` in emulation/manet/core/manet.h). The trace begins with the
+measurement, so what was known before shows in what comes first: who finds a route had none; who changes or loses one
+had one; and where routes are not spoken of at all and packets arrive, there was one all the time.
+
+A break begins when the source loses its route, or when a station loses a link that the flow's packets went over last
+(`routes.paths`); it is over once the source or that station has a way to the destination again. What breaks meanwhile
+belongs to it. Times are integers (ns), so that intervals can be compared with TCP's to the nanosecond.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.results.summaries import RouteSummary, RoutingSummary
+from analysis.routes.paths import Paths, addresses
+from analysis.tcp.senders import Flow as TcpFlow
+from analysis.tcp.senders import Phase
+from analysis.traces.trace import NEVER, Array, TraceError, record
+from emulation.files import compressed
+from emulation.files.foreign import LONGEST_NS, reading
+
+RECORD = record(
+    "size:u2 event:u1 kind:u1 node:u4 time_ns:i8 to:u4 next_hop:u4 hops:u2 reason:u1 count:u1 source:u4 ip_id:u2 len:u2"
+    " extra:u4 zero:u8"
+)
+RECORDER = "manet_trace"
+NO_ROUTE, UNKNOWN = 0, -1  # hops: there is no route; there is one, nobody said how long
+
+
+class Event(IntEnum):
+    """What a station tells."""
+
+    FOUND = 0  # a route where there was none
+    CHANGED = 1
+    LOST_ROUTE = 2
+    REPAIRED = 3  # by a station on the way
+    SALVAGED = 4  # a packet, by another route
+    BUFFERED = 5
+    RELEASED = 6
+    DROPPED = 7
+    SEARCH = 8
+    SEARCH_FAILED = 9
+    LINK_LOST = 10
+    LINK_FOUND = 11
+    SENT_CONTROL = 12
+    GOT_CONTROL = 13
+
+
+class Packet(IntEnum):
+    """What a packet is."""
+
+    DATA = 0  # the users'
+    RREQ = 1
+    RREP = 2
+    RERR = 3
+    ACK = 4
+    HELLO = 5
+    TC = 6
+    UPDATE = 7
+
+
+class Why(IntEnum):
+    """Why a packet was dropped."""
+
+    DONE = 0
+    NO_ROUTE = 1
+    LINK_BROKEN = 2
+    PURGED = 3
+    QUEUE_FULL = 4
+    BUFFER_FULL = 5
+    BUFFER_TIMEOUT = 6
+    TTL_EXPIRED = 7
+    DUPLICATE = 8
+    MALFORMED = 9
+    NOT_OURS = 10
+    RATE_LIMITED = 11
+    TOO_LONG = 12
+    NO_NEIGHBOUR = 13
+    UNSENT = 14
+    NO_MEMORY = 15
+    GONE = 16
+
+
+HAS_A_WAY = (Event.FOUND, Event.CHANGED, Event.REPAIRED)
+
+
+@dataclass(frozen=True)
+class Routes:
+    """A flow's routes over its time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, ns since the run's start.
+
+    `hops` is the route's length, NO_ROUTE or UNKNOWN. `breaks` has a row for each: when it began and was over, or
+    NEVER. `found`, `changed` and `lost` count what the source told.
+    """
+
+    time_ns: Array
+    hops: Array
+    breaks: Array
+    found: int
+    changed: int
+    lost: int
+
+    def without(self) -> Array:
+        """From when to when there was no route: rows of two, ns since the run's start."""
+        edge = np.flatnonzero(np.diff(self.hops == NO_ROUTE, prepend=False, append=False))
+        spans: Array = self.time_ns[edge].reshape(-1, 2)
+        return spans
+
+    def summary(self, took: Paths | None, tcp: TcpFlow | None) -> RouteSummary:
+        """With the paths that its packets took, and what its TCP did, where that is known."""
+        held, known = np.diff(self.time_ns), self.hops > 0
+        recovered = self.breaks[self.breaks[:, 1] < NEVER]
+        lasted = (recovered[:, 1] - recovered[:, 0]) / 1e9
+        return RouteSummary(
+            found=self.found,
+            changed=self.changed,
+            lost=self.lost,
+            without_s=int(held[self.hops == NO_ROUTE].sum()) / 1e9,
+            length_mean=float(self.hops[known] @ held[known] / held[known].sum()) if held[known].any() else None,
+            breaks=len(self.breaks),
+            recovered=len(recovered),
+            recovery_mean_s=float(lasted.mean()) if lasted.size else None,
+            recovery_max_s=float(lasted.max()) if lasted.size else None,
+            packets_by_hops=None if took is None else dict(sorted(Counter(took.hops.tolist()).items())),
+            rto_without_s=None if tcp is None else common(_spans_ns(tcp), self.without()) / 1e9,
+        )
+
+
+def _spans_ns(tcp: TcpFlow) -> Array:
+    edge = np.flatnonzero(np.diff(tcp.phase == Phase.RTO, prepend=False, append=False))
+    spans: Array = tcp.time_ns[edge].reshape(-1, 2)
+    return spans
+
+
+def common(some: Array, others: Array) -> int:
+    """How much time two rows of spans have in common; those of one do not overlap."""
+    begin = np.maximum(some[:, None, 0], others[None, :, 0])
+    end = np.minimum(some[:, None, 1], others[None, :, 1])
+    return int((end - begin).clip(min=0).sum())
+
+
+def read(path: Path, lane: Mapping[str, Any]) -> Array:
+    """The records of the file at `path`, compressed or not, of the run that left this lane.json. Raises TraceError,
+    OSError."""
+    if lost := lane["recorders"][RECORDER]["lost_records"]:
+        raise TraceError(f"the trace of routing lost {lost} records: its reader fell behind")
+    with reading(path):
+        return parse(compressed.read(compressed.kept(path)))
+
+
+def parse(data: bytes | bytearray) -> Array:
+    """The same of the bytes `data`."""
+    whole = len(data) // RECORD.itemsize * RECORD.itemsize
+    records = np.frombuffer(data[:whole], RECORD)
+
+    def fail(bad: Array, what: str) -> None:
+        if bad.any():
+            at = int(bad.argmax()) * RECORD.itemsize
+            raise TraceError(f"the trace of routing is corrupt: at byte {at}: {what}")
+
+    fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
+    fail(records["event"] > max(Event), "an event that there is not")
+    fail(records["kind"] > max(Packet), "a kind of packet that there is not")
+    fail(records["reason"] > max(Why), "a reason that there is not")
+    fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "a time that there is not")
+    if whole != len(data):
+        left = len(data) - whole
+        raise TraceError(
+            f"the trace of routing is truncated: at byte {whole}: {left} bytes are left of the last record"
+        )
+    return records[np.argsort(records["time_ns"], kind="stable")]
+
+
+def routes(
+    records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any], took: Mapping[str, Paths]
+) -> dict[str, Routes]:
+    """The routes of each flow of a run, by its name; `took` are the paths of its packets, where they are known."""
+    ip, times = addresses(plan), flow_times(plan, lane)
+    of_lane = {application["name"]: application for application in lane["applications"]}
+    found = {}
+    for flow in plan["applications"]:
+        if flow["name"] in times:
+            arrives = bool(of_lane[flow["name"]].get("delivered_bytes"))
+            ends = ip[flow["source"]], ip[flow["destination"]]
+            links = _links(took.get(flow["name"]), list(ip.values()))
+            found[flow["name"]] = follow(records, ends, times[flow["name"]], arrives, links)
+    return found
+
+
+def flow_times(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
+    """Of each flow between nodes with a radio: when the run started, the flow did, and it was over (ns of the lane)."""
+    ip, found = addresses(plan), {}
+    of_lane = {application["name"]: application for application in lane["applications"]}
+    for flow in plan["applications"]:
+        if {flow["source"], flow["destination"]} <= ip.keys():
+            ended_s = of_lane[flow["name"]].get("finished_s")
+            start_ns = lane["started_ns"] + round(flow["start_s"] * 1e9)
+            stop_ns = lane["stopped_ns"] if ended_s is None else start_ns + round(ended_s * 1e9)
+            found[flow["name"]] = lane["started_ns"], start_ns, max(stop_ns, start_ns)
+    return found
+
+
+class _Links:
+    """The links that a flow's packets went over last, at any time."""
+
+    def __init__(self, time_ns: Array, links: list[set[tuple[int, int]]]) -> None:
+        self.time_ns, self.links = time_ns, links
+
+    def at(self, time_ns: int) -> set[tuple[int, int]]:
+        row = int(np.searchsorted(self.time_ns, time_ns)) - 1
+        return self.links[row] if row >= 0 else set()
+
+
+def _links(took: Paths | None, ips: list[int]) -> _Links:
+    if took is None:
+        return _Links(np.zeros(0, np.int64), [])
+    rows = took.changes()
+    ways = [[ips[station] for station in stations if station >= 0] for stations in took.stations[rows].tolist()]
+    return _Links(took.time_ns[rows], [set(pairwise(way)) for way in ways])
+
+
+def follow(
+    records: Array, ends: tuple[int, int], times: tuple[int, int, int], arrives: bool, links: _Links
+) -> Routes:  # fmt: skip
+    """The routes from one address to another; `times`: the run's start, the flow's, and its stop, by the trace's clock;
+    `arrives`: packets do."""
+    (source, destination), (zero_ns, start_ns, stop_ns) = ends, times
+    event, time = records["event"], records["time_ns"]
+    own = (records["node"] == source) & (records["to"] == destination)
+    told = np.flatnonzero(own & (event <= Event.LOST_ROUTE))
+    hops = np.where(event[told] == Event.LOST_ROUTE, NO_ROUTE, np.maximum(records["hops"][told].astype(np.int64), 1))
+    had_one = event[told[0]] != Event.FOUND if told.size else arrives and not (own & (event == Event.SEARCH)).any()
+    before, after = time[told] <= start_ns, time[told] < stop_ns
+    hops = np.append(UNKNOWN if had_one else NO_ROUTE, hops)[before.sum() :][: (after & ~before).sum() + 1]
+    edges = np.concatenate([[start_ns], time[told][after & ~before], [stop_ns]])
+    within = event[told][(time[told] >= start_ns) & after]
+    counts = [int((within == which).sum()) for which in (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE)]
+    has_a_way = np.isin(event, HAS_A_WAY) & (records["to"] == destination)
+    matters = own & (event == Event.LOST_ROUTE) | (event == Event.LINK_LOST) | has_a_way
+    matters &= (time >= start_ns) & (time < stop_ns)
+    breaks = _breaks(records[matters], source, destination, links)
+    breaks[breaks < NEVER] -= zero_ns
+    return Routes(edges - zero_ns, hops, breaks, *counts)
+
+
+def _breaks(records: Array, source: int, destination: int, links: _Links) -> Array:
+    """When each break began, and was over; of records that matter."""
+    found: list[list[int]] = []
+    broken: set[int] = set()
+    for event, node, to, time in records[["event", "node", "to", "time_ns"]].tolist():
+        if event in HAS_A_WAY:
+            if node in broken:
+                found[-1][1] = time
+                broken = set()
+        elif event == Event.LOST_ROUTE or (node, to) in links.at(time):
+            if not broken:
+                found.append([time, NEVER])
+            broken |= {source, node}
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def summary(records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingSummary:
+    """What routing cost and lost in a run, of all stations."""
+    records = records[(records["time_ns"] >= lane["started_ns"]) & (records["time_ns"] < lane["stopped_ns"])]
+    sent = records[records["event"] == Event.SENT_CONTROL]
+    dropped = records[records["event"] == Event.DROPPED]
+    data = dropped["kind"] == Packet.DATA
+    size = np.bincount(sent["kind"], sent["len"], len(Packet))
+    airtimes = [station["counters"]["airtime_ns"].get("routing", 0) for station in lane["air"]["stations"]]
+    return RoutingSummary(
+        protocol=plan["routing"]["kind"],
+        control_frames=_counts(Packet, sent["kind"]),
+        control_bytes={kind.name.lower(): int(size[kind]) for kind in Packet if size[kind]},
+        airtime_s=sum(airtimes) / 1e9,
+        dropped=_counts(Why, dropped["reason"][data]),
+        dropped_control=_counts(Why, dropped["reason"][~data]),
+        events=_counts(Event, records["event"]),
+    )
+
+
+def control_s(records: Array, lane: Mapping[str, Any]) -> dict[str, Array]:
+    """When control packets of each kind were sent, in seconds since the run's start."""
+    sent = records[(records["event"] == Event.SENT_CONTROL) & (records["time_ns"] >= lane["started_ns"])]
+    times = (sent["time_ns"] - lane["started_ns"]) / 1e9
+    return {kind.name: times[sent["kind"] == kind] for kind in Packet if (sent["kind"] == kind).any()}
+
+
+def _counts(names: type[IntEnum], column: Array) -> dict[str, int]:
+    """How often each is there, by its name; zeros are left out."""
+    count = np.bincount(column, minlength=len(names)).tolist()
+    return {name.name.lower(): count[name] for name in names if count[name]}

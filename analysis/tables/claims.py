@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether what a publication claims holds: in how many seeds, and how far the seeds decide it.
+
+A claim is checks, and a check compares two quantities, each of a variant in a case (`Of`), or one with a number. It is
+judged in every seed by itself. Over several seeds the ratio of the two sides is a paired sample: where its confidence
+interval lies wholly on the claim's side the opposite is excluded, where it lies wholly on the other the claim is, and
+between the two the seeds do not decide. Where a side is zero there is no ratio; the difference to each bound serves.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+from analysis.results.result import Run
+from analysis.tables import statistics
+from analysis.tables.table import QUANTITIES, by_case, case_name, number, value
+
+MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
+
+
+class Relation(NamedTuple):
+    """When it holds between two numbers, and between which bounds their ratio then is."""
+
+    holds: Callable[[float, float], bool]
+    low: float
+    high: float
+
+
+RELATIONS = {
+    ">": Relation(operator.gt, 1.0, math.inf),
+    "<": Relation(operator.lt, -math.inf, 1.0),
+    ">=": Relation(operator.ge, 1.0, math.inf),
+    "<=": Relation(operator.le, -math.inf, 1.0),
+    "=": Relation(operator.eq, 1.0, 1.0),
+    ">>": Relation(lambda a, b: a > b and a >= MUCH * b, MUCH, math.inf),
+    "<<": Relation(lambda a, b: b > a and b >= MUCH * a, -math.inf, 1 / MUCH),
+    "~": Relation(lambda a, b: abs(a - b) <= ALIKE * max(abs(a), abs(b)), 1 - ALIKE, 1 / (1 - ALIKE)),
+}
+
+
+@dataclass(frozen=True)
+class Of:
+    """A quantity of the runs of a variant, in a case if the study has several, or its mean over some; its path as in
+    `analysis.tables.table`. `cases`: what to call these some."""
+
+    variant: str
+    path: str
+    case: str | tuple[str, ...] = ""
+    cases: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """`a` RELATION `factor` x `b`. With `to`, `a` is between `factor` and `to` times `b`, and the relation is "in"."""
+
+    a: Of | float
+    relation: str
+    b: Of | float
+    factor: float = 1.0
+    to: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.relation == "in") != (self.to is not None) or self.relation not in (*RELATIONS, "in"):
+            raise ValueError(f"there is no relation {self.relation!r} of this form")
+
+    def holds(self, a: float, b: float) -> bool:
+        if self.to is not None:
+            return self.factor * b <= a <= self.to * b
+        return RELATIONS[self.relation].holds(a, self.factor * b)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of a / b, where the check holds."""
+        if self.to is not None:
+            return self.factor, self.to
+        relation = RELATIONS[self.relation]
+        return self.factor * relation.low, self.factor * relation.high
+
+    @property
+    def sides(self) -> list[Of]:
+        return [side for side in (self.a, self.b) if isinstance(side, Of)]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a publication says, as checks that must all hold. `of`: the numbered claims of the seeds, as C46, that
+    they are checks of, wholly or in part; those that its name has, unless others are given. () is a study's own."""
+
+    name: str
+    text: str
+    checks: Sequence[Check]
+    of: tuple[str, ...] | None = None
+
+    @property
+    def cells(self) -> list[tuple[str, str, str]]:
+        """What its checks compare, by case, variant and path, each once."""
+        sides = [side for check in self.checks for side in check.sides]
+        return list(dict.fromkeys(
+            (case, side.variant, side.path) for side in sides
+            for case in (side.case if isinstance(side.case, tuple) else (side.case,))
+        ))  # fmt: skip
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return tuple(re.findall(r"\bC\d+", self.name)) if self.of is None else self.of
+
+
+def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check]:
+    """Each variant has more of it than the next, in every case."""
+    return [Check(Of(a, path, case), ">", Of(b, path, case)) for case in cases for a, b in pairwise(variants)]
+
+
+class Sure(Enum):
+    """What a confidence interval says of a check."""
+
+    CONFIRMED = "the opposite is excluded"
+    OPEN = "undecided"
+    REFUTED = "excluded"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check's means, in how many of the seeds it holds, and the ratio of its sides over several seeds, if there is
+    one in each. `above`: by how much `a` exceeds the check's lower and its upper bound, times `b` (None: it has no such
+    bound). `t` and `wilcoxon`: the p of the sides being alike, `a` and the factor times `b`; of a range, `a` and `b`.
+    """
+
+    check: Check
+    a: float
+    b: float
+    held: int
+    seeds: int
+    ratio: statistics.Estimate | None
+    above: tuple[statistics.Estimate | None, statistics.Estimate | None]
+    t: float
+    wilcoxon: float
+
+    @property
+    def sure(self) -> Sure | None:
+        """What the intervals say; None without one, and of equality, which one seed refutes."""
+        if self.check.relation == "=" or self.seeds < 2:
+            return None
+        lowest, highest = self.above
+        of_bounds = [(lowest, 0.0, math.inf), (highest, -math.inf, 0.0)]
+        intervals = [(self.ratio, *self.check.bounds)] if self.ratio else of_bounds
+        said = [self._within(estimate, low, high) for estimate, low, high in intervals if estimate]
+        return next((sure for sure in (Sure.REFUTED, Sure.OPEN) if sure in said), Sure.CONFIRMED)
+
+    def _within(self, estimate: statistics.Estimate, low: float, high: float) -> Sure:
+        """Whether an interval lies between bounds. One without width that lies on a bound is what its seeds are."""
+        if not estimate.half_width and estimate.mean in (low, high):
+            return Sure.CONFIRMED if self.held == self.seeds else Sure.REFUTED
+        least, most = estimate.mean - estimate.half_width, estimate.mean + estimate.half_width
+        if low <= least and most <= high:
+            return Sure.CONFIRMED
+        return Sure.REFUTED if most < low or least > high else Sure.OPEN
+
+    @property
+    def decided(self) -> Sure:
+        """The same where there is no interval: then what all seeds agree on, and of equality what one does."""
+        if self.sure:
+            return self.sure
+        if self.held == self.seeds:
+            return Sure.CONFIRMED
+        return Sure.REFUTED if self.check.relation == "=" or not self.held else Sure.OPEN
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds: in how many of the seeds all of its checks do."""
+
+    claim: Claim
+    held: int
+    seeds: int
+    findings: Sequence[Finding]
+    not_tested: Sequence[str] = ()  # what the other checks need
+
+    @property
+    def text(self) -> str:
+        if self.seeds == 1:
+            return "holds" if self.held else "does not hold"
+        if self.held == self.seeds:
+            said = f"holds in all {self.seeds} seeds"
+        elif not self.held:
+            said = f"does not hold in any of {self.seeds} seeds"
+        else:
+            said = f"holds in {self.held} of {self.seeds} seeds"
+        found = {finding.sure for finding in self.findings} - {None}
+        if Sure.REFUTED in found:
+            return f"{said}; an interval excludes it"
+        if Sure.OPEN in found:
+            return f"{said}; the intervals leave it open"
+        return f"{said}; the intervals exclude the opposite" if found and self.held == self.seeds else said
+
+    def lines(self, names: Mapping[str, str], rows: str = "", quantities: Mapping[str, str] = QUANTITIES) -> list[str]:
+        """For people: the verdict, then each check with its numbers. `names` of variants and cases, `rows` what the
+        cases are, `quantities` what to call the paths."""
+        lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
+        for finding in self.findings:
+            mark = {self.seeds: "yes", 0: "no "}.get(finding.held, f"{finding.held}/{self.seeds}")
+            lines.append(f"    {mark}  {line_of(finding, names, rows, quantities)}")
+        if self.not_tested:
+            lines.append(f"    {len(self.not_tested)} more not tested: {self.not_tested[0]}")
+        return lines
+
+
+def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
+    """A check with its numbers, for people. What both sides share is said once, before them."""
+    check = finding.check
+
+    def case_of(side: Of) -> str:
+        return case_name(side.case, names, rows) if isinstance(side.case, str) else side.cases
+
+    cases, paths = {case_of(side) for side in check.sides}, {side.path for side in check.sides}
+
+    def side(of: Of | float, mean: float) -> str:
+        if not isinstance(of, Of):
+            return number(of)
+        words = [names.get(of.variant, of.variant)]
+        words += [case_of(of)] if len(cases) > 1 else []
+        words += [quantities.get(of.path, of.path)] if len(paths) > 1 else []
+        return f"{', '.join(filter(None, words))} {number(mean)}"
+
+    shared = [*cases] if len(cases) == 1 else []
+    shared += [quantities.get(path, path) for path in paths if len(paths) == 1]
+    before = ", ".join(filter(None, shared))
+    said = f"{side(check.a, finding.a)} {check.relation} "
+    if not isinstance(check.b, Of):
+        said += "..".join(number(bound * check.b) for bound in (check.factor, check.to) if bound is not None)
+    elif check.to is not None:
+        said += f"{check.factor:g}..{check.to:g} x {side(check.b, finding.b)}"
+    else:
+        said += f"{f'{check.factor:g} x ' if check.factor != 1 else ''}{side(check.b, finding.b)}"
+    if finding.ratio is not None and len(check.sides) == 2:
+        spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
+        said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
+    if not math.isnan(finding.t) and check.relation != "=" and isinstance(check.b, Of):
+        said += f" (p {_p(finding.t)}, W {_p(finding.wilcoxon)})"
+    if finding.sure in (Sure.OPEN, Sure.REFUTED):
+        said += f": {finding.sure.value}"
+    return f"{before}: {said}" if before else said
+
+
+def _p(of: float) -> str:
+    return f"{of:.2g}" if of >= 0.001 else "< 0.001"
+
+
+def _ratio(of: float) -> str:
+    return f"{of:.3f}" if abs(of) < 10 else number(of)
+
+
+class NotTested(ValueError):
+    """The runs do not have what a claim needs; the text says what."""
+
+
+# What a quantity of a variant in a case was, by seed. Raises NotTested.
+Read = Callable[[str, str, str], Mapping[int, float]]
+
+
+def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdict:
+    """Check a claim in every seed, as far as what it needs was run. Raises NotTested if nothing of it was."""
+    groups = by_case(runs)
+
+    def read(case: str, variant: str, path: str) -> Mapping[int, float]:
+        return {run.seed: value(run, path) for run in groups.get(case, {}).get(variant, [])}
+
+    return weigh(claim, read, sorted({run.seed for run in runs}), confidence)
+
+
+def weigh(claim: Claim, read: Read, seeds: Sequence[int], confidence: float = 0.95) -> Verdict:
+    """The same of what was read of these seeds."""
+
+    def side(of: Of | float) -> list[float]:
+        if not isinstance(of, Of):
+            return [of] * len(seeds)
+        if isinstance(of.case, tuple):
+            return [math.fsum(each) / len(each) for each in zip(*(of_case(of, case) for case in of.case), strict=True)]
+        return of_case(of, of.case)
+
+    def of_case(of: Of, case: str) -> list[float]:
+        found = read(case, of.variant, of.path)
+        where = f"{of.variant}{', ' if case else ''}{case}"
+        for seed in seeds:
+            if seed not in found:
+                raise NotTested(f"there is no run of {where} with seed {seed}")
+            if math.isnan(found[seed]):
+                raise NotTested(f"{of.path} was not recorded in {where}, seed {seed}")
+        return [found[seed] for seed in seeds]
+
+    findings, all_hold, not_tested = [], [True] * len(seeds), []
+    for check in claim.checks:
+        try:
+            a, b = side(check.a), side(check.b)
+        except NotTested as error:
+            not_tested.append(str(error))
+            continue
+        finding = _compare(check, a, b, confidence)
+        all_hold = [both and check.holds(x, y) for both, x, y in zip(all_hold, a, b, strict=True)]
+        findings.append(finding)
+    if not findings:
+        raise NotTested(not_tested[0])
+    return Verdict(claim, sum(all_hold), len(seeds), findings, not_tested)
+
+
+def _compare(check: Check, a: Sequence[float], b: Sequence[float], confidence: float) -> Finding:
+    pairs = list(zip(a, b, strict=True))
+    paired = all(b) and check.relation != "="
+    alike = [x - (1.0 if check.to is not None else check.factor) * y for x, y in pairs]
+    low, high = (
+        None if math.isinf(bound) else statistics.mean([x - bound * y for x, y in pairs], confidence)
+        for bound in check.bounds
+    )
+    return Finding(
+        check, statistics.mean(a).mean, statistics.mean(b).mean, sum(check.holds(x, y) for x, y in pairs), len(pairs),
+        statistics.mean([x / y for x, y in pairs], confidence) if paired else None, (low, high),
+        statistics.paired_t(alike), statistics.signed_rank(alike),
+    )  # fmt: skip

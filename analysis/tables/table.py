@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results as tables for people.
+
+A quantity is named by its path in a `Run` (`col.rtscts`, `flows.0.tcp.rtos`, `goodput_kbps`): the rows of tables, the
+numbers of a publication and the checks of a claim (`tables.claims`) all use these names, so that a study is data and
+needs no code. A study's runs are of variants, in one case or several; the first variant is what the others are compared
+with. Runs under several seeds are shown as mean ± half-width of the 95 % confidence interval, changes seed by seed.
+Published counts are of a publication's duration; `scaled` makes them of another.
+"""
+
+import math
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from analysis.results.result import APART, ROWS, Run, counted
+from analysis.tables import statistics
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Published = Mapping[str, Mapping[str, Mapping[str, float]]]  # case -> variant -> path -> number
+Groups = dict[str, dict[str, list[Run]]]  # case -> variant -> runs, by seed
+
+
+QUANTITIES = {
+    **{f"{of}.{row}": counted(of, row) for of in ("col", "col.any", "fail") for row in (*ROWS, "total")},
+    "in_flight.data": "DATA in flight, mean",
+    "in_flight.ack": "ACK in flight, mean",
+    "in_flight.total": "segments in flight, mean",
+    "queue_drops": "queue drops",
+    "goodput_segments": "goodput, segments",
+    "goodput_kbps": "goodput, kb/s",
+}
+OF_RUNS = QUANTITIES | {
+    "col.same_slot": "collided in one slot",
+    "retransmits": "TCP retransmissions",
+    **{f"{of}.{row}": counted(of, row) for of in ("col", "fail") for row in APART},
+}  # what a run says that is no study's
+PARTS = re.compile(rf"(col|col\.any|fail)\.({'|'.join((*ROWS, *APART))})|in_flight\..*")  # no rows of nothing are shown
+OF_ROUTING = {
+    "routing.frames": "control packets sent",
+    "routing.bytes": "control, bytes",
+    "routing.airtime_s": "control, airtime, s",
+    "routing.drops": "packets dropped by routing",
+    "routing.links_lost": "links lost",
+    "routing.searches": "route requests begun",
+}
+# Of each access category, where there is EDCA.
+OF_CATEGORY = {
+    "acked": "frames acknowledged",
+    "airtime_s": "airtime, s",
+    "given_up": "frames given up",
+    "dropped": "queue drops",
+    "collisions": "collided inside",
+}
+# What grows with the time that a run takes.
+COUNTS = re.compile(
+    r"(col|fail|retries|routing|categories)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
+    r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
+    r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
+    r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
+)
+RANGE = re.compile(r"(\d+)-(\d+)")  # from one to another in a list
+OF_AIR = re.compile(
+    r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt"
+)  # what only our air counts
+SECTIONS = (
+    "col.total",
+    "col.any.total",
+    "fail.total",
+    "in_flight.total",
+    "queue_drops",
+    "retransmits",
+)  # a rule follows these
+COMPACT = 6  # so many columns have room for a value and its change; of more variants only the change is shown
+
+
+def of_runs(runs: Sequence[Run]) -> dict[str, str]:
+    """What runs say that are no study's; of access categories, where there was EDCA; of routing, where there was a
+    protocol: what was dropped, by reason, too."""
+    routing = [run.routing for run in runs if run.routing]
+    reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
+    dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
+    present = dict.fromkeys(name for run in runs for name in run.categories)
+    of_categories = {
+        f"categories.{name}.{what}": f"AC_{name}, {said}" for name in present for what, said in OF_CATEGORY.items()
+    }
+    return OF_RUNS | of_categories | (OF_ROUTING | dropped if routing else {})
+
+
+def shown(quantities: Mapping[str, str], runs: Sequence[Run], published: Published | None = None) -> dict[str, str]:
+    """Of these quantities what tables have rows of: frames of a kind of which no run counted any are left out, and
+    segments in flight where there were none; but not what was published."""
+    theirs = {path for variants in (published or {}).values() for numbers in variants.values() for path in numbers}
+    return {
+        path: label
+        for path, label in quantities.items()
+        if path in theirs or not PARTS.fullmatch(path) or any(of(run, path) for run in runs)
+    }
+
+
+def value(run: Run, path: str) -> float:
+    """A quantity of a run by its path, in which numbers count from 0 in lists, and 0-4 is the mean of the first five;
+    nan where the run has none, 0 where it counted none of a name.
+
+    Raises AttributeError for a path there is not.
+    """
+    return of(run, path) if run.counted or not OF_AIR.fullmatch(path) else math.nan
+
+
+def of(found: object, path: str) -> float:
+    """The same of anything in a run."""
+    names = path.split(".")
+    for at, name in enumerate(names):
+        if isinstance(found, list) and name.isdecimal():
+            found = found[int(name)] if int(name) < len(found) else None
+        elif isinstance(found, list) and (several := RANGE.fullmatch(name)):
+            some = found[int(several[1]) : int(several[2]) + 1]
+            return sum(of(each, ".".join(names[at + 1 :])) for each in some) / len(some) if some else math.nan
+        elif isinstance(found, dict):
+            if name not in found:
+                return 0.0
+            found = found[name]
+        else:
+            found = getattr(found, name)
+        if found is None:
+            return math.nan
+    return float(found)  # type: ignore[arg-type]
+
+
+def by_case(runs: Sequence[Run]) -> Groups:
+    """The runs of each case and variant, in the order in which these first come, sorted by seed."""
+    groups: Groups = {}
+    for run in runs:
+        groups.setdefault(run.case, {}).setdefault(run.variant, []).append(run)
+    for variants in groups.values():
+        for group in variants.values():
+            group.sort(key=lambda run: run.seed)
+    return groups
+
+
+def values(runs: Sequence[Run], path: str) -> dict[str, dict[str, list[float]]]:
+    """A quantity of the runs of each case and variant, by seed."""
+    groups = by_case(runs)
+    return {
+        case: {variant: [value(run, path) for run in group] for variant, group in variants.items()}
+        for case, variants in groups.items()
+    }
+
+
+def of_quantity(published: Published, path: str) -> dict[str, dict[str, float]]:
+    """What was published of one quantity, by case and variant."""
+    return {
+        case: {variant: numbers[path] for variant, numbers in variants.items() if path in numbers}
+        for case, variants in published.items()
+    }
+
+
+def study_tables(
+    title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
+    rows: str = "", quantities: Mapping[str, str] | None = None,
+) -> "list[Table]":  # fmt: skip
+    """Of one case: a table under `title` with all quantities, a column for each variant. Of several: one for each
+    quantity, under its name, with a row for each case. The numbers of a publication stand beside. Of frames of which
+    there were none nothing is `shown`.
+
+    `names`: what to call variants and cases; `rows`: what the cases are; `quantities`: paths and what to call them.
+    Raises statistics' ValueError if variants ran under different seeds.
+    """
+    published, names, quantities = published or {}, names or {}, QUANTITIES if quantities is None else quantities
+    rules = quantities.keys() >= QUANTITIES.keys()
+    groups, quantities = by_case(runs), shown(quantities, runs, published)
+    if len(groups) == 1:
+        [(case, variants)] = groups.items()
+        return [_one_case(title, variants, published.get(case, {}), names, quantities, rules)]
+    draw = _compact if len({run.variant for run in runs}) > COMPACT else _cases
+    return [draw(label, groups, path, published, names, rows) for path, label in quantities.items()]
+
+
+def _one_case(
+    title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
+    names: Mapping[str, str], quantities: Mapping[str, str], rules: bool,
+) -> "Table":  # fmt: skip
+    """A row for each quantity, and one for the change of goodput; with `rules` after SECTIONS."""
+    table = _table(title, "", variants, names, published)
+    for path, label in quantities.items():
+        cells = []
+        for variant, group in variants.items():
+            cells.append(number(_mean(group, path)))
+            if variant in published:
+                cells.append(number(published[variant].get(path)))
+        table.add_row(label, *cells, end_section=rules and path in SECTIONS)
+    goodput = next((path for path in ("goodput_segments", "goodput_kbps") if path in quantities), None)
+    if goodput and len(variants) > 1:
+        first = next(iter(variants))
+        changes = _changes(variants, published, goodput)
+        table.add_row(f"change of goodput against {names.get(first, first)}", *changes)
+    return table
+
+
+def _changes(
+    variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]], path: str
+) -> list[str]:  # fmt: skip
+    """The cells of a row: how much more or less each variant has than the first, measured and published."""
+    first, cells = next(iter(variants)), []
+    for variant, group in variants.items():
+        cells.append(percent(_change(group, variants[first], path)) if variant != first else "")
+        if variant in published:
+            cells.append(_published_change(published, variant, first, path))
+    return cells
+
+
+def _cases(
+    title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
+) -> "Table":  # fmt: skip
+    """A row for each case; in each cell a variant's value, and its change against the first."""
+    variants = _variants(groups)
+    beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
+    table = _table(title, rows, variants, names, beside)
+    between = "  " if len(variants) + len(beside) <= COMPACT else "\n"
+    for case, group in groups.items():
+        cells, theirs = [], published.get(case, {})
+        for variant in variants:
+            runs, bases = group.get(variant, []), group.get(variants[0], [])
+            change = percent(_change(runs, bases, path)) if variant != variants[0] else ""
+            cells.append(f"{number(_mean(runs, path))}{between}{change}".strip())
+            if variant in beside:
+                published_change = _published_change(theirs, variant, variants[0], path)
+                cells.append(f"{number(theirs.get(variant, {}).get(path))}{between}{published_change}".strip())
+        table.add_row(names.get(case, case), *cells)
+    return table
+
+
+def _compact(
+    title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
+) -> "Table":  # fmt: skip
+    """A row for each case: the first variant's value, and how much more or less the others have."""
+    variants = _variants(groups)
+    first, widest = variants[0], 0.0
+    table = _table(f"{title}; beside {names.get(first, first)}: change against it", rows, variants, names)
+    for case, group in groups.items():
+        cells = [number(_mean(group.get(first, []), path))]
+        for variant in variants[1:]:
+            change = _change(group.get(variant, []), group.get(first, []), path)
+            cells.append(f"{change.mean * 100:+.0f} %" if change else "")
+            widest = max(widest, 0.0 if change is None or math.isnan(change.half_width) else change.half_width)
+        table.add_row(names.get(case, case), *cells)
+    table.caption = f"the widest 95 % confidence interval is ± {widest * 100:.1f} %" if widest else None
+    return table
+
+
+def _table(
+    title: str, rows: str, variants: Iterable[str], names: Mapping[str, str], beside: Collection[str] = ()
+) -> "Table":  # fmt: skip
+    """An empty table with a column for each variant, and after those of `beside` one for what was published."""
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", caption_justify="left")
+    table.add_column(rows)
+    for variant in variants:
+        table.add_column(names.get(variant, variant), justify="right")
+        if variant in beside:
+            table.add_column("published", justify="right", style="dim")
+    return table
+
+
+def _variants(groups: Groups) -> list[str]:
+    """The variants of all cases, in the order in which these first come."""
+    return list(dict.fromkeys(variant for group in groups.values() for variant in group))
+
+
+def _mean(runs: Sequence[Run], path: str) -> statistics.Estimate | None:
+    return statistics.mean([value(run, path) for run in runs]) if runs else None
+
+
+def _change(runs: Sequence[Run], bases: Sequence[Run], path: str) -> statistics.Estimate | None:
+    """None where there is nothing to compare with."""
+    values, base = [value(run, path) for run in runs], [value(run, path) for run in bases]
+    known = values and all(base) and not any(map(math.isnan, [*values, *base]))
+    return statistics.relative_change(values, base) if base and known else None
+
+
+def _published_change(published: Mapping[str, Mapping[str, float]], variant: str, first: str, path: str) -> str:
+    theirs, base = published.get(variant, {}).get(path), published.get(first, {}).get(path)
+    return percent(statistics.mean([theirs / base - 1])) if theirs and base and variant != first else ""
+
+
+def case_name(case: str, names: Mapping[str, str], rows: str) -> str:
+    """What to call a case outside of its table."""
+    return names.get(case, f"{case} {rows}".strip())
+
+
+def number(of: statistics.Estimate | float | None) -> str:
+    """A number for a table: whole from 100 on, else to two digits after the point unless it is whole; and so what is
+    behind the ±, as the mean before it."""
+    if of is None:
+        return ""
+    if isinstance(of, statistics.Estimate):
+        half = f"{of.half_width:,.0f}" if abs(of.mean) >= 100 else number(of.half_width)
+        return number(of.mean) + ("" if math.isnan(of.half_width) else f" ± {half}")
+    if math.isnan(of):
+        return "-"
+    return f"{of:,.0f}" if abs(of) >= 100 or of == int(of) else f"{of:.2f}"
+
+
+def percent(of: statistics.Estimate | None) -> str:
+    if of is None:
+        return ""
+    spread = "" if math.isnan(of.half_width) else f" ± {of.half_width * 100:.1f}"
+    return f"{of.mean * 100:+.1f}{spread} %"
+
+
+def scaled(published: Published, factor: float) -> Published:
+    """The numbers of a publication, with its counts as if its runs had taken `factor` times as long."""
+    return {
+        case: {
+            variant: {path: of * factor if COUNTS.fullmatch(path) else of for path, of in numbers.items()}
+            for variant, numbers in variants.items()
+        }
+        for case, variants in published.items()
+    }
+
+
+def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
+    """Under what the runs were made, for titles and figures: seeds, seconds of air, and options as they were given."""
+    seeds = sorted({run.seed for run in runs})
+    if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        said = f"seeds {seeds[0]}..{seeds[-1]}"
+    else:
+        said = f"seed{'s' if len(seeds) > 1 else ''} {','.join(map(str, seeds))}"
+    said += ", mean ± 95 % confidence" if len(seeds) > 1 else ""
+    lasted = sorted({round(run.air_s, 3) for run in runs})
+    said += f"; {'..'.join(f'{s:g}' for s in dict.fromkeys((lasted[0], lasted[-1])))} s"
+    return "; ".join(filter(None, [said, flags(options)]))
+
+
+def flags(options: Mapping[str, object]) -> str:
+    """Options as a command line has them."""
+    words = []
+    for name, value in options.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{'' if value else 'no-'}{flag}")
+        elif value is not None:
+            several = isinstance(value, tuple) and any("," in str(each) for each in value)  # of an option that repeats
+            words += [f"--{flag} {shlex.quote(_word(each))}" for each in (value if several else (value,))]  # type: ignore[attr-defined]
+    return " ".join(words)
+
+
+def _word(value: object) -> str:
+    """An option's value, as the command line takes it."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={_word(each)}" for name, each in value.items())
+    return ",".join(map(_word, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was on the air, from `air.pcapng.gz` alone: who sent what to whom, and what became of it where it was to go.
+
+The air's own remarks say the last. That makes this quick and small, also of a run of many stations, where what each
+station received is many times more; `analysis.taps.observe` asks for all of it, and believes no remark.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.taps.phy import airtime_ns, radios
+from analysis.traces.capture import Capture, CaptureError, read_file
+from analysis.traces.columns import around
+from analysis.traces.dissect import Frames, Tcp, classify
+from analysis.traces.pcapng import AIR
+from analysis.traces.trace import Array, Outcome, is_response
+from emulation.files.foreign import reading
+
+NONE = -1
+CULPRIT = re.compile(r"collision with (\S+) ")
+
+
+@dataclass(frozen=True)
+class Aired:
+    """Every transmission, in order. Stations are numbered from 0, NONE: not known, or a group; times in ns of the lane.
+
+    `outcome` is that at the addressed receiver (OK where none was said, as for a group), `culprit` the station whose
+    transmission spoilt it. `tcp` has the segments among `frames`; `ips` are the stations' addresses.
+    """
+
+    start_ns: Array
+    end_ns: Array
+    kind: Array
+    station: Array
+    receiver: Array
+    outcome: Array
+    culprit: Array
+    length: Array  # bytes, with FCS
+    frames: Frames
+    tcp: Tcp
+    ips: list[str]
+
+
+def read(path: Path, plan: Mapping[str, Any]) -> Aired:
+    """The transmissions in the file at `path`, of a run of this plan. Raises CaptureError, OSError."""
+    with reading(path):
+        return of_capture(read_file(path), plan)
+
+
+def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
+    """The same of one that was read. Raises CaptureError if it is of other stations than the plan."""
+    if (stations := len(capture.interfaces) - 1) != (planned := len(radios(plan))):
+        raise CaptureError(f"{AIR} has {stations} stations, the plan {planned}")
+    row = np.flatnonzero(capture.interface == 0)
+    frames = Frames(capture.data, capture.frame[row], capture.caplen[row] - 4 * capture.has_fcs[row])
+    kind, tcp = classify(frames)
+    number = {int.from_bytes(station.address, "big"): at for at, station in enumerate(capture.interfaces[1:])}
+    start = capture.time_ns[row]
+    extension = plan["air"]["signal_extension_ns"]
+    end = start + airtime_ns(capture.rate[row], capture.length[row], capture.short_preamble[row], extension)
+    receiver = _numbered(frames.address(1), number)
+    station = np.where(is_response(kind), NONE, _numbered(frames.address(2), number))
+    answer = np.flatnonzero(is_response(kind))
+    station[answer] = _responders(station, receiver, start, answer)
+    names = {station.name: at for at, station in enumerate(capture.interfaces[1:])}
+    outcome, culprit = capture.remarked(row), np.full(row.size, NONE)
+    for at in np.flatnonzero(outcome == Outcome.COLLISION).tolist():
+        if by := CULPRIT.match(capture.comment(int(row[at]))):
+            culprit[at] = names.get(by[1], NONE)
+    ips = [interface.ip for interface in capture.interfaces[1:]]
+    return Aired(start, end, kind, station, receiver, outcome, culprit, capture.length[row], frames, tcp, ips)
+
+
+def _numbered(addresses: Array, number: Mapping[int, int]) -> Array:
+    """The station that has each address; NONE: a group's, or nobody's."""
+    there, which = np.unique(addresses, return_inverse=True)
+    return np.array([number.get(address, NONE) for address in there.tolist()], np.int64)[which]
+
+
+def _responders(station: Array, receiver: Array, start: Array, answer: Array) -> Array:
+    """Who sent each CTS or ACK: whom the latest frame of the station that it is for was for."""
+    asking = np.flatnonzero((station >= 0) & (receiver >= 0))
+    before, _ = around(asking, station, start, receiver[answer], start[answer])
+    return np.where(before >= 0, receiver[before], NONE)

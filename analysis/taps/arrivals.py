@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every arrival in a capture, and what it met at its station.
+
+A frame that a station received badly is a collision if any other transmission that the station senses, or one of its
+own, was on the air there in that time, however briefly; otherwise it is noise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.taps.phy import Medium, at
+from analysis.taps.transmissions import Sent
+from analysis.traces.capture import Capture, CaptureError
+from analysis.traces.trace import Array, Outcome
+
+LONGEST_NS = 20_000_000  # no frame lasts longer: 2400 bytes at 1 Mb/s
+PART = 1 << 18  # pairs at a time: enough for numpy, little enough for the CPU's cache
+
+
+@dataclass(frozen=True)
+class Received:
+    """Every arrival at a station. `tx` is the row in `Sent`; `outcome` is OK, NOISE or COLLISION, which here
+    includes the receiver's own transmission."""
+
+    time: Array
+    tx: Array
+    station: Array
+    addressed: Array
+    outcome: Array
+
+
+def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
+    """All arrivals. Raises CaptureError if a station received what was never on `air`."""
+    row = np.flatnonzero(capture.interface > 0)
+    tx = _transmissions_of(capture, row, sent)
+    time, station, spoilt = capture.time_ns[row], capture.interface[row] - 1, capture.bad[row]
+    outcome = np.where(spoilt, Outcome.NOISE, Outcome.OK)
+    bad = np.flatnonzero(spoilt)
+    collided = _overlapped(tx[bad], station[bad], time[bad], sent, medium)
+    if not medium.noise:  # then what spoilt it was on the air before the start
+        collided |= time[bad] < capture.start_ns + LONGEST_NS
+    outcome[bad[collided]] = Outcome.COLLISION
+    return Received(time, tx, station, sent.receiver[tx] == station, outcome)
+
+
+def remarked(capture: Capture, sent: Sent) -> Received:
+    """What each addressed receiver got, by the air's remarks, where nobody kept what the stations received. When it
+    began to arrive is not known, and taken for when it was sent."""
+    others = (sent.receiver >= 0) & (sent.receiver != sent.station)  # and not a CTS to itself
+    tx = np.flatnonzero(others & (sent.end < capture.stop_ns))
+    said = capture.remarked(sent.row[tx])
+    outcome = np.where(said == Outcome.OWN_TX, Outcome.COLLISION, said)
+    there = outcome != Outcome.BELOW_THRESHOLD
+    tx, outcome = tx[there], outcome[there]
+    return Received(sent.time[tx], tx, sent.receiver[tx], np.ones(tx.size, bool), outcome)
+
+
+def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
+    """The row in `sent` that each of some packets belongs to."""
+    known, wanted = capture.packet_id[sent.row], capture.packet_id[row]
+    tx = np.searchsorted(known, wanted).clip(max=max(0, known.size - 1))
+    if row.size and (not known.size or (known[tx] != wanted).any()):
+        raise CaptureError("a station received a transmission that was never on air")
+    return tx
+
+
+def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: Medium) -> Array:
+    """Which of some arrivals met another transmission at their station."""
+    longest = medium.links.longest_ns
+    over = np.maximum.accumulate(sent.end + longest)  # by then all are, to this one
+    first = np.searchsorted(over, arrival, "right")  # transmissions from here on may still be there,
+    last = np.searchsorted(sent.time, arrival + sent.airtime[tx], "left")  # and up to here have begun
+    met = np.zeros(tx.size, bool)
+    for rows in _parts((last - first).clip(min=0)):
+        count = (last - first)[rows].clip(min=0)
+        mine = np.repeat(rows, count)
+        other = np.repeat(first[rows] - np.cumsum(count) + count, count) + np.arange(mine.size)
+        apart = (other != tx[mine]) & (sent.station[other] >= 0) & (sent.freq[other] == sent.freq[tx[mine]])
+        mine, other = mine[apart], other[apart]
+        power, delay = medium.links.arriving(sent.station[other], station[mine], sent.time[other], sent.number[other])
+        heard = (power >= at(medium.sense_aw, station[mine], sent.time[other])) | (sent.station[other] == station[mine])
+        begin = sent.time[other] + delay
+        there = (begin < arrival[mine] + sent.airtime[tx[mine]]) & (begin + sent.airtime[other] > arrival[mine])
+        met[mine[heard & there]] = True
+    return met
+
+
+def _parts(counts: Array) -> Iterator[Array]:
+    """The rows of `counts`, in parts that come to about PART each."""
+    upto = np.cumsum(counts) // PART
+    return iter(np.split(np.arange(counts.size), np.flatnonzero(np.diff(upto)) + 1))

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stations' attempts (an RTS, or the frame itself), and which of them were answered.
+
+An attempt is answered if its sender received a good CTS or ACK before it sent anything else. Nobody can say more of
+one whose timeout ran beyond the stop: it has not failed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.taps.arrivals import Received
+from analysis.taps.following import noticed
+from analysis.taps.phy import NS2_DELAY_NS, Medium, plcp_ns
+from analysis.taps.phy import at as own
+from analysis.taps.transmissions import Sent
+from analysis.traces.capture import Capture
+from analysis.traces.columns import around, begins, ends
+from analysis.traces.trace import Array, Kind, Outcome, is_response
+
+RETRY = 0x08  # in the second octet of Frame Control (9.2.4.1)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The attempts of all stations, sorted by station and then time; one row each.
+
+    `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
+    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
+    frame was handed over after the start.
+    """
+
+    tx: Array
+    station: Array
+    rts: Array
+    acked: Array
+    answered: Array
+    failed: Array
+    retry: Array
+    counts: Array
+
+
+def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -> Attempts:
+    """All stations' attempts."""
+    tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
+    tx = tx[np.argsort(sent.station[tx], kind="stable")]
+    station, frames = sent.station[tx], sent.frames.pick(tx)
+    goes_on = ~ends(station) & (np.append(sent.time[tx][1:], 0)[: tx.size] == sent.end[tx] + medium.sifs_ns)
+    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack() & ~goes_on  # in a TXOP Duration covers what comes next
+    answered = np.where(acked, _answered(tx, capture.stop_ns, medium, sent, received), sent.end[tx] <= capture.stop_ns)
+    failed = acked & ~answered
+    for row in np.flatnonzero(failed & ends(station)).tolist():
+        failed[row] = _settled(int(tx[row]), capture.stop_ns, medium, sent, received)
+    counts = _counted(capture, sent.row[tx], station)
+    return Attempts(tx, station, rts, acked, answered, failed, frames.field(1) & RETRY != 0, counts)
+
+
+def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Received) -> Array:
+    """Which attempts, sorted by station and then time, were followed by the answer that they ask for: the first good
+    response to their sender after their end is of the right kind, and comes before its next attempt, or its timeout if
+    that is fixed."""
+    station, time = sent.station[tx], sent.time[tx]
+    until = np.where(ends(station), stop_ns + 1, np.append(time[1:], 0)[: tx.size])
+    kind = sent.kind[received.tx]
+    good = np.flatnonzero((received.outcome == Outcome.OK) & received.addressed & is_response(kind))
+    _, response = around(good, received.station, received.time, station, sent.end[tx])
+    when, what = np.append(received.time, stop_ns + 1)[response], np.append(kind, Kind.OTHER)[response]  # -1: never
+    answered: Array = (when < until) & (what == np.where(sent.kind[tx] == Kind.RTS, Kind.CTS, Kind.ACK))
+    if medium.fixed_timeouts:
+        took = np.append(sent.airtime[received.tx], 0)[response]
+        answered &= when - took <= sent.end[tx] + medium.sifs_ns + 2 * NS2_DELAY_NS
+    return answered
+
+
+def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received) -> bool:
+    """Had a station's last attempt, which nobody answered, failed by the stop? A frame that begins to be received
+    before the timeout is heard to its end first."""
+    at, end = int(sent.station[tx]), int(sent.time[tx] + sent.airtime[tx])
+    deadline = end + medium.timeout_ns(int(sent.rate[tx]), bool(sent.short_preamble[tx]))
+    if medium.fixed_timeouts:
+        return deadline <= stop
+    if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
+        return True  # something else came in its place
+    if medium.detection is not None:
+        rows = noticed(at, end, stop, int(sent.freq[tx]), medium, sent)
+        started = rows[:, 1] + plcp_ns(sent.rate[rows[:, 0]], sent.short_preamble[rows[:, 0]])
+        instead = rows[started <= deadline]
+        return deadline <= stop if not instead.size else bool(instead[0, 2] <= stop)
+    late = np.flatnonzero((sent.station >= 0) & (sent.end + medium.links.longest_ns > stop))
+    power, delay = medium.links.arriving(sent.station[late], np.array(at), sent.time[late], sent.number[late])
+    begin = sent.time[late] + delay
+    started = begin + plcp_ns(sent.rate[late], sent.short_preamble[late])
+    hearing = (begin >= end) & (started <= deadline) & (begin + sent.airtime[late] > stop)
+    hearing &= power >= own(medium.receive_aw, np.array(at), sent.time[late])
+    return deadline <= stop and not bool(hearing.any())
+
+
+def _counted(capture: Capture, row: Array, station: Array) -> Array:
+    """Which attempts are of frames that the kernel handed over after the start: only these frames count. A station
+    serves in order, so they are all from one on; no frame says when it was handed over, so the air is asked, by its
+    comment `queued` on first attempts."""
+    counts = np.ones(row.size, bool)
+    first = np.flatnonzero(begins(station)).tolist()
+    for begin, end in zip(first, [*first[1:], row.size], strict=False):
+        at = begin
+        while at < end and int(capture.queued_ns(row[at : at + 1])[0]) < capture.start_ns:
+            at += 1
+        counts[begin:at] = False
+    return counts

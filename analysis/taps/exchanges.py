@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Put the frame exchanges together again from what was on the air and what each station received.
+
+A station serves one frame at a time, so its attempts, in order, fall into frames: a frame is over when its ACK came
+back well, when it was sent to a group, or when a retry counter reached its limit. `taps.attempts` says which were
+answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a
+CTS counts long; the short count starts again when a CTS arrives.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.taps.attempts import Attempts
+from analysis.traces.columns import begins
+from analysis.traces.trace import Array, Kind, Reason
+
+OPEN = -1  # a frame that was not over at the stop, or whose end cannot be derived
+DURATION_BITS = 16  # of the Duration/ID field
+CLEARED, UNANSWERED = -2, -3  # an attempt after which the frame was sent, or tried again if no limit was reached
+
+
+@dataclass(frozen=True)
+class Served:
+    """The frames that stations served, one row each, in the order of `Attempts`.
+
+    `first` and `last` are rows of Attempts; `data` is the row of its last transmission that was not an RTS, or -1;
+    `reason` a Reason, or OPEN.
+    """
+
+    station: Array
+    first: Array
+    last: Array
+    data: Array
+    reason: Array
+    of_attempt: Array  # for each attempt, its frame
+    after_cts: Array  # for each attempt: it was sent after a CTS, and counts long
+
+
+def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> Served:
+    """Split attempts into frames, by the retry limits that each was made under. None: the kernel's rate stages end a
+    frame, seen by what follows it."""
+    first, reason, after_cts = _replay(attempts, short_limit, long_limit)
+    new = np.zeros(attempts.tx.size, bool)
+    new[first] = True
+    of_attempt = np.cumsum(new) - 1
+    own = np.flatnonzero(~attempts.rts)
+    data = np.full(first.size, -1)
+    data[of_attempt[own]] = own  # the last of each
+    return Served(
+        station=attempts.station[first],
+        first=first,
+        last=np.append(first[1:], attempts.tx.size)[: first.size] - 1,
+        data=data,
+        reason=reason,
+        of_attempt=of_attempt,
+        after_cts=after_cts,
+    )
+
+
+def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> tuple[Array, Array, Array]:
+    """Go through the stations' attempts as they did, counting retries: the first attempt of each frame and why it
+    ended (`first` and `reason` of Served), and `after_cts`."""
+    first: list[int] = []
+    reason: list[int] = []
+    after_cts: list[bool] = []
+    over, shown, cleared, short, long = True, False, False, 0, 0  # shown: the frame was sent, not only asked for
+    elsewhere, own = begins(attempts.station), ~attempts.rts
+    columns = (elsewhere, elsewhere | begins(attempts.counts), own, own & ~attempts.acked, own & ~attempts.retry)
+    never = np.zeros(attempts.tx.size, int)  # no count of retries is that
+    limits = (np.broadcast_to(never if limit is None else limit, never.shape) for limit in (short_limit, long_limit))
+    rows = zip(*(column.tolist() for column in (*columns, _fates(attempts), *limits)), strict=True)
+    for row, (at_another, apart, is_own, group, not_retry, fate, short_most, long_most) in enumerate(rows):
+        # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
+        # another frame.
+        passed_over = not over and (group or (not_retry and shown))
+        if over or passed_over or apart:
+            if not passed_over or at_another:
+                cleared = False
+            elif short_limit is None:
+                reason[-1] = Reason.STAGES
+            first.append(row)
+            reason.append(OPEN)
+            over, shown, short, long = False, False, 0, 0
+        cleared = cleared and is_own  # ns-2 sends nothing after a CTS into a busy medium, and asks again
+        after_cts.append(cleared)
+        shown = shown or is_own
+        if fate == CLEARED:
+            cleared, short = True, 0
+            continue
+        if fate == UNANSWERED and cleared:
+            long += 1
+            fate = Reason.LONG_LIMIT if long == long_most else OPEN
+        elif fate == UNANSWERED:
+            short += 1
+            fate = OPEN if short != short_most else Reason.SHORT_LIMIT if is_own else Reason.RTS_LIMIT
+        cleared = False
+        if fate != OPEN:
+            reason[-1], over = fate, True
+    return np.array(first, np.int64), np.array(reason, np.int64), np.array(after_cts, bool)
+
+
+def _fates(attempts: Attempts) -> Array:
+    """What came of each attempt: the Reason why its frame was over, or CLEARED, UNANSWERED or OPEN."""
+    own = ~attempts.rts
+    cases = [
+        (attempts.answered & attempts.rts, CLEARED),
+        (attempts.answered & own & attempts.acked, Reason.ACKED),
+        (attempts.answered & own, Reason.GROUP),
+        (attempts.failed, UNANSWERED),
+    ]
+    return np.select([which for which, _ in cases], [fate for _, fate in cases], OPEN)
+
+
+def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, duration: Array) -> Array:
+    """The Kind of each served frame: its own, or if only RTSs were sent of it, that which they asked for."""
+    kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
+    unknown = np.flatnonzero(served.data < 0)
+    if unknown.size:
+        asked = asked_for(rate[attempts.tx], duration[attempts.tx])
+        then = np.flatnonzero(attempts.rts & (served.data[served.of_attempt] >= 0))
+        kinds_then = kind[served.of_attempt[then]]
+        kind[unknown] = kinds_asked_for(followed(asked[then], kinds_then), asked[served.first[unknown]])
+    return kind
+
+
+def asked_for(rate: Array, duration: Array) -> Array:
+    """One number of what an RTS says of the frame that it asks for: its own rate (100 kb/s), and its Duration field."""
+    asked: Array = rate << DURATION_BITS | duration
+    return asked
+
+
+def followed(asked: Array, kind: Array) -> Counter[int]:
+    """How often a frame of which Kind followed which RTS (`asked_for`), each pair as one number."""
+    pairs, times = np.unique(asked * len(Kind) + kind, return_counts=True)
+    return Counter(dict(zip(pairs.tolist(), times.tolist(), strict=True)))
+
+
+def kinds_asked_for(times: Counter[int], wanted: Array) -> Array:
+    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`, as `asked_for` has it; `times`
+    is what `followed` counted.
+
+    The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
+    this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
+    OTHER.
+    """
+    if not wanted.size:
+        return np.zeros(0, np.int64)
+    rarest_first = sorted(times, key=lambda pair: (times[pair], pair))
+    most_often = {pair // len(Kind): pair % len(Kind) for pair in rarest_first}
+    kinds = []
+    for key in wanted.tolist():
+        same_rate = [(abs(k - key), k) for k in most_often if k >> DURATION_BITS == key >> DURATION_BITS]
+        kinds.append(most_often[min(same_rate)[1]] if same_rate else Kind.OTHER)
+    return np.array(kinds, np.int64)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which frames a station notices that begin after its own, with receptions by SINR: a second reading of docs/medium.md.
+
+Of the frames that begin while none is followed, the first is; a stronger one takes its place before its preamble has
+been heard; and it is followed on if it is then far enough above all else that arrives.
+"""
+
+import numpy as np
+
+from analysis.taps.phy import Medium, at, detect_ns, is_ofdm
+from analysis.taps.transmissions import Sent
+from analysis.traces.trace import Array
+
+
+def noticed(station: int, since_ns: int, stop_ns: int, freq: int, medium: Medium, sent: Sent) -> Array:
+    """The rows of `sent` that this station, which follows nothing by then, notices from then to the stop; with when
+    each begins to arrive, and when it is over: three columns."""
+    assert medium.detection is not None
+    there = (sent.station >= 0) & (sent.station != station) & (sent.end + medium.links.longest_ns > since_ns)
+    row = np.flatnonzero(there & (sent.freq == freq))
+    power, delay = medium.links.arriving(sent.station[row], np.array(station), sent.time[row], sent.number[row])
+    order = np.lexsort((-power, sent.time[row] + delay))
+    row, power, begin = row[order], power[order], (sent.time[row] + delay)[order]
+    over, decided = begin + sent.airtime[row], begin + detect_ns(sent.rate[row])
+    ratio = np.where(is_ofdm(sent.rate[row]), *medium.detection)
+    frame = (begin >= since_ns) & (power >= at(medium.receive_aw, np.array(station), sent.time[row]))
+
+    def is_noticed(one: int) -> bool:
+        then = int(decided[one])
+        others = power[(begin < then) & (over > then)].sum() - power[one]
+        return bool(then <= stop_ns and power[one] >= ratio[one] * others)
+
+    found: list[int] = []
+    followed = -1
+    for one in np.flatnonzero(frame & (begin <= stop_ns)).tolist():
+        if followed >= 0 and begin[one] < decided[followed]:
+            if power[one] > power[followed]:
+                followed = one
+            continue
+        if followed >= 0 and followed not in found[-1:] and is_noticed(followed):
+            found.append(followed)
+        if followed not in found[-1:] or begin[one] >= over[followed]:
+            followed = one
+    if followed >= 0 and followed not in found[-1:] and is_noticed(followed):
+        found.append(followed)
+    return np.stack([row, begin, over])[:, found].T

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derive what happened from a capture: who sent each frame, what each arrival met, how each exchange ended.
+
+Only frames, FCS flags and times are used, and the facts in `Medium`. The air module's comments play no part, but for
+when a frame was queued, which tells those from before the start; and where what stations received was left out, for
+what became of a frame where it was to go, so that nobody can say what others received. A frame that arrived below the
+reception threshold is on no station's interface, so nothing here counts it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from analysis.taps import exchanges
+from analysis.taps.arrivals import Received, arrivals, remarked
+from analysis.taps.attempts import Attempts, attempts
+from analysis.taps.phy import Medium, at
+from analysis.taps.transmissions import Sent, transmissions
+from analysis.traces.capture import Capture, CaptureError
+from analysis.traces.trace import Array, Kind, Outcome, Reason
+
+NAMES = [kind.name.lower() for kind in Kind]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was derived from a capture. `served_kind` is a column beside `served`: each frame's Kind."""
+
+    capture: Capture
+    medium: Medium
+    sent: Sent
+    received: Received
+    attempts: Attempts
+    served: exchanges.Served
+    served_kind: Array
+
+    def counters(self) -> list[dict[str, Any]]:
+        """Per station, in the shape of `counters` in lane.json; what cannot be seen from outside is not there."""
+        sent, received, served, attempts = self.sent, self.received, self.served, self.attempts
+        capture = self.capture
+        stations = len(capture.interfaces) - 1
+        known, mine = sent.station >= 0, received.addressed
+        sender = (sent.station[known], sent.kind[known])
+        arrival = (received.station, sent.kind[received.tx], received.outcome)
+        over = attempts.counts[served.first] & (served.reason != exchanges.OPEN)
+        frame = (served.station[over], self.served_kind[over], served.reason[over])
+        failed = attempts.failed & attempts.counts
+        retry = (attempts.station[failed], served.after_cts[failed].astype(int))
+
+        tx, airtime = (_tally((stations, len(Kind)), sender, each) for each in (1, sent.airtime[known]))
+        rx = _tally((stations, len(Kind), len(Outcome)), arrival)
+        addressed = _tally((stations, len(Kind), len(Outcome)), tuple(column[mine] for column in arrival))
+        end = _tally((stations, len(Kind), len(Reason)), frame)
+        retries = _tally((stations, 2), retry)
+        outcomes = (Outcome.OK, Outcome.COLLISION, Outcome.NOISE)
+        limited = self.medium.short_limit is not None
+        limits = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT) if limited else ()
+        everywhere = [{"rx": _by_name(rx[s], outcomes)} if capture.has_views else {} for s in range(stations)]
+        return [
+            {
+                "tx": dict(zip(NAMES, tx[s].tolist(), strict=True)),
+                "airtime_ns": dict(zip(NAMES, airtime[s].tolist(), strict=True)),
+                **everywhere[s],
+                "addressed": _by_name(addressed[s], outcomes),
+                "end": _by_name(end[s], (Reason.ACKED, Reason.GROUP, *limits)),
+                "retries": dict(zip(("short", "long"), retries[s].tolist(), strict=True)),
+            }
+            for s in range(stations)
+        ]
+
+
+def _limits(medium: Medium, tried: Attempts, sent: Sent) -> tuple[Array | None, Array | None]:
+    """The retry limits under which each attempt was made."""
+    station, time = tried.station, sent.time[tried.tx]
+    short, long = medium.short_limit, medium.long_limit
+    return None if short is None else at(short, station, time), None if long is None else at(long, station, time)
+
+
+def _tally(shape: tuple[int, ...], place: tuple[Array, ...], each: Array | int = 1) -> Array:
+    """A table of `shape`, with `each` added up at its place: one column of indices for each dimension."""
+    table = np.zeros(shape, np.int64)
+    np.add.at(table, place, each)
+    return table
+
+
+def _by_name(rows: Array, columns: Sequence[IntEnum]) -> dict[str, dict[str, int]]:
+    """A table with a row for each Kind: some of its columns, by the names of both."""
+    return {name: {column.name: int(row[column]) for column in columns} for name, row in zip(NAMES, rows, strict=True)}
+
+
+def observe(capture: Capture, medium: Medium | None = None) -> Observation:
+    """Derive everything. Without `medium`, Medium.of_all(). Raises CaptureError if a station received what was never
+    on `air`, or if the medium is of other stations than the capture."""
+    stations = len(capture.interfaces) - 1
+    medium = medium or Medium.of_all(stations)
+    if medium.links.stations != stations:
+        raise CaptureError(f"the capture has {stations} stations, the plan {medium.links.stations}")
+    sent = transmissions(capture, medium)
+    received = arrivals(capture, medium, sent) if capture.has_views else remarked(capture, sent)
+    tried = attempts(capture, medium, sent, received)
+    served = exchanges.serve(tried, *_limits(medium, tried, sent))
+    served_kind = exchanges.kinds(served, tried, sent.kind, sent.rate, sent.frames.duration())
+    return Observation(capture, medium, sent, received, tried, served, served_kind)

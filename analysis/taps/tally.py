@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What studies count, with Scapy's packets and their attributes alone: slowly, and as a student would.
+
+A station tried in vain if no CTS or ACK that it got well came before it sent anything else. That counts short, or long
+if it was sent after a CTS (IEEE 802.11-2016, 10.3.4.4), from the first frame on that it was given after the start.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from analysis.results.result import APART, ROWS, counted
+from analysis.taps.phy import airtime_ns, plcp_ns
+from analysis.taps.sniff import frames, remarked
+from analysis.traces import views
+from analysis.traces.capture import span_ns
+from analysis.traces.pcapng import AIR
+from analysis.traces.remarks import FLAGS
+from analysis.traces.trace import Kind, Outcome
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
+
+COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
+ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind in kinds}
+CALLED = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # the others as their rows
+SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and there
+
+
+def counters(run: Path) -> dict[str, int]:
+    """By the names of `taps.totals`; without COL_ANY where what stations received is left out. Raises Damaged,
+    OSError."""
+    air = run / AIR if run.is_dir() else run
+    there = air.with_name(views.FILE).exists()
+    tables = ("col", "col.any", "fail") if there else ("col", "fail")
+    rows = [counted(table, row) for table in tables for row in (*ROWS, "total", *APART)]
+    names = [*rows, "retries, short", "retries, long", *(f"sent, {kind.name.lower()}" for kind in Kind)]
+    found, tries = Counter({name: 0 for name in names}), Tries()
+
+    def add(table: str, row: str) -> None:
+        found[counted(table, row)] += 1
+        found[counted(table, "total")] += row in ROWS
+
+    for frame in frames(run):
+        found[f"sent, {frame.kind.name.lower()}"] += 1
+        tries.see(frame)
+        if frame.outcome in COLLIDED:
+            add("col", ROW[frame.kind])
+        if frame.given_up:
+            what, limit = frame.given_up
+            if limit == "RTS retry limit":
+                add("fail", "rtscts")
+            add("fail", CALLED.get(what, what.lower()))
+    found.update(tries.retries(*span_ns(air)))
+    for frame in remarked(run) if there else ():  # as all that is spoilt is
+        if frame.outcome in COLLIDED:
+            add("col.any", ROW[frame.kind])
+    return dict(found)
+
+
+@dataclass
+class Try:
+    """One attempt of a station, times in ns: until when it lasted and by when an answer had to begin; whether it was an
+    RTS, was sent after a CTS, and asks for an answer; when its frame was handed over, if it says so. `heard`: it got a
+    CTS or an ACK after it; `answered`: the right one."""
+
+    end: int
+    deadline: int
+    rts: bool
+    after_cts: bool
+    asks: bool
+    queued: int | None
+    heard: bool = False
+    answered: bool = False
+
+
+class Sent(NamedTuple):
+    """A transmission, in ns: `started` is when its preamble was over."""
+
+    station: str
+    begin: int
+    started: int
+    end: int
+
+
+class Tries:
+    """All stations' attempts, as they are seen on `air`."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[Try]] = defaultdict(list)
+        self.last: list[Sent] = []  # what may still be on the air
+        self.hears: dict[str, set[str]] = defaultdict(set)  # by receiver: whom it has got a frame of
+
+    def see(self, frame: "Packet") -> None:
+        """The next packet."""
+        from scapy.layers.dot11 import Dot11, Dot11QoS
+
+        header, begin = frame[Dot11], round(float(frame.time) * 1e9)
+        rate, short = np.array(round(frame.Rate * 10)), np.array(bool(frame.Flags.ShortPreamble))
+        preamble = int(plcp_ns(rate, short))
+        end = begin + int(airtime_ns(rate, np.array(frame.wirelen - frame.len), short, 0))
+        if frame.kind in (Kind.CTS, Kind.ACK):
+            self._answer(header.addr1, frame.kind, begin, frame.outcome == Outcome.OK)
+            return
+        if frame.outcome == Outcome.OK:
+            self.hears[header.addr1].add(header.addr2)
+        tries, qos = self.of[header.addr2], frame.getlayer(Dot11QoS)
+        said = b"".join(frame.comments or [])
+        made = Try(
+            end=end,
+            deadline=end + SIFS_AND_SLOT_NS[frame.ChannelFrequency < 5000] + preamble,
+            rts=frame.kind == Kind.RTS,
+            after_cts=bool(tries and tries[-1].rts and tries[-1].answered),
+            asks=not int(header.addr1[:2], 16) & 1 and not (qos is not None and qos.Ack_Policy == 1),
+            queued=begin - round(frame.queued_s * 1e9) if b"queued" in said else None,
+        )
+        tries.append(made)
+        self.last = [
+            *(sent for sent in self.last if sent.end > begin),
+            Sent(header.addr2, begin, begin + preamble, end),
+        ]
+
+    def _answer(self, station: str, kind: Kind, begin: int, well: bool) -> None:
+        tries = self.of.get(station)
+        if tries and well and not tries[-1].heard and begin >= tries[-1].end:
+            tries[-1].heard = True
+            tries[-1].answered = kind == (Kind.CTS if tries[-1].rts else Kind.ACK)
+
+    def retries(self, start_ns: int, stop_ns: int) -> dict[str, int]:
+        """How many counted short and long, of what was on the air from start to stop."""
+        found = {"retries, short": 0, "retries, long": 0}
+        for station, tries in self.of.items():
+            counts = False
+            for each in tries:
+                counts = counts or (each.queued is not None and each.queued >= start_ns)
+                over = each is not tries[-1] or self._settled(station, each, stop_ns)
+                if counts and each.asks and not each.answered and over:
+                    found["retries, long" if each.after_cts else "retries, short"] += 1
+        return found
+
+    def _settled(self, station: str, each: Try, stop_ns: int) -> bool:
+        """Had a station's last attempt failed by the stop? What it hears in time it hears to its end first."""
+        hearing = (
+            sent.begin >= each.end and sent.started <= each.deadline and sent.end > stop_ns
+            and sent.station in self.hears[station] for sent in self.last
+        )  # fmt: skip
+        return each.heard or (each.deadline <= stop_ns and not any(hearing))

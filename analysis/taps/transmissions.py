@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every transmission in a capture, and who sent it.
+
+Most frames name their sender. A CTS or an ACK does not: it goes to the station whose attempt it answers, so its sender
+is the one that this attempt was for; of a CTS-to-self, it is the one that it names. Where an attempt cannot be found,
+the stations that show the frame, and when, tell where it came from.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.taps.phy import Medium, airtime_ns, at
+from analysis.traces import dissect
+from analysis.traces.capture import Capture
+from analysis.traces.columns import around
+from analysis.traces.trace import Array, Kind, is_response
+
+COPIES_WITHIN = 8  # transmissions: a delay is short, so what stations received of one follows it at once
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Every transmission, in the order of the air. Stations are numbered from 0 in the order of their interfaces;
+    -1 is none, or a group. Times in ns; `frames` and `tcp` are their bytes."""
+
+    row: Array  # in the capture
+    number: Array  # from 1 on, of all that were ever sent there
+    time: Array
+    airtime: Array
+    rate: Array
+    short_preamble: Array
+    freq: Array
+    kind: Array
+    station: Array
+    receiver: Array
+    frames: dissect.Frames
+    tcp: dissect.Tcp
+
+    @property
+    def end(self) -> Array:
+        """When each was over."""
+        over: Array = self.time + self.airtime
+        return over
+
+
+def transmissions(capture: Capture, medium: Medium) -> Sent:
+    """All transmissions; `station` is -1 where it cannot be known who sent one."""
+    sent = _as_they_say(capture, medium)
+    response = np.flatnonzero(is_response(sent.kind))
+    station = sent.station.copy()
+    station[response] = _responders(sent, response, medium, capture.stop_ns)
+    for tx in response[station[response] < 0].tolist():
+        station[tx] = _by_ear(int(sent.row[tx]), capture, medium)
+    return replace(sent, station=station)
+
+
+def _as_they_say(capture: Capture, medium: Medium) -> Sent:
+    """All transmissions, with the stations that their addresses name: of CTS and ACK, the receiver only."""
+    row = np.flatnonzero(capture.interface == 0)
+    frames = dissect.Frames(capture.data, capture.frame, capture.caplen - 4 * capture.has_fcs).pick(row)
+    kind, tcp = dissect.classify(frames)
+    rate, short = capture.rate[row], capture.short_preamble[row]
+    airtime = airtime_ns(rate, capture.length[row], short, medium.signal_extension_ns)
+    receiver = _stations_of(frames.address(1), capture)
+    station = np.where(is_response(kind), -1, _stations_of(frames.address(2), capture))
+    time, freq = capture.time_ns[row], capture.freq[row]
+    number = capture.packet_id[row]
+    return Sent(row, number, time, airtime, rate, short, freq, kind, station, receiver, frames, tcp)
+
+
+def _stations_of(addresses: Array, capture: Capture) -> Array:
+    """The station that has each address; -1 for a group's, or one that nobody has."""
+    known = np.array([int.from_bytes(i.address, "big") for i in capture.interfaces[1:]], np.int64)
+    order = np.argsort(known)
+    at = np.searchsorted(known[order], addresses).clip(max=known.size - 1)
+    return np.where(known[order][at] == addresses, order[at], -1)
+
+
+def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Array:
+    """Who sent each of some CTSs and ACKs: whom the attempt that it answers was for; of a CTS-to-self, its receiver.
+    Otherwise -1: it answers what was before the start."""
+    asked = sent.receiver[response]
+    attempt = np.flatnonzero(~is_response(sent.kind) & (sent.station >= 0))
+    if not attempt.size:
+        return np.full(asked.size, -1)
+    before, after = around(attempt, sent.station, sent.time, asked, sent.time[response])
+    answers = _is_answer(sent, response, before, medium)
+    to_self = _is_to_self(sent, response, after, medium, stop_ns)
+    return np.where(answers, sent.receiver[before], np.where(to_self, asked, -1))
+
+
+def _is_answer(sent: Sent, response: Array, attempt: Array, medium: Medium) -> Array:
+    """Whether each response answers its receiver's latest attempt (-1: none): one that ended just before."""
+    window = medium.sifs_ns + medium.slot_ns + medium.links.longest_ns
+    answers: Array = (attempt >= 0) & (sent.time[response] - sent.end[attempt] <= window)
+    return answers
+
+
+def _is_to_self(sent: Sent, response: Array, following: Array, medium: Medium, stop_ns: int) -> Array:
+    """Whether each response is a CTS-to-self: its receiver's next attempt (-1: none) follows a SIFS later, or would
+    after the stop."""
+    due = sent.end[response] + medium.sifs_ns
+    follows = (following >= 0) & (sent.time[following] == due)
+    to_self: Array = (sent.kind[response] == Kind.CTS) & (follows | (due > stop_ns))
+    return to_self
+
+
+def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
+    """Who sent a packet of `air`, known by the stations that show it, and when: the one that all of them can receive,
+    from that far away, and no others. -1: nobody, or more than one."""
+    near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # of each, at most a packet on every interface
+    copy = row + np.flatnonzero((capture.packet_id[near] == capture.packet_id[row]) & (capture.interface[near] > 0))
+    heard, delay = capture.interface[copy] - 1, capture.time_ns[copy] - capture.time_ns[row]
+    if not heard.size:
+        return -1
+    anyone = np.arange(medium.links.stations)
+    power, away = medium.links.arriving(anyone[:, None], anyone, capture.time_ns[row], capture.packet_id[row])
+    receives = power >= at(medium.receive_aw, anyone, capture.time_ns[row])  # by sender and receiver
+    fits = receives[:, heard].all(axis=1) & (away[:, heard] == delay).all(axis=1)
+    fits &= receives.sum(axis=1) == heard.size
+    return int(np.flatnonzero(fits)[0]) if fits.sum() == 1 else -1

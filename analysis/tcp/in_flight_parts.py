@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The segments in flight of a trace that comes in parts, in memory that does not grow with it.
+
+A packet that arrived, or was lost in plain sight, and of which nobody has sent a frame for a while, is told: it leaves
+behind when each of its journeys began and ended, and no more. What stays is young, or came to a station that never sent
+it on, of which only what follows says what it was.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.tcp.hops import NEVER, followed, numbered, of_trace
+from analysis.tcp.in_flight import Flight
+from analysis.tcp.journeys import Before, in_flight, over
+from analysis.traces.packets import Packets
+from analysis.traces.trace import END, RX, TX, Array, Trace, joined, picked, rows_of
+
+QUIET_NS = 30_000_000_000  # longer than a copy of a packet waits in any queue
+MOST = 1 << 17  # transmissions that are held before it is worth a look
+
+
+class Flights:
+    """Told of transmissions but CTSs and ACKs, of arrivals by which frames were delivered, and of frames given up."""
+
+    def __init__(self, stations: Sequence[Mapping[str, Any]], most: int = MOST, quiet_ns: int = QUIET_NS) -> None:
+        self.stations, self.most, self.quiet_ns = stations, most, quiet_ns
+        self.tx, self.rx, self.end = [np.zeros(0, TX)], [np.zeros(0, RX)], [np.zeros(0, END)]
+        self.packets: list[Packets] = []
+        self.held, self.kept = 0, 0  # transmissions: now, and after the last look
+        self.before, self.followed = Before.nothing(len(stations)), Counter[int]()
+
+    def add(self, tx: Array, rx: Array, end: Array, packets: Packets) -> None:
+        """What came next: transmissions, what they carry, all arrivals of these, and ends, which may come before the
+        transmissions that they end."""
+        self.tx.append(tx)
+        self.rx.append(rx)
+        self.end.append(end)
+        self.packets.append(packets)
+        self.held += tx.size
+        if self.held > 2 * self.kept + self.most:
+            self._settle()
+
+    def finish(self, start_ns: int, stop_ns: int) -> Flight:
+        """All is there, of what was measured from then to then."""
+        trace, packets = self._joined(start_ns, stop_ns)
+        return in_flight(of_trace(trace, self.stations, packets, self.followed), self.before)
+
+    def _joined(self, start_ns: int, stop_ns: int) -> tuple[Trace, Packets]:
+        tx, rx, end = (joined(*parts) for parts in (self.tx, self.rx, self.end))
+        row, known = rows_of(tx, rx)
+        nothing = np.zeros(0, np.uint8)
+        trace = Trace(nothing, tx, picked(rx, known), end, np.zeros(0, np.int64), row[known], start_ns, stop_ns, 0)
+        return trace, Packets.joined(self.packets)
+
+    def _settle(self) -> None:
+        """Keep only what is to be known of what is over, and all of the rest."""
+        trace, packets = self._joined(0, NEVER)
+        served, hops = numbered(trace), of_trace(trace, self.stations, packets, self.followed)
+        until_ns = int(trace.tx["start_ns"].max(initial=0)) - self.quiet_ns
+        done, self.before = over(hops, until_ns, self.before)
+        gone = done[served.of_tx]
+        self.followed += followed(trace, served, hops.kind, packets.duration, gone)
+        left, here = np.flatnonzero(~gone), ~gone[trace.rx_tx]
+        self.tx, self.rx, self.packets = [picked(trace.tx, left)], [picked(trace.rx, here)], [packets.pick(left)]
+        row, known = rows_of(trace.tx, trace.end)
+        early = trace.end["id"] > trace.tx["id"][-1]  # of transmissions that are still to come
+        self.end = [picked(trace.end, early | known & ~gone[row])]
+        self.held = self.kept = left.size

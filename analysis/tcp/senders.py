@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TCP senders over time, from `tcp.trace`: window, threshold, round trip, segments in flight, and each one's phases.
+
+The tap writes a record whenever something wakes a sender, with the values from before the kernel acts on it
+(docs/interfaces.md, section 8). So the values of a record have held since the record before: a flow is a step function
+that is read backwards. What happens in the midst of an event, a change of state or a retransmission, takes no time, and
+so drops out by itself. Times are integers (ns), so that the phases share a flow's time to the nanosecond.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.traces.columns import begins
+from analysis.traces.trace import Array, TraceError, record
+from emulation.files import compressed
+from emulation.files.foreign import LONGEST_NS, reading
+
+if TYPE_CHECKING:
+    from analysis.results.summaries import TcpSummary
+
+RECORD = record(
+    "size:u2 event:u1 ca_state:u1 sport:u2 dport:u2 time_ns:i8 sent_ns:i8 cwnd:u4 ssthresh:u4 srtt_us:u4 rto_us:u4"
+    " packets_out:u4 sacked_out:u4 lost_out:u4 retrans_out:u4 una:u4 nxt:u4 total_retrans:u4 backoff:u4"
+    " saddr:u4 daddr:u4"
+)
+ENDS = ["saddr", "sport", "daddr", "dport"]
+NO_SSTHRESH = 0x7FFFFFFF
+DIP_NS = 10_000_000_000  # over how long goodput is looked at for dips
+Ends = tuple[str, int, str, int]  # source's address and port, destination's
+
+
+class Event(IntEnum):
+    """What woke a sender (ACK, TIMER), what it did then (STATE, RETRANSMIT), and its end."""
+
+    ACK = 1
+    STATE = 2  # `ca_state` is the new one
+    RETRANSMIT = 3
+    CLOSE = 4
+    TIMER = 5
+
+
+class State(IntEnum):
+    """The kernel's `tcp_ca_state`."""
+
+    OPEN = 0
+    DISORDER = 1
+    CWR = 2
+    RECOVERY = 3
+    LOSS = 4
+
+
+class Phase(IntEnum):
+    """What a sender's time is spent on."""
+
+    SLOW_START = 0  # cwnd < ssthresh
+    CONGESTION_AVOIDANCE = 1
+    RECOVERY = 2  # in Recovery or CWR
+    RTO = 3  # nothing happens until the retransmission timer expires
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow over its time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, ns since the run's start."""
+
+    time_ns: Array
+    cwnd: Array  # segments
+    ssthresh: Array  # segments; NO_SSTHRESH: none yet
+    srtt_us: Array  # 0: not measured yet
+    in_flight: Array  # segments, by the kernel's count
+    phase: Array
+    rtos_ns: Array  # when the retransmission timer expired
+    fast_retransmits_ns: Array  # when a fast recovery began
+    stall_ns: tuple[int, int]  # from when, and to when, nothing new was acknowledged for longest
+    dip: float | None  # the slowest ten seconds, relative to the mean; None of less than twenty
+
+    def mean(self, values: Array, where: Array | bool = True) -> float | None:
+        """The mean over time, each value weighted with how long it held; None of no time at all."""
+        held = np.diff(self.time_ns) * where
+        return float(values.astype(float) @ held / held.sum()) if held.any() else None
+
+    def seconds(self, phase: Phase) -> float:
+        """The time spent in a phase."""
+        return int(np.diff(self.time_ns)[self.phase == phase].sum()) / 1e9
+
+    def spans(self, phase: Phase) -> Array:
+        """From when to when it was in a phase: rows of two, seconds since the run's start."""
+        edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
+        return self.time_ns[edge].reshape(-1, 2) / 1e9
+
+    def summary(self) -> "TcpSummary":
+        from analysis.results.summaries import TcpSummary  # only now: who draws flows has no use for it
+
+        srtt_us = self.mean(self.srtt_us, self.srtt_us > 0)
+        return TcpSummary(
+            rtos=self.rtos_ns.size,
+            fast_retransmits=self.fast_retransmits_ns.size,
+            slow_start_s=self.seconds(Phase.SLOW_START),
+            congestion_avoidance_s=self.seconds(Phase.CONGESTION_AVOIDANCE),
+            recovery_s=self.seconds(Phase.RECOVERY),
+            rto_s=self.seconds(Phase.RTO),
+            cwnd_mean=self.mean(self.cwnd) or 0.0,
+            cwnd_max=int(self.cwnd.max(initial=0)),
+            srtt_ms=None if srtt_us is None else srtt_us / 1000,
+            in_flight_mean=self.mean(self.in_flight) or 0.0,
+            stall_s=(self.stall_ns[1] - self.stall_ns[0]) / 1e9,
+            stall_at_s=self.stall_ns[0] / 1e9,
+            dip=self.dip,
+        )
+
+
+def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
+    """The flows of a run by name, each from its start until it finished, stopped, or the run did; of the end that sent
+    most. Those that never sent are left out, and those whose transactions have a connection each. `plan` and
+    `lane` are those of docs/interfaces.md, sections 1 and 2. Raises TraceError; OSError."""
+    if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
+        raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
+    connections = read(path)
+    ip = {node["name"]: _ip(node["interfaces"]) for node in plan["nodes"]}
+    of_lane = {application["name"]: application for application in lane["applications"]}
+    found = {}
+    for planned in plan["applications"]:
+        source, destination, port = ip[planned["source"]], ip[planned["destination"]], planned["port"]
+        lasted, ends = of_lane[planned["name"]], (source, destination, port)
+        mine = [r for (a, p, b, q), r in connections.items() if ends in ((a, b, q), (b, a, p))]
+        if not mine or lasted.get("datagrams") or planned.get("connection") == "new":
+            continue
+        start_ns = lane["started_ns"] + round(planned["start_s"] * 1e9)
+        finished = lasted["finished_s"] is not None
+        stop_s = planned.get("stop_s") or math.inf
+        read_ns = round(min(lane["started_ns"] + stop_s * 1e9, lane["stopped_ns"]))  # when its tcp_info was
+        stop_ns = start_ns + round(lasted["finished_s"] * 1e9) if finished else read_ns
+        records = with_last(max(mine, key=_sent), lasted["tcp_info"].get("sender", {}), read_ns)
+        found[planned["name"]] = follow(records, lane["started_ns"], start_ns, stop_ns)
+    return found
+
+
+def read(path: Path) -> dict[Ends, Array]:
+    """The records of the file at `path`, compressed or not, by connection, each in the order of time. Raises
+    TraceError; OSError."""
+    with reading(path):
+        return parse(compressed.read(compressed.kept(path)))
+
+
+def parse(data: bytes | bytearray) -> dict[Ends, Array]:
+    """The same of the bytes `data`."""
+    whole = len(data) // RECORD.itemsize * RECORD.itemsize
+    records = np.frombuffer(data[:whole], RECORD)
+
+    def fail(bad: Array, what: str) -> None:
+        if bad.any():
+            at = int(bad.argmax()) * RECORD.itemsize
+            raise TraceError(f"the TCP trace is corrupt: at byte {at}: {what}")
+
+    fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
+    fail(~np.isin(records["event"], list(Event)), "an event that there is not")
+    fail(records["ca_state"] > max(State), "a state that there is not")
+    fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "a time that there is not")
+    fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")
+    if whole != len(data):
+        left = len(data) - whole
+        raise TraceError(f"the TCP trace is truncated: at byte {whole}: {left} bytes are left of the last record")
+    ends, of = np.unique(records[ENDS], return_inverse=True)
+    return {
+        (_address(a), int(p), _address(b), int(q)): records[of == number] for number, (a, p, b, q) in enumerate(ends)
+    }
+
+
+def with_last(records: Array, tcp_info: Mapping[str, int], now_ns: int) -> Array:
+    """A connection's records, and one more for `now_ns`, when its `tcp_info` (`traffic.tcp_info`) was read; if that is
+    empty, as of a connection that is gone, its last values still hold."""
+    last = records[-1:].copy()
+    last["event"], last["time_ns"] = Event.CLOSE, max(now_ns, int(last["time_ns"][0]))
+    names = {"cwnd": "snd_cwnd", "ssthresh": "snd_ssthresh", "srtt_us": "rtt", "packets_out": "unacked",
+             "sacked_out": "sacked", "lost_out": "lost", "retrans_out": "retrans", "ca_state": "ca_state"}  # fmt: skip
+    for ours, theirs in names.items():
+        if tcp_info:
+            last[ours] = tcp_info[theirs]
+    return np.concatenate([records, last])
+
+
+def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
+    """A connection's course from `start_ns` to `stop_ns`, by the trace's clock; the flow's times count from `zero_ns`.
+    The last record is not before the stop."""
+    time, event = records["time_ns"], records["event"]
+    rto = (event == Event.STATE) & (records["ca_state"] == State.LOSS)
+    recovery = (event == Event.STATE) & (records["ca_state"] == State.RECOVERY)
+    # The wait for an expiry begins with the last thing that came or was sent; that its timer went off is neither.
+    alive = np.maximum.accumulate(np.where(event == Event.TIMER, start_ns, time))
+    waiting = np.maximum(np.append(start_ns, alive)[:-1], records["sent_ns"])[rto].clip(max=time[rto])
+    edges = np.sort(np.concatenate([time, waiting, [start_ns, stop_ns]]).clip(start_ns, stop_ns))
+    edges = edges[begins(edges)]  # np.unique would load numpy.ma
+    holds = np.searchsorted(time, edges[1:])
+    new = event == Event.STATE  # these two are no longer what they were
+    state = np.where(new, np.append(State.OPEN, records["ca_state"])[:-1], records["ca_state"])[holds]
+    ssthresh = np.where(new, np.append(NO_SSTHRESH, records["ssthresh"])[:-1], records["ssthresh"])[holds]
+    cwnd = records["cwnd"][holds]
+    phase = np.where(cwnd < ssthresh, Phase.SLOW_START, Phase.CONGESTION_AVOIDANCE)
+    phase[(state == State.RECOVERY) | (state == State.CWR)] = Phase.RECOVERY
+    expiry = np.append(time[rto], np.iinfo(np.int64).max)
+    phase[np.append(waiting, stop_ns)[np.searchsorted(expiry, edges[1:])] < edges[1:]] = Phase.RTO
+    out, sacked, lost, again = (
+        records[name][holds].astype(np.int64) for name in ("packets_out", "sacked_out", "lost_out", "retrans_out")
+    )
+    within = (time >= start_ns) & (time <= stop_ns)
+    return Flow(
+        edges - zero_ns, cwnd, ssthresh, records["srtt_us"][holds], out - sacked - lost + again, phase,
+        time[rto & within] - zero_ns, time[recovery & within] - zero_ns, stall(records, start_ns, stop_ns, zero_ns),
+        dip(records, start_ns, stop_ns),
+    )  # fmt: skip
+
+
+def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[int, int]:
+    """From when, and to when, nothing new was acknowledged for longest; the first of several. A record tells of what
+    the one before has brought."""
+    advanced = records["time_ns"][:-1][np.diff(records["una"]) != 0]
+    edges = np.concatenate([[start_ns], advanced.astype(np.int64), [stop_ns]]).clip(start_ns, stop_ns)
+    longest = int(np.diff(edges).argmax())
+    return int(edges[longest]) - zero_ns, int(edges[longest + 1]) - zero_ns
+
+
+def dip(records: Array, start_ns: int, stop_ns: int) -> float | None:
+    """What was newly acknowledged in the slowest of the whole ten seconds of a flow, relative to their mean; None if
+    there are less than two, or nothing was."""
+    brought = np.diff(records["una"])  # by the record before; modulo 2^32, as sequence numbers are
+    of = (records["time_ns"][:-1] - start_ns) // DIP_NS
+    whole = (stop_ns - start_ns) // DIP_NS
+    within = (of >= 0) & (of < whole)
+    amounts = np.bincount(of[within].astype(np.int64), brought[within], minlength=whole)
+    return float(amounts.min() / amounts.mean()) if whole > 1 and amounts.any() else None
+
+
+def _ip(interfaces: Sequence[Mapping[str, Any]]) -> str:
+    """The address of a node, that of its first interface; empty if it has none."""
+    return str(interfaces[0].get("ip") or "").partition("/")[0] if interfaces else ""
+
+
+def _address(word: int) -> str:
+    return str(IPv4Address(int(word).to_bytes(4, "little")))  # the bytes are in network order
+
+
+def _sent(records: Array) -> int:
+    """How many bytes a connection sent."""
+    return (int(records["nxt"][-1]) - int(records["una"][0])) % 2**32

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read the pcapng of `traces.pcapng` back into numpy columns, with what stations received (`traces.views`).
+
+One pass follows the chain of blocks; then all packets are looked at together. Only files of our own layout are read
+(a packet's radiotap is 28 bytes, and its first options are epb_flags and epb_packetid): any other pcapng is refused
+with a text that says where it differs. Scapy and tshark read these files too, and far more; this reader is for speed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.traces import pcapng, views
+from analysis.traces.trace import Array, Outcome
+from emulation import files
+from emulation.files import compressed
+from emulation.files.foreign import LONGEST_NS, Damaged
+
+SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
+        "u": Outcome.BELOW_THRESHOLD}  # how it begins  # fmt: skip
+SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame, and of one with radiotap
+
+
+class CaptureError(Damaged):
+    """The file is truncated, corrupt or not written by dcflab; the text says at which byte."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface of the file: `air`, or a station's. `ip` is empty where the file names none."""
+
+    name: str
+    address: bytes
+    ip: str
+
+
+@dataclass(frozen=True)
+class Capture:
+    """All packets of a run's files, as columns in order of time and then interface.
+
+    `time_ns` is the start of the transmission or arrival; `frame` the offset in `data` of the 802.11 header, followed
+    by `caplen` captured bytes, FCS included where `has_fcs` (the one on `air`, also of what was spoilt); `length` the
+    MPDU's full length, FCS included; `rate` in 100 kb/s; `freq` in MHz; `dbm` the signal (0 on `air`); `bad` the
+    bad-FCS flag.
+    """
+
+    data: Array
+    interfaces: list[Interface]
+    start_ns: int
+    stop_ns: int
+    interface: Array
+    time_ns: Array
+    packet_id: Array
+    frame: Array
+    caplen: Array
+    length: Array
+    rate: Array
+    freq: Array
+    dbm: Array
+    short_preamble: Array
+    has_fcs: Array
+    bad: Array
+    options: Array  # offset in `data` of what follows epb_packetid: the comment, or the end of options
+
+    @property
+    def has_views(self) -> bool:
+        """Whether what stations received is there."""
+        return bool(self.interface.any())
+
+    def comment(self, packet: int) -> str:
+        """The comment of a packet, by its row; empty if it has none."""
+        at = int(self.options[packet])
+        code, length = self.data[at : at + 4].view("<u2").tolist()
+        return self.data[at + 4 : at + 4 + length].tobytes().decode() if code == pcapng.OPT_COMMENT else ""
+
+    def remarked(self, packets: Array) -> Array:
+        """The Outcome that the air remarks on each of some packets of `air`; OK where it says nothing."""
+        comment = self.options[packets]
+        has = self.data[comment] == pcapng.OPT_COMMENT
+        first = np.where(has, self.data[np.minimum(comment + 4, self.data.size - 1)], 0)
+        outcome = np.zeros(packets.size, np.int64)
+        for letter, said in SAID.items():
+            outcome[first == ord(letter)] = said
+        return outcome
+
+    def queued_ns(self, packets: Array) -> Array:
+        """When the kernel handed over the frames that were first sent as `packets` (rows): from the comment
+        `queued N ms before`; -1 where there is none."""
+        words = self.data.view("<u4")
+        size = self.options[packets] // 4
+        has = words[size] & 0xFFFF == pcapng.OPT_COMMENT
+        text = self.data.tobytes() if has.sum() * 64 > self.data.size else None
+        queued = np.full(packets.size, -1)
+        starts, lengths = self.options[packets[has]] + 4, words[size[has]] >> 16
+        found = []
+        for at, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+            comment = text[at : at + length] if text else self.data[at : at + length].tobytes()
+            _, mark, rest = comment.partition(b"queued ")
+            ms, _, ns = rest.split(b" ", 1)[0].partition(b".")
+            found.append(
+                int(ms + ns) if mark and ms.isdigit() and ns.isdigit() and len(ns) == 6 and len(ms) < 12 else -1
+            )
+        waited = np.array(found, np.int64)
+        queued[has] = np.where(waited >= 0, self.time_ns[packets[has]] - waited, -1)
+        return queued
+
+
+COLUMNS = [f.name for f in fields(Capture) if f.name not in ("data", "interfaces", "start_ns", "stop_ns")]
+
+
+def read(air: Path) -> Capture:
+    """Read a run's `air.pcapng.gz`, and what the stations received, which is kept beside it, unless it was left out (or
+    is in the same file, if somebody merged the two). Raises Damaged, or OSError."""
+    shown = read_file(air)
+    beside = views_of(air, shown)
+    return _merge(shown, beside) if beside else shown
+
+
+def views_of(air: Path, shown: Capture) -> views.Views | None:
+    """What is kept beside a file that was read of what stations received; None if nothing is. Raises Damaged,
+    OSError."""
+    beside = air.with_name(views.FILE)
+    if shown.interface.any() or not beside.exists():
+        return None
+    return views.read(beside, shown.frame.size, len(shown.interfaces) - 1)
+
+
+def _merge(air: Capture, seen: views.Views) -> Capture:
+    """Both as one. Of what stations received the frames are those of the air, and remarks come after these."""
+    options = [pcapng.comment(text) for text in seen.texts]
+    place = air.data.size + np.cumsum([0, *map(len, options)])[:-1]
+    theirs = {name: getattr(air, name)[seen.row] for name in COLUMNS}
+    theirs |= {
+        "interface": seen.station + 1, "time_ns": theirs["time_ns"] + seen.delay_ns, "dbm": seen.dbm, "bad": seen.bad,
+        "options": place[seen.text],
+    }  # fmt: skip
+    both = {name: np.concatenate([getattr(air, name), theirs[name]]) for name in COLUMNS}
+    order = np.lexsort((both["interface"], both["time_ns"]))
+    ordered: dict[str, Any] = {name: column[order] for name, column in both.items()}
+    data = np.concatenate([air.data, np.frombuffer(b"".join(options), np.uint8)])
+    return replace(air, data=data, **ordered)
+
+
+def read_file(path: Path) -> Capture:
+    """A pcapng of ours alone, compressed or not. Raises Damaged, or OSError."""
+    if path.exists() and not path.is_file():
+        raise CaptureError(f"{path}: not a file")
+    data = np.frombuffer(compressed.read(path, pcapng.BEGINS, "pcapng file"), np.uint8)
+    if data.size < 28 or data.size % 4:
+        raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
+    words = data.view("<u4")
+    blocks = _follow(words, path)
+    kinds = words[blocks]
+
+    def check(at: Array, good: Array, what: str) -> None:
+        if not good.all():
+            raise CaptureError(f"{path}: at byte {4 * int(at[~good][0])}: {what}")
+
+    check(blocks, words[blocks + words[blocks + 1] // 4 - 1] == words[blocks + 1], "a block of two different lengths")
+    interfaces = [_interface(data, 4 * int(at), path) for at in blocks[kinds == pcapng.INTERFACE]]
+    times = [_statistics(data, 4 * int(at)) for at in blocks[kinds == pcapng.STATISTICS]]
+    if times and not 0 <= min(map(min, times)) <= max(map(max, times)) <= LONGEST_NS:
+        raise CaptureError(f"{path}: it began or ended when no run does")
+    if not interfaces or len(times) != len(interfaces):
+        raise CaptureError(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
+
+    if len({station.address for station in interfaces[1:]} - {b""}) < len(interfaces) - 1:
+        raise CaptureError(f"{path}: two stations of one address, or one without")
+    at = blocks[kinds == pcapng.PACKET]
+    ours = "a packet that dcflab did not write"
+    check(at, words[at + 1] >= 4 * (pcapng.HEAD_WORDS + pcapng.TAIL_WORDS + 2), ours)
+    captured = words[at + 5].astype(np.int64)
+    options = at + 7 + (captured + 3) // 4
+    check(at, options + pcapng.TAIL_WORDS + 2 <= at + words[at + 1] // 4, "a packet longer than its block")
+    check(at, words[at + 7] == pcapng.RADIOTAP_LEN << 16, ours)
+    check(at, words[options] == (pcapng.OPT_FLAGS | 4 << 16), ours)
+    check(at, words[options + 2] == (pcapng.OPT_PACKETID | 8 << 16), ours)
+    check(at, words[at + 2] < len(interfaces), "a packet of an interface that there is not")
+    time = _wide(words[at + 3], words[at + 4])
+    check(at, (time >= 0) & (time <= LONGEST_NS), "a time that there is not")
+    check(at, np.diff(time, prepend=0) >= 0, "a packet from before the one before it")
+    check(at, captured >= pcapng.RADIOTAP_LEN + SHORTEST, "a packet without an 802.11 header")
+    check(at, (words[at + 6] >= captured) & (words[at + 6] <= LONGEST), "a frame shorter than what is there of it")
+    rate_channel, signal = words[at + 9], words[at + 10]
+    return Capture(
+        data=data,
+        interfaces=interfaces,
+        start_ns=min(start for start, _ in times),
+        stop_ns=max(stop for _, stop in times),
+        interface=words[at + 2].astype(np.int64),
+        time_ns=time,
+        packet_id=_wide(words[options + 4], words[options + 3]),
+        frame=4 * (at + pcapng.HEAD_WORDS),
+        caplen=captured - pcapng.RADIOTAP_LEN,
+        length=words[at + 6].astype(np.int64) - pcapng.RADIOTAP_LEN,
+        rate=(rate_channel >> 8 & 0xFF).astype(np.int64) * 5,
+        freq=(rate_channel >> 16).astype(np.int64),
+        dbm=(signal >> 16 & 0xFF).astype(np.uint8).view(np.int8),
+        short_preamble=rate_channel & pcapng.RT_SHORT_PREAMBLE != 0,
+        has_fcs=rate_channel & pcapng.RT_FCS != 0,
+        bad=rate_channel & pcapng.RT_BAD_FCS != 0,
+        options=4 * (options + pcapng.TAIL_WORDS),
+    )
+
+
+def span_ns(path: Path) -> tuple[int, int]:
+    """When a run began and ended, by the last words of its file. Raises Damaged, OSError."""
+    last = b""
+    with files.opened(path) as file:
+        for piece in compressed.pieces(file, path):
+            last = (last + piece)[-256:]
+    tail = np.frombuffer(last, np.uint8)
+    at = tail.size - int(tail[-4:].view("<u4")[0]) if tail.size % 4 == 0 and tail.size > 28 else -1
+    if at < 0 or tail[at : at + 4].view("<u4")[0] != pcapng.STATISTICS:
+        raise CaptureError(f"{path}: cut short: it does not say when it ended")
+    return _statistics(tail, at)
+
+
+def _wide(high: Array, low: Array) -> Array:
+    return high.astype(np.int64) << 32 | low.astype(np.int64)
+
+
+def _follow(words: Array, path: Path) -> Array:
+    """The offsets, in words, of all blocks: each block's length leads to the next."""
+    steps = (words >> 2).data
+    offsets: list[int] = []
+    add, at, end = offsets.append, 0, len(steps)
+    while at < end - 2:
+        step = steps[at + 1]
+        if step < 3:
+            raise CaptureError(f"{path}: at byte {4 * at}: a block of {4 * step} bytes")
+        add(at)
+        at += step
+    if at != end:
+        raise CaptureError(f"{path}: cut short: at byte {4 * offsets[-1]}: the last block is not whole")
+    return np.array(offsets, np.int64)
+
+
+def _options(data: Array, at: int, end: int) -> Iterator[tuple[int, bytes]]:
+    while at + 4 <= end:
+        code, length = data[at : at + 4].view("<u2").tolist()
+        if code == 0:
+            return
+        yield code, data[at + 4 : at + 4 + length].tobytes()
+        at += 4 + (length + 3) // 4 * 4
+
+
+def _interface(data: Array, at: int, path: Path) -> Interface:
+    end = at + int(data[at + 4 : at + 8].view("<u4")[0]) - 4
+    options = dict(_options(data, at + 16, end))
+    if options.get(9) != b"\x09":
+        raise CaptureError(f"{path}: at byte {at}: an interface whose times are not in ns")
+    ip = options[4][:4] if 4 in options else options[5][:16] if 5 in options else b""
+    try:
+        if len(address := options.get(6, b"")) not in (0, 6):
+            raise ValueError(address)
+        return Interface(options.get(2, b"").decode(), address, str(ip_address(ip)) if ip else "")
+    except ValueError:
+        raise CaptureError(f"{path}: at byte {at}: an interface whose name or address is none") from None
+
+
+def _statistics(data: Array, at: int) -> tuple[int, int]:
+    end = at + int(data[at + 4 : at + 8].view("<u4")[0]) - 4
+    options = dict(_options(data, at + 20, end))
+
+    def time(value: bytes) -> int:
+        return int.from_bytes(value[:4], "little") << 32 | int.from_bytes(value[4:8], "little")
+
+    return time(options.get(2, bytes(8))), time(options.get(3, bytes(8)))

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The loops of `analysis` that touch every frame of a trace, and that numpy
+ * can only do by way of large tables: following the chain of records, reading
+ * a field of all frames, and writing packets. What they mean is in trace.py and pcapng.py, which check
+ * what they hand over; here nothing is decided, and nothing allocated.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PACKET = 6, /* an Enhanced Packet Block */
+	OPT_COMMENT = 1,
+	OPT_FLAGS = 2,
+	OPT_PACKETID = 5,
+	FLAG_INBOUND = 1,
+	FLAG_FCS_LENGTH = 4 << 5,
+	FLAG_CRC_ERROR = 1 << 24,
+	RADIOTAP_LEN = 28,
+	RT_SHORT_PREAMBLE = 0x02, /* its Flags field */
+	RT_FCS = 0x10,
+	RT_BAD_FCS = 0x40,
+	RT_AIR = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 22, /* Flags, Rate, Channel, timestamp */
+	RT_STATION = RT_AIR | 1 << 5, /* and antenna signal */
+	RT_NS_AT_START = 0x12, /* nanoseconds; taken at the start of the PPDU */
+	CHANNEL_CCK = 0x20,
+	CHANNEL_OFDM = 0x40,
+	CHANNEL_2GHZ = 0x80,
+	CHANNEL_5GHZ = 0x100,
+};
+
+/* A record TX of docs/interfaces.md, section 3. */
+struct tx {
+	uint16_t size;
+	uint8_t type, kind;
+	uint16_t station, receiver;
+	uint64_t id, start_ns;
+	uint32_t duration_ns;
+	uint16_t rate, freq;
+	uint64_t queued_ns;
+	uint16_t length;
+	uint8_t attempt, flags;
+	uint32_t msdu, reserved;
+	uint16_t caplen, zero;
+} __attribute__((packed));
+
+/* One packet to be written: which transmission, on which interface, when. */
+struct packet {
+	int64_t tx, time_ns;
+	int64_t text, waited_ns; /* what its comment says: the number of a text, and for how long; or -1 */
+	int32_t signal_mdbm;
+	uint16_t interface;
+	uint8_t bad, zero;
+};
+
+/*
+ * The byte offsets of the records that are whole in `size` bytes; returns how
+ * many. *end is where the next one begins: short of `size` if that one is not
+ * whole, or has a size that none can have.
+ */
+long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
+{
+	long count = 0, at = 0;
+
+	while (at + 2 <= size) {
+		long step = data[at] | data[at + 1] << 8;
+
+		if (!step || step & 7 || step > size - at)
+			break;
+		offsets[count++] = at;
+		at += step;
+	}
+	*end = at;
+	return count;
+}
+
+/* The numbers that are in `size` bytes, big-endian, at each of these places. */
+void fields(const uint8_t *data, const int64_t *at, long count, long size, int64_t *numbers)
+{
+	for (long i = 0; i < count; i++) {
+		int64_t number = 0;
+
+		for (long byte = 0; byte < size; byte++)
+			number = number << 8 | data[at[i] + byte];
+		numbers[i] = number;
+	}
+}
+
+static uint32_t crc_table[256];
+
+__attribute__((constructor)) static void make_crc_table(void)
+{
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		uint32_t crc = byte;
+
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320 : 0);
+		crc_table[byte] = crc;
+	}
+}
+
+/* The FCS (IEEE 802.11-2016, 9.2.4.8). */
+static uint32_t fcs(const uint8_t *frame, long length)
+{
+	uint32_t crc = 0xFFFFFFFF;
+
+	while (length--)
+		crc = crc_table[(crc ^ *frame++) & 0xFF] ^ crc >> 8;
+	return ~crc;
+}
+
+static bool is_ofdm(uint16_t rate)
+{
+	return rate != 10 && rate != 20 && rate != 55 && rate != 110;
+}
+
+static int8_t dbm(int32_t mdbm)
+{
+	int32_t up = mdbm + 500, whole = up / 1000 - (up % 1000 < 0); /* to the nearest, halves up */
+
+	return whole < -128 ? -128 : whole > 127 ? 127 : whole;
+}
+
+/* What a frame that had waited says of it, after what else there is to say of it; returns its length. */
+static long queued(char *to, long size, bool more, int64_t ns)
+{
+	return snprintf(to, size, "%squeued %d.%06d ms before", more ? "; " : "", (int)(ns / 1000000), (int)(ns % 1000000));
+}
+
+/*
+ * Write packets as Enhanced Packet Blocks; returns the bytes that they take.
+ * Without `out` nothing is written. `text_at` has one entry more than there
+ * are texts.
+ */
+long write_packets(uint32_t *out, const struct packet *packets, long count, const struct tx *txs, const uint8_t *data,
+		   const int64_t *frames, const uint8_t *texts, const int64_t *text_at)
+{
+	int64_t summed = -1; /* the transmission whose FCS is `good` */
+	uint32_t good = 0;
+	long words = 0;
+
+	for (const struct packet *p = packets; p < packets + count; p++) {
+		const struct tx *tx = &txs[p->tx];
+		bool whole = tx->caplen + 4 == tx->length; /* then the FCS is there too */
+		long captured = tx->caplen + 4 * whole, in_words = (captured + 3) / 4;
+		long text = p->text < 0 ? 0 : text_at[p->text + 1] - text_at[p->text];
+		char waited[48];
+		long more = p->waited_ns < 0 ? 0 : queued(waited, sizeof(waited), text, p->waited_ns);
+		long comment = text + more ? 1 + (text + more + 3) / 4 : 0; /* words */
+		long total = 14 + in_words + 5 + comment + 2;
+		bool at_station = p->interface > 0;
+		uint32_t *head = out + words, *tail = head + 14 + in_words;
+		uint32_t low = p->time_ns, high = p->time_ns >> 32;
+		uint8_t *frame;
+
+		words += total;
+		if (!out)
+			continue;
+		head[0] = PACKET;
+		head[1] = 4 * total;
+		head[2] = p->interface;
+		head[3] = high;
+		head[4] = low;
+		head[5] = RADIOTAP_LEN + captured;
+		head[6] = RADIOTAP_LEN + tx->length;
+		head[7] = RADIOTAP_LEN << 16;
+		head[8] = at_station ? RT_STATION : RT_AIR;
+		head[9] = (tx->flags & 1 ? RT_SHORT_PREAMBLE : 0) | (p->bad ? RT_BAD_FCS : 0) | (whole ? RT_FCS : 0) |
+			  (tx->rate / 5) << 8 | (uint32_t)tx->freq << 16;
+		head[10] = (is_ofdm(tx->rate) ? CHANNEL_OFDM : CHANNEL_CCK) |
+			   (tx->freq < 3000 ? CHANNEL_2GHZ : CHANNEL_5GHZ) |
+			   (at_station ? (uint32_t)(uint8_t)dbm(p->signal_mdbm) << 16 : 0);
+		head[11] = low;
+		head[12] = high;
+		head[13] = RT_NS_AT_START << 16;
+		tail[-1] = 0;
+		frame = memcpy(head + 14, data + frames[p->tx], tx->caplen);
+		if (whole) {
+			uint32_t sum;
+
+			if (p->tx != summed) /* stations hear it one after the other */
+				good = fcs(frame, tx->caplen);
+			summed = p->tx;
+			sum = p->bad ? ~good : good;
+			memcpy(frame + tx->caplen, &sum, 4);
+		}
+		tail[0] = OPT_FLAGS | 4 << 16;
+		tail[1] = (at_station ? FLAG_INBOUND : 0) | (p->bad ? FLAG_CRC_ERROR : 0) | (whole ? FLAG_FCS_LENGTH : 0);
+		tail[2] = OPT_PACKETID | 8 << 16;
+		tail[3] = tx->id;
+		tail[4] = tx->id >> 32;
+		if (comment) {
+			tail[5] = OPT_COMMENT | (text + more) << 16;
+			tail[4 + comment] = 0; /* the last word is filled up */
+			memcpy((char *)(tail + 6) + text, waited, more);
+			memcpy(tail + 6, texts + (text ? text_at[p->text] : 0), text);
+		}
+		tail[5 + comment] = 0; /* the end of options */
+		tail[6 + comment] = 4 * total;
+	}
+	return 4 * words;
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The air's trace as a pcapng, written from `traces.trace` columns: `air.pcapng.gz`, which shows every transmission
+once; beside it `traces.views` keeps what each station received, of which `of_stations` makes a pcapng, too: spoilt
+frames have the bad-FCS flag.
+
+Both have the same interfaces: 0 is `air`, k is station k (docs/interfaces.md, section 5; docs/file-formats.md has the
+layout to the byte). Which packets there are, and in which order, is worked out here; `native.c` writes them. The bytes
+depend on the trace alone.
+
+Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_interface
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from analysis.traces import native, views
+from analysis.traces.remarks import remarks
+from analysis.traces.trace import NEVER, TX, Trace
+from emulation.files.compressed import Compressed
+
+if TYPE_CHECKING:
+    from analysis.traces.capture import Capture
+
+AIR = "air.pcapng.gz"
+PART = 1 << 14  # packets at a time
+
+LINKTYPE_RADIOTAP = 127
+SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
+BEGINS = SECTION.to_bytes(4, "little")
+OPT_COMMENT, OPT_FLAGS, OPT_PACKETID = 1, 2, 5
+
+RADIOTAP_LEN = 28
+RT_SHORT_PREAMBLE, RT_FCS, RT_BAD_FCS = 0x02, 0x10, 0x40  # its Flags field
+HEAD_WORDS = 14  # of a packet: block header and radiotap
+TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block length follow
+
+
+def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str | None]:
+    """Write `trace` to AIR and `views.FILE` in `folder`, and return the SHA-256 of what is in them, in hex.
+
+    `stations` are the plan's, in their order: `name`, `address`, `ip` of each are used. Raises OSError, and
+    ValueError if the trace tells of more stations than there are.
+    """
+    with Writer(stations, folder) as writer:
+        writer.write(trace, 0, NEVER)
+        return writer.finish(trace.start_ns, trace.stop_ns)
+
+
+class Writer:
+    """Writes both files, bit by bit; what is not finished at the end of its block is gone again. What stations received
+    is left out, all of it, if it comes to more than `most` bytes. Raises OSError."""
+
+    def __init__(self, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf) -> None:
+        self.names = [str(station["name"]) for station in stations]
+        head = _block(SECTION, np.array([0x1A2B3C4D, 1, 0xFFFFFFFF, 0xFFFFFFFF], "<u4").tobytes(), [(4, b"dcflab")])
+        head += _interface({"name": "air"}) + b"".join(_interface(station) for station in stations)
+        self.air, self.views = Compressed(folder / AIR), views.Writer(folder / views.FILE, most)
+        self.finished = False
+        self.air.write(head)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.finished:
+            self.air.remove()
+            self.views.remove()
+
+    def write(self, trace: Trace, begin_ns: int, until_ns: int) -> None:
+        """Append what began in this span of time, and what came of it. What of the trace lies before and after serves
+        the remarks. Raises ValueError if it tells of more stations than there are."""
+        if max((int(part["station"].max()) for part in (trace.tx, trace.rx) if part.size), default=-1) >= len(
+            self.names
+        ):
+            raise ValueError(f"the trace is of more stations than the {len(self.names)} of the plan")
+        said, on_air, at_station, waited = remarks(trace, self.names)
+        texts = [text.encode() for text in said]
+        tx = trace.tx
+        first, last = np.searchsorted(tx["start_ns"], (begin_ns, until_ns)).tolist()
+        packets = np.zeros(last - first, native.PACKET)
+        packets["tx"], packets["time_ns"] = np.arange(first, last), tx["start_ns"][first:last]
+        packets["text"], packets["waited_ns"] = on_air[first:last], waited[first:last]
+        self.air.write(native.write_packets(packets, tx, trace.data, trace.frame, texts).data)
+        self.views.write(trace, first, last, texts, at_station)
+
+    def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str | None]:
+        """End both files with when the trace began and ended; returns the SHA-256 of what is in them, in hex (None:
+        left out)."""
+        self.air.write(_all_statistics(len(self.names) + 1, start_ns, stop_ns))
+        found = self.air.finish(), self.views.finish()
+        self.finished = True
+        return found
+
+
+def of_stations(air: "Capture", seen: views.Views) -> Iterator[bytes | memoryview]:
+    """What stations received, as a pcapng, in pieces: of what was read of AIR, and of what is kept beside it."""
+    tx = np.zeros(air.frame.size, TX)
+    tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
+    tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
+    tail = _all_statistics(len(air.interfaces), air.start_ns, air.stop_ns)
+    yield air.data[: int(air.frame[0]) - 4 * HEAD_WORDS if air.frame.size else air.data.size - len(tail)].data
+    time = air.time_ns[seen.row] + seen.delay_ns
+    order = np.lexsort((seen.station, time))
+    for some in np.split(order, range(PART, order.size, PART)):
+        packets = np.zeros(some.size, native.PACKET)
+        packets["tx"], packets["time_ns"], packets["interface"] = seen.row[some], time[some], seen.station[some] + 1
+        packets["text"] = np.where(seen.bad[some], seen.text[some].astype(np.int64), -1)
+        packets["waited_ns"], packets["signal_mdbm"] = -1, 1000 * seen.dbm[some].astype(np.int64)
+        packets["bad"] = seen.bad[some]
+        yield native.write_packets(packets, tx, air.data, air.frame, seen.texts).data
+    yield tail
+
+
+def _block(kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> bytes:
+    body += b"".join(_option(code, value) for code, value in options) + bytes(4)  # end of options
+    length = (len(body) + 12).to_bytes(4, "little")
+    return kind.to_bytes(4, "little") + length + body + length
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return code.to_bytes(2, "little") + len(value).to_bytes(2, "little") + value + bytes(-len(value) % 4)
+
+
+def comment(text: bytes) -> bytes:
+    """The last options of a packet of which something is remarked, or nothing."""
+    return (_option(OPT_COMMENT, text) if text else b"") + bytes(4)  # end of options
+
+
+def _interface(station: Mapping[str, Any]) -> bytes:
+    options = [(2, str(station["name"]).encode())]
+    if station.get("ip"):
+        ip = ip_interface(station["ip"])
+        v6 = ip.version == 6
+        options.append((5, ip.packed + bytes([ip.network.prefixlen])) if v6 else (4, ip.packed + ip.netmask.packed))
+    if station.get("address"):
+        options.append((6, bytes.fromhex(station["address"].replace(":", ""))))
+    options.append((9, b"\x09"))  # times in ns
+    return _block(INTERFACE, LINKTYPE_RADIOTAP.to_bytes(4, "little") + bytes(4), options)
+
+
+def _all_statistics(interfaces: int, start_ns: int, stop_ns: int) -> bytes:
+    return b"".join(_statistics(number, start_ns, stop_ns) for number in range(interfaces))
+
+
+def _statistics(number: int, start_ns: int, stop_ns: int) -> bytes:
+    def time(ns: int) -> bytes:
+        return (ns >> 32).to_bytes(4, "little") + (ns & 0xFFFFFFFF).to_bytes(4, "little")
+
+    stop = time(stop_ns)
+    return _block(STATISTICS, number.to_bytes(4, "little") + stop, [(2, time(start_ns)), (3, stop)])

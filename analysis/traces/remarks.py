@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the air remarks on packets, as pcapng comments: docs/file-formats.md has their words.
+
+On `air`: what became of a frame at its addressed receiver and whose doing it was, that it was given up, which attempt
+it is, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts are on many
+packets, so the remark of a packet is a number: the text's place among all. Only how long a frame had waited is another
+with each; `native.c` puts it into words.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from analysis.traces.columns import around
+from analysis.traces.dissect import Frames, classify
+from analysis.traces.trace import CATEGORIES, GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
+
+UNHEARD, LONGEST_DELAY_NS = "unheard", 32_000
+NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two in one number
+# What a frame is called: as the counters do, and of TCP what else is OTHER to them.
+FLAGS = {0x02: "TCP SYN", 0x01: "TCP FIN", 0x04: "TCP RST"}
+NAMES = [{Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "TCP ACK"}.get(kind, kind.name) for kind in Kind] + list(FLAGS.values())
+LIMITS = {
+    Reason.RTS_LIMIT: "RTS retry limit", Reason.SHORT_LIMIT: "short retry limit",
+    Reason.LONG_LIMIT: "long retry limit", Reason.STAGES: "end of the rate stages",
+}  # fmt: skip
+
+
+def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Array, Array]:
+    """The texts, each once; which of them each row of `trace.tx` has, and which each row of `trace.rx` (NONE: none);
+    and for how many ns each row of `trace.tx` had waited (-1: it was not the first of its frame). `stations` are the
+    stations' names."""
+    texts: dict[str, int] = {}
+
+    def numbers(codes: Array, text: Callable[[int], str]) -> Array:
+        """The number of each code's text."""
+        each, place = np.unique(codes, return_inverse=True)
+        found: Array = np.array([texts.setdefault(text(code), len(texts)) for code in each.tolist()], np.int64)[place]
+        return found
+
+    def say(rows: Array, more: Array) -> None:
+        """Add texts to those that these rows of `trace.tx` have; of several for one row in their order."""
+        while rows.size:
+            row, at = np.unique(rows, return_index=True)
+            on_air[row] = numbers(on_air[row] << 32 | more[at], partial(_both, list(texts)))
+            rows, more = np.delete(rows, at), np.delete(more, at)
+
+    what = _names(trace)
+    on_air, at_station = np.full(trace.tx.size, NONE), np.full(trace.rx.size, NONE)
+    bad = np.flatnonzero(trace.rx["outcome"] != Outcome.OK)
+    at_station[bad] = numbers(_causes(trace, bad, what), partial(_outcome_text, stations=stations))
+    lost = bad[trace.rx["addressed"][bad] != 0]
+    say(trace.rx_tx[lost], at_station[lost])
+    unheard = _unheard(trace)
+    say(unheard, numbers(np.zeros(unheard.size, np.int64), lambda _: UNHEARD))
+    given_up, limits = _given_up(trace, what)
+    say(given_up, numbers(limits, _limit_text))
+    again = np.flatnonzero(trace.tx["attempt"] > 1)
+    say(again, numbers(trace.tx["attempt"][again], "attempt {}".format))
+    marked = np.flatnonzero(trace.tx["category"])
+    say(marked, numbers(trace.tx["category"][marked], lambda category: f"AC_{CATEGORIES[category - 1]}"))
+    return list(texts), on_air, at_station, _waited(trace)
+
+
+def _both(texts: Sequence[str], pair: int) -> str:
+    """Two texts as one, of which the first may be NONE."""
+    return "; ".join(texts[number] for number in (pair >> 32, pair & LOW) if number != NONE)
+
+
+def _names(trace: Trace) -> Array:
+    """What each transmission is called, as its place in NAMES."""
+    what = trace.tx["kind"].astype(np.int64)
+    other = np.flatnonzero(what == Kind.OTHER)
+    frames = Frames(trace.data, trace.frame[other], trace.tx["caplen"][other].astype(np.int64))
+    _, tcp = classify(frames)
+    flags = frames.pick(tcp.row).field(tcp.transport + 13)
+    cases = [flags & flag != 0 for flag in FLAGS]
+    what[other[tcp.row]] = np.select(cases, list(range(len(Kind), len(NAMES))), Kind.OTHER)
+    return what
+
+
+def _causes(trace: Trace, bad: Array, what: Array) -> Array:
+    """Of some spoilt arrivals, as one number: outcome, whose transmission it was, and what that is called."""
+    rx, tx = trace.rx[bad], trace.tx
+    other, name = rx["other"].astype(np.int64), rx["other_kind"].astype(np.int64)
+    row = np.flatnonzero(tx["kind"] == Kind.OTHER)
+    unclear = np.flatnonzero((name == Kind.OTHER) & (other != NOBODY))
+    until = rx["start_ns"][unclear] + tx["duration_ns"][trace.rx_tx[bad[unclear]]]
+    before, _ = around(row, tx["station"].astype(np.int64), tx["start_ns"], other[unclear], until)
+    name[unclear] = np.where(before >= 0, what[before], Kind.OTHER) if tx.size else Kind.OTHER
+    cause: Array = rx["outcome"].astype(np.int64) << 24 | other << 8 | name
+    return cause
+
+
+def _outcome_text(cause: int, stations: Sequence[str]) -> str:
+    outcome, other, name = cause >> 24, cause >> 8 & NOBODY, NAMES[cause & 0xFF]
+    match outcome:
+        case Outcome.COLLISION:
+            return f"collision with {stations[other]} {name}" if other < len(stations) else "collision"
+        case Outcome.OWN_TX:
+            return f"receiver was sending {name}"
+        case Outcome.NOISE:
+            return "noise"
+        case _:
+            return "below threshold"
+
+
+def _unheard(trace: Trace) -> Array:
+    """The transmissions to a station of which nothing arrived there, and that were over before the last began."""
+    tx, told = trace.tx, np.zeros(trace.tx.size, bool)
+    told[trace.rx_tx[trace.rx["addressed"] != 0]] = True
+    over = tx["start_ns"] + tx["duration_ns"] + LONGEST_DELAY_NS <= tx["start_ns"].max(initial=0)
+    return np.flatnonzero(~told & over & (tx["receiver"] != NOBODY))
+
+
+def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:
+    """The last transmission of each frame that was given up; and, as one number, at which limit, and what it was."""
+    end = trace.end[np.isin(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
+    row = np.searchsorted(trace.tx["id"], end["id"]).clip(max=max(0, trace.tx.size - 1))
+    known = trace.tx["id"][row] == end["id"] if trace.tx.size else np.zeros(end.size, bool)
+    row, end = row[known], end[known]
+    name = np.where(end["kind"] == trace.tx["kind"][row], what[row], end["kind"])  # else only RTSs were sent for it
+    return row, end["reason"].astype(np.int64) << 8 | name
+
+
+def _limit_text(limit: int) -> str:
+    return f"given up: {NAMES[limit & 0xFF]}, {LIMITS[Reason(limit >> 8)]}"
+
+
+def _waited(trace: Trace) -> Array:
+    """How long the first transmission of each frame, an RTS for it included, had waited, in ns; -1 for the others."""
+    tx = trace.tx
+    own = np.flatnonzero(~is_response(tx["kind"]) & (tx["msdu"] > 0))
+    frame = tx["station"][own].astype(np.int64) << 32 | tx["msdu"][own]
+    first = own[np.unique(frame, return_index=True)[1]]
+    first = first[tx["attempt"][first] <= 1]
+    waited = np.full(tx.size, -1)
+    waited[first] = tx["start_ns"][first] - tx["queued_ns"][first]
+    return waited

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read `air.trace`, the records that the air module wrote, into numpy columns.
+
+The file is a chain of little-endian records, each with its own size, all multiples of 8 bytes (docs/interfaces.md,
+section 3). One pass follows the chain; everything after that is done on whole columns. Nothing in the file is
+believed unchecked: what does not fit is a `TraceError` that names the byte.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.traces import native
+from emulation.files.foreign import LONGEST_NS, Damaged
+
+Array = NDArray[Any]
+NOBODY = 0xFFFF
+NEVER = np.iinfo(np.int64).max
+
+
+class TraceError(Damaged):
+    """The trace is truncated or corrupt; the text says at which byte, and what is wrong."""
+
+
+class Kind(IntEnum):
+    """What a frame is to the counters."""
+
+    RTS = 0
+    CTS = 1
+    ACK = 2  # the MAC's
+    TCP_DATA = 3
+    TCP_ACK = 4
+    ROUTING = 5
+    MANAGEMENT = 6
+    OTHER = 7
+    ENCRYPTED = 8  # data of which nobody outside can tell more
+    UDP = 9  # a datagram, or a fragment of one
+
+
+def is_response(kind: Array) -> Array:
+    """Whether a frame is a CTS or an ACK. All others are attempts of their senders."""
+    response: Array = (kind == Kind.CTS) | (kind == Kind.ACK)
+    return response
+
+
+class Outcome(IntEnum):
+    """What became of an arrival."""
+
+    OK = 0
+    COLLISION = 1
+    OWN_TX = 2  # the receiver was sending
+    NOISE = 3
+    BELOW_THRESHOLD = 4
+
+
+class Reason(IntEnum):
+    """Why a station was done with a frame."""
+
+    ACKED = 0
+    GROUP = 1  # sent, no ACK due
+    RTS_LIMIT = 2
+    SHORT_LIMIT = 3
+    LONG_LIMIT = 4
+    STAGES = 5
+    QUEUE_FULL = 6
+    REFUSED = 7
+
+
+CATEGORIES = ("VO", "VI", "BE", "BK")  # of EDCA; a record has the place from 1 on, 0 is none
+
+GIVEN_UP = (Reason.RTS_LIMIT, Reason.SHORT_LIMIT, Reason.LONG_LIMIT, Reason.STAGES)
+
+
+class _Record(IntEnum):
+    TX = 1
+    RX = 2
+    END = 3
+    MARK = 4
+
+
+def record(fields: str) -> np.dtype[Any]:
+    """The dtype of "name:type name:type ...", little-endian and packed."""
+    return np.dtype([(name, "<" + kind) for name, kind in (field.split(":") for field in fields.split())])
+
+
+TX = record(
+    "size:u2 type:u1 kind:u1 station:u2 receiver:u2 id:i8 start_ns:i8 duration_ns:u4 rate:u2 freq:u2 queued_ns:i8"
+    " length:u2 attempt:u1 flags:u1 msdu:u4 category:u1 reserved:u1 more:u2 caplen:u2 zero:u2"
+)
+RX = record(
+    "size:u2 type:u1 outcome:u1 station:u2 other:u2 id:i8 start_ns:i8 power_mdbm:i4 other_kind:u1 addressed:u1 zero:u2"
+)
+END = record(
+    "size:u2 type:u1 reason:u1 station:u2 kind:u1 category:u1 id:i8 time_ns:i8 msdu:u4 short:u1 long:u1 zero:u2"
+)
+MARK = record("size:u2 type:u1 what:u1 lost:u4 time_ns:i8 zero:i8")
+FLAG_SHORT_PREAMBLE = 1
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The records of one run, between the start and the stop mark.
+
+    `tx`, `rx`, `end` are structured arrays (dtypes TX, RX, END), in file order; times are ns of CLOCK_MONOTONIC.
+    `rx_tx[i]` is the row in `tx` of the transmission that arrival i belongs to. The captured bytes of transmission i
+    are `data[frame[i] : frame[i] + tx["caplen"][i]]`: 802.11 header first, no FCS.
+    """
+
+    data: Array
+    tx: Array
+    rx: Array
+    end: Array
+    frame: Array
+    rx_tx: Array
+    start_ns: int
+    stop_ns: int
+    lost_records: int
+
+
+def read(path: Path) -> Trace:
+    """Read and check the trace file at `path`. Raises TraceError, or OSError if it cannot be read."""
+    return parse(np.fromfile(path, np.uint8))
+
+
+def parse(data: Array) -> Trace:
+    """The trace in the bytes `data` (uint8, one dimension). Raises TraceError."""
+    return whole(data, [Records.of(data, 0)])
+
+
+@dataclass(frozen=True)
+class Records:
+    """Those of a part of a file, checked each for itself: as in Trace, and where they are, in bytes. `end_at` is where
+    the next part begins."""
+
+    tx: Array
+    rx: Array
+    end: Array
+    mark: Array
+    tx_at: Array
+    rx_at: Array
+    last_at: int
+    end_at: int
+
+    @classmethod
+    def of(cls, data: Array, begin: int) -> "Records":
+        """The whole records of a file's bytes from `begin` on. Raises TraceError."""
+        places, end_at = native.follow(data[begin:])
+        at = places + begin
+        words = data[: data.size & ~7].view("<u8")
+        kind = data[at + 2]
+        size = data[at].astype(np.int64) | data[at + 1].astype(np.int64) << 8
+        head = np.array([0, TX.itemsize, RX.itemsize, END.itemsize, MARK.itemsize])[kind.clip(max=_Record.MARK)]
+        _fail(at, (kind < _Record.TX) | (kind > _Record.MARK), "a record of a type that there is not")
+        _fail(
+            at, (size < head) | ((kind != _Record.TX) & (size != head)), "a record whose size does not go with its type"
+        )
+
+        def gather(which: _Record, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+            offsets = at[kind == which]
+            return offsets, runs(words, dtype.itemsize // 8)[offsets // 8].view(dtype).reshape(-1)
+
+        tx_at, tx = gather(_Record.TX, TX)
+        rx_at, rx = gather(_Record.RX, RX)
+        end_of, end = gather(_Record.END, END)
+        _, mark = gather(_Record.MARK, MARK)
+        caplen = tx["caplen"].astype(np.int64)
+        _fail(tx_at, (caplen + TX.itemsize + 7) & ~7 != tx["size"], "a transmission longer or shorter than its bytes")
+        _fail(tx_at, caplen + 4 > tx["length"], "a transmission with more bytes than its frame has")
+        _fail(tx_at, caplen < 10, "a transmission without an 802.11 header")
+        _fail(tx_at, tx["kind"] > max(Kind), "a kind of frame that there is not")
+        for where, part in ((tx_at, tx), (end_of, end)):
+            _fail(where, part["category"] > len(CATEGORIES), "an access category that there is not")
+        for where, part, when in ((tx_at, tx, "start_ns"), (rx_at, rx, "start_ns"), (end_of, end, "time_ns")):
+            _fail(where, (part[when] < 0) | (part[when] > LONGEST_NS), "a time that there is not")
+        _fail(tx_at, (tx["rate"] == 0) | (tx["duration_ns"] == 0), "a transmission without rate or duration")
+        _fail(rx_at, rx["outcome"] > max(Outcome), "an outcome that there is not")
+        _fail(rx_at, rx["other_kind"] > max(Kind), "a kind of frame that there is not")
+        _fail(end_of, (end["reason"] > max(Reason)) | (end["kind"] > max(Kind)), "a reason or kind that there is not")
+        return cls(tx, rx, end, mark, tx_at, rx_at, int(at[-1]) if at.size else -1, begin + end_at)
+
+
+def whole(data: Array, parts: Sequence[Records]) -> Trace:
+    """The trace in the bytes `data`, whose parts these are. Raises TraceError if it is not all there."""
+
+    def all_of(column: str) -> Array:
+        return joined(*(getattr(part, column) for part in parts))
+
+    _no_rest(data, max(part.last_at for part in parts), parts[-1].end_at)
+    tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
+    check_order(tx, tx_at)
+    if mark.size == 0 or mark["what"][0] != 0:
+        raise TraceError("trace is corrupt: at byte 0: no start mark")
+    last_is_mark = any(part.last_at == data.size - MARK.itemsize and part.mark.size for part in parts)
+    if mark.size != 2 or mark["what"][1] != 1 or not last_is_mark:
+        raise TraceError(f"trace is truncated: at byte {data.size}: it ends without the stop mark")
+    lost = int(mark["lost"][1])
+    row, known = rows_of(tx, rx)
+    if lost:  # the module said so: do without arrivals whose transmission is missing
+        rx, row = rx[known], row[known]
+    else:
+        _fail(rx_at, ~known, "an arrival of a transmission that is not in the trace")
+    return Trace(data, tx, rx, end, tx_at + TX.itemsize, row, int(mark["time_ns"][0]), int(mark["time_ns"][1]), lost)
+
+
+def check_order(tx: Array, tx_at: Array) -> None:
+    """Raises TraceError unless these, which are at these bytes, are numbered in their order."""
+    _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
+
+
+def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
+    """The row in `tx` of each arrival's transmission, and whether it is there."""
+    row = np.searchsorted(tx["id"], rx["id"]).clip(max=max(0, tx.size - 1))
+    return row, tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
+
+
+def so_far(data: bytes, now_ns: int) -> Trace:
+    """The trace in bytes that are all there is until now, while it is still written. Raises TraceError."""
+    mark = np.zeros(1, MARK)
+    mark["size"], mark["type"], mark["what"], mark["time_ns"] = MARK.itemsize, _Record.MARK, 1, now_ns
+    return parse(np.frombuffer(data + mark.tobytes(), np.uint8))
+
+
+def runs(words: Array, length: int) -> Array:
+    """A view of one-dimensional `words` whose row i is words[i : i + length]: picking or setting rows copies whole
+    runs, several times faster than an index for each word."""
+    if words.size < length:
+        return np.zeros((0, length), words.dtype)
+    return np.lib.stride_tricks.sliding_window_view(words, length, writeable=words.flags.writeable)
+
+
+def joined(*columns: Array) -> Array:
+    """Columns of one dtype, one after the other; as words, because numpy would copy records one by one."""
+    return np.concatenate([column.view("<u8") for column in columns]).view(columns[0].dtype)
+
+
+def picked(records: Array, which: Array) -> Array:
+    """Some of these records; as words, for the same reason."""
+    return records.view("<u8").reshape(-1, records.dtype.itemsize // 8)[which].view(records.dtype).reshape(-1)
+
+
+def _fail(at: Array, bad: Array, what: str) -> None:
+    if bad.any():
+        raise TraceError(f"trace is corrupt: at byte {int(at[bad][0])}: {what}")
+
+
+def _no_rest(data: Array, last: int, end: int) -> None:
+    """All of the file is whole records: the last one begins at `last` and ends at `end`."""
+    if end == data.size and last >= 0:
+        return
+    left = data[end : end + 2]
+    size = int(left[0]) | int(left[1]) << 8 if left.size == 2 else 0
+    if left.size == 2 and (not size or size & 7):
+        raise TraceError(f"trace is corrupt: at byte {end}: a record of {size} bytes")
+    raise TraceError(f"trace is truncated: at byte {end}: {data.size - end} bytes are left of the last record")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each station received, in `views.gz`: a few bytes an arrival, because the frames are in `air.pcapng.gz`. What a
+station showed of them follows from both: `capture.read` has it as packets, `pcapng.of_stations` as a file for others.
+
+The file is a chain of blocks, each of the next BLOCK transmissions (the last of fewer), in the order of the air's file;
+docs/file-formats.md has it to the byte. Its content depends on the trace alone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+import numpy as np
+
+from analysis.traces.trace import Array, Outcome, Trace, picked, record
+from emulation import files
+from emulation.files.compressed import Compressed, Stream, pieces
+from emulation.files.foreign import Damaged, reading
+
+FILE = "views.gz"
+BLOCK = 4096  # transmissions
+HEAD = record("transmissions:u4 arrivals:u4 texts:u4")  # of a block; the last in bytes
+COLUMNS = (("delay_ns", "<u4"), ("station", "<u2"), ("text", "<u2"), ("dbm", "i1"))  # of its arrivals
+FINE = 0  # the text of what was received well
+MOST_TEXTS = 1 << 20  # bytes, in a block
+LONGEST_DELAY_NS = 1 << 30
+
+
+@dataclass(frozen=True)
+class Views:
+    """Every arrival at a station at or above its reception threshold, by transmission and then station: columns.
+
+    `row` is the transmission's packet in the air's file, `station` is numbered from 0, `delay_ns` is from the start of
+    the transmission to that of the arrival. `text` is a row of `texts`: why it was spoilt there; FINE: it was not.
+    """
+
+    row: Array
+    station: Array
+    delay_ns: Array
+    dbm: Array
+    text: Array
+    texts: Sequence[bytes]
+
+    @property
+    def bad(self) -> Array:
+        spoilt: Array = self.text != FINE
+        return spoilt
+
+
+class Writer:
+    """Writes the file, bit by bit; it is gone again if it comes to more than `most` bytes. Raises OSError."""
+
+    def __init__(self, path: Path, most: float = math.inf) -> None:
+        self.most = most
+        self.file = Compressed(path) if most else None
+        self.texts: dict[bytes, int] = {b"": FINE}
+        self.told = 1  # of the texts, so many are in the file
+        self.count = np.zeros(0, np.int64)  # arrivals of each transmission that is not
+        self.columns = [np.zeros(0, dtype) for _, dtype in COLUMNS]
+
+    def write(self, trace: Trace, first: int, last: int, said: Sequence[bytes], at_station: Array) -> None:
+        """Append what became of the transmissions in these rows of a trace: of its arrivals `at_station` has the row in
+        `said`, or a negative number."""
+        if self.file is None:
+            return
+        row, rx = trace.rx_tx, trace.rx
+        came = np.flatnonzero((row >= first) & (row < last) & (rx["outcome"] != Outcome.BELOW_THRESHOLD))
+        came = came[np.argsort(row[came] << 16 | rx["station"][came], kind="stable")]
+        rx, row = picked(rx, came), row[came]
+        power = (rx["power_mdbm"].astype(np.int64) + 500) // 1000  # to the nearest, halves up
+        columns = (rx["start_ns"] - trace.tx["start_ns"][row], rx["station"], self._numbers(said, at_station[came]),
+                   power.clip(-128, 127))  # fmt: skip
+        self.count = np.append(self.count, np.bincount(row - first, minlength=last - first))
+        self.columns = [
+            np.append(held, new.astype(dtype))
+            for held, new, (_, dtype) in zip(self.columns, columns, COLUMNS, strict=True)
+        ]
+        self._flush(BLOCK)
+
+    def finish(self) -> str | None:
+        """The SHA-256 of the content, in hex; None if it was too much."""
+        self._flush(1)
+        sha256 = self.file.finish() if self.file else None
+        self._check()
+        return sha256 if self.file else None
+
+    def remove(self) -> None:
+        """It was in vain, or too much."""
+        if self.file:
+            self.file.remove()
+        self.file = None
+
+    def _numbers(self, said: Sequence[bytes], which: Array) -> Array:
+        """Our number of each of these texts; new ones are numbered as they come, so that their parts do not matter."""
+        each, first, place = np.unique(which, return_index=True, return_inverse=True)
+        number = np.zeros(each.size, np.int64)
+        for at in np.argsort(first).tolist():
+            if each[at] >= 0:
+                number[at] = self.texts.setdefault(said[each[at]], len(self.texts))
+        found: Array = number[place]
+        return found
+
+    def _flush(self, least: int) -> None:
+        """Write the blocks that there are enough transmissions for."""
+        names = list(self.texts)
+        while self.file and self.count.size >= least:
+            arrivals = int(self.count[:BLOCK].sum())
+            parts = [column[:arrivals] for column in self.columns]
+            told = max(self.told, int(parts[2].max(initial=0)) + 1)
+            texts = b"".join(name + b"\n" for name in names[self.told : told])
+            head = np.array([(min(BLOCK, self.count.size), arrivals, len(texts))], HEAD)
+            numbers = [head, self.count[:BLOCK].astype("<u2"), *parts]
+            self.file.write(b"".join([*(column.tobytes() for column in numbers), texts]))
+            self.count, self.told = self.count[BLOCK:], told
+            self.columns = [column[arrivals:] for column in self.columns]
+            self._check()
+
+    def _check(self) -> None:
+        if self.file and self.file.size > self.most:
+            self.remove()
+
+
+def read(path: Path, transmissions: int, stations: int) -> Views:
+    """The file at `path`, of a run of so many. Raises Damaged, OSError."""
+    counts, columns, texts = [], [[np.zeros(0, dtype)] for _, dtype in COLUMNS], [b""]
+    with files.opened(path) as file, reading(path):
+        stream = BufferedReader(Stream(pieces(file, path)), 1 << 16)
+        while head := stream.read(HEAD.itemsize):
+            rows, arrivals, size = map(int, np.frombuffer(_all(head, HEAD.itemsize), HEAD)[0])
+            transmissions -= rows
+            if transmissions < 0 or not rows or arrivals > rows * stations or size > MOST_TEXTS:
+                raise Damaged("it is not of the same run as the air's file")
+            counts.append(np.frombuffer(_all(stream.read(2 * rows), 2 * rows), "<u2").astype(np.int64))
+            if counts[-1].sum() != arrivals:
+                raise Damaged("a block of more or fewer arrivals than its transmissions have")
+            for column, (_, dtype) in zip(columns, COLUMNS, strict=True):
+                length = arrivals * np.dtype(dtype).itemsize
+                column.append(np.frombuffer(_all(stream.read(length), length), dtype))
+            texts += _all(stream.read(size), size).split(b"\n")[:-1]
+    if transmissions:
+        raise Damaged(
+            f"{path}: cut short, or not of the same run as the air's file: {transmissions} frames are missing"
+        )
+    count = np.concatenate([np.zeros(0, np.int64), *counts])
+    delay, station, text, dbm = map(np.concatenate, columns)
+    if station.max(initial=0) >= max(stations, 1) or text.max(initial=0) >= len(texts):
+        raise Damaged(f"{path}: a station or a remark that there is not")
+    if delay.max(initial=0) > LONGEST_DELAY_NS:
+        raise Damaged(f"{path}: an arrival that took longer than any does")
+    row = np.repeat(np.arange(count.size), count)
+    return Views(row, station.astype(np.int64), delay.astype(np.int64), dbm, text, texts)
+
+
+def _all(found: bytes, size: int) -> bytes:
+    if len(found) != size:
+        raise Damaged("cut short: the last block is not whole")
+    return found

@@ -21,7 +21,7 @@ from emulation.files.foreign import Damaged
 
 MAGIC, GZIP = b"\x1f\x8b", 31  # zlib's word for gzip with the largest window
 LEVEL = 2  # of isal's: a fifth of the time of zlib's level 2, for a fifth more bytes
-PIECE = 1 << 20  # bytes
+PIECE, BLOCK = 1 << 20, 1 << 16  # bytes: read, and compressed, at a time
 MOST_TIMES, LEAST = 64, 1 << 24  # what a run leaves unpacks to less than so many times its size, or so many bytes
 
 
@@ -32,15 +32,21 @@ class Compressed:
         self.path, self.file = path, files.made(path)
         self.packer, self.digest = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, GZIP), hashlib.sha256()
         self.size = 0  # the file's bytes until now
+        self.held = bytearray()  # the compressor's bytes depend on the pieces that it gets: so these have one size
 
     def write(self, content: bytes | memoryview) -> None:
         self.digest.update(content)
-        self._put(self.packer.compress(content))
+        self.held += content
+        with memoryview(self.held) as held:
+            whole = len(held) - len(held) % BLOCK
+            for at in range(0, whole, BLOCK):
+                self._put(self.packer.compress(held[at : at + BLOCK]))
+        del self.held[:whole]
 
     def finish(self) -> str:
         """No more comes; returns the SHA-256, in hex, of what was written, which no version of a compressor changes."""
         with self.file:
-            self._put(self.packer.flush())
+            self._put(self.packer.compress(self.held) + self.packer.flush())
         return self.digest.hexdigest()
 
     def remove(self) -> None:

@@ -36,7 +36,7 @@ LOCK_FILE = ROOT / "requirements.lock"
 DOCS_LOCK_FILE = ROOT / "requirements-docs.lock"
 AIR = ROOT / "emulation" / "dcf80211"
 MODULES = (AIR, ROOT / "emulation" / "manet", ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
-LIBRARIES = (ROOT / "analysis" / "native.c",)
+LIBRARIES = (ROOT / "analysis" / "traces" / "native.c",)
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,7 @@ def plan() -> int:
 
 def script(path: str, *arguments: str) -> int:
     """Run a user's own Python script, with the packages of its environment."""
+    import importlib
     import runpy
     import site
 
@@ -161,10 +162,9 @@ def script(path: str, *arguments: str) -> int:
     if not os.access(path, os.R_OK):
         path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]
-    # After ours: a traffic.py there takes no one's place, and its mininet is that of a feature here.
-    features = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "features")
-    faces = [os.path.join(features, name, "faces") for name in sorted(os.listdir(features))]
-    sys.path[1:1] = [*filter(os.path.isdir, faces), os.path.dirname(os.path.abspath(path))]
+    sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there takes no one's place
+    for part in importlib.import_module("emulation.features").parts("faces"):
+        part.install()
     with at_end:
         runpy.run_path(path, run_name="__main__")
     return 0

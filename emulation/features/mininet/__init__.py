@@ -6,6 +6,6 @@ Such a script builds a network call by call, then `build` makes it. Here calls a
 the network then, with Mininet's names and addresses. From `build` to `stop` all is one session, which leaves what a run
 leaves.
 
-`faces/` holds the packages `mn_wifi` and `mininet`, by whose names scripts import; it is put on a script's path, and
-has no code but that (docs/mininet-wifi.md). None of this is Mininet's code: it is written from what its users call.
+`faces` has the table of what scripts import from `mn_wifi` and `mininet` (docs/mininet-wifi.md). None of this is
+Mininet's code: it is written from what its users call.
 """

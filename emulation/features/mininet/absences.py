@@ -46,6 +46,11 @@ MOBILITY = dict.fromkeys(
     ("Mobility", "mobility", "ConfigMobility", "ConfigMobLinks", "model", "Tracked"),
     "mobility() and setMobilityModel() of the network set it",
 )
+INSTEAD = {  # by module: what to do instead of a name that it has not
+    "mininet": MININET, "mininet.node": NODES, "mininet.nodelib": NODES,
+    "mn_wifi": MN_WIFI, "mn_wifi.node": NODES, "mn_wifi.link": LINKS, "mn_wifi.mobility": MOBILITY,
+    "mn_wifi.propagationModels": PROPAGATION, "mn_wifi.replaying": REPLAYS, "mn_wifi.vanet": VANET,
+}  # fmt: skip
 
 
 class RemoteController(Controller):

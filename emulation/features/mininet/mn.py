@@ -48,6 +48,11 @@ def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, 
     return Mininet_wifi(**common) if wifi else Mininet(**common)
 
 
+def TreeNet(depth: int = 1, fanout: int = 2, **params: Any) -> Mininet:
+    """A tree of switches, as scripts ask for it."""
+    return Mininet(topo.TreeTopo(depth=depth, fanout=fanout), **params)
+
+
 def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, **asked: Any) -> None:
     """Make it, try that, take it away. Raises Unsupported."""
     setLogLevel(verbosity)

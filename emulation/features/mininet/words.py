@@ -82,16 +82,3 @@ def absent(face: str, why: Mapping[str, str]) -> Any:
         refuse(f"{face}.{name}", why.get(name, f"{PAGE} has what there is"))
 
     return unknown
-
-
-class Missing:
-    """The last of a package's finders: modules of it that are not there are refused, by their names."""
-
-    def __init__(self, package: str, why: Mapping[str, str]) -> None:
-        self.package, self.why = package, why
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        package, _, rest = name.partition(".")
-        if package == self.package and rest:
-            said = self.why.get(rest.partition(".")[0], f"{PAGE} has what there is")
-            refuse(f"the module {name}", said)

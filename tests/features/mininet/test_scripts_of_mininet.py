@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scripts in the style of Mininet-WiFi's users, unmodified: what comes out of them."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from analysis.taps import compare
 from emulation.cli.main import cli
 from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
+from emulation.features.mininet import faces
 from emulation.lane import errors
 from emulation.lanes import CHECKOUT, LaneError, Listener, Reason, virtual
 from emulation.play.errors import Misuse
@@ -243,6 +245,20 @@ def test_ranges(stage):
     ]
 
 
+@pytest.fixture
+def installed(monkeypatch):
+    """Mininet's packages can be imported, as in a lane."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    faces.install()
+
+
+def test_each_name_of_the_table_is_there(installed):
+    for name, sources in faces.MODULES.items():
+        module = importlib.import_module(name)
+        for word in " ".join(sources.values()).split():
+            assert callable(getattr(module, word.partition("=")[0])) or word == "lg"
+
+
 BEGIN = "from mn_wifi.net import Mininet_wifi\nnet = Mininet_wifi()\nsta1 = net.addStation('sta1')\n"
 REMOTE = "from mininet.node import RemoteController\nnet.addController('c', controller=RemoteController, ip='1.2.3.4')"
 
@@ -290,14 +306,12 @@ def test_a_refusal_names_the_line(stage):
         ("net['sta9']", "there is no node sta9; there are: sta1"),
     ],
 )
-def test_what_is_not_there_is_refused_by_its_name(line, says, monkeypatch):
-    monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
+def test_what_is_not_there_is_refused_by_its_name(line, says, installed):
     with pytest.raises(errors.Misuse, match=re.escape(says)):
         exec(BEGIN + line, {})
 
 
-def test_older_names_and_what_agrees_are_taken(monkeypatch):
-    monkeypatch.syspath_prepend(str(CHECKOUT / "emulation" / "mininet" / "faces"))
+def test_older_names_and_what_agrees_are_taken(installed):
     there = {}
     exec(BEGIN + "net = Mininet_wifi(noise_threshold=-88, fading_coefficient=2, roads=0, freq=2.4, band=20)\n"
          "net.startMobility(startTime=1, AC='ssf')", there)  # fmt: skip

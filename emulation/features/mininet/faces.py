@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The packages `mininet` and `mn_wifi`, by whose names scripts import. They have no files: a table says what each
+module of theirs has, and of which module here it is. Nothing is loaded before a script imports it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from emulation.features.mininet.words import PAGE, absent, refuse
+
+HERE = __name__.rpartition(".")[0]
+UTIL = {
+    "util": "buildTopo custom decode dumpNetConnections dumpNodeConnections dumpNodes dumpPorts ensureRoot errRun "
+    "ipAdd irange macColonHex pmonitor quietRun splitArgs waitListening",
+}
+# By module: names there, by the module here. THEIRS=OURS where these differ.
+MODULES: dict[str, dict[str, str]] = {
+    "mininet": {},
+    "mininet.clean": {"terms": "Cleanup cleanup"},
+    "mininet.cli": {"cli": "CLI"},
+    "mininet.link": {
+        "absences": "Intf=HardwareIntf TCIntf=HardwareIntf OVSIntf=HardwareIntf",
+        "link": "Link TCLink OVSLink=Link TCULink=Link",
+    },
+    "mininet.log": {"log": "critical debug error info lg output setLogLevel warn warning"},
+    "mininet.moduledeps": {"terms": "pathCheck"},
+    "mininet.net": {"net": "Mininet"},
+    "mininet.node": {
+        "absences": "RemoteController",
+        "node": "CPULimitedHost Host Node",
+        "roles": "Controller DefaultController=Controller OVSController=Controller NullController=Controller "
+        "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch LinuxBridge=Switch UserSwitch=Switch",
+    },
+    "mininet.nodelib": {"roles": "LinuxBridge=Switch"},
+    "mininet.term": {"terms": "cleanUpScreens makeTerm makeTerms runX11"},
+    "mininet.topo": {"topo": "LinearTopo MinimalTopo SingleSwitchReversedTopo SingleSwitchTopo Topo"},
+    "mininet.topolib": {"mn": "TreeNet", "net": "Mininet", "topo": "TreeTopo"},
+    "mininet.util": UTIL,
+    "mn_wifi": {},
+    "mn_wifi.associationControl": {"association": "AssociationControl associationControl=AssociationControl"},
+    "mn_wifi.clean": {"terms": "Cleanup cleanup"},
+    "mn_wifi.cli": {"cli": "CLI CLI_wifi=CLI"},
+    "mn_wifi.link": {
+        "absences": "Intf=HardwareIntf",
+        "interface": "WIntf IntfWireless=WIntf",
+        "link": "ITSLink Link TCLink WirelessLink TCWirelessLink=WirelessLink wtc=WirelessLink adhoc mesh "
+        "wmediumd Wmediumd=wmediumd",
+    },
+    "mn_wifi.mobility": {},
+    "mn_wifi.net": {"wifi": "Mininet_wifi"},
+    "mn_wifi.node": {
+        "absences": "RemoteController",
+        "node": "Host Node",
+        "roles": "AP OVSAP=AP OVSKernelAP=AP OVSBridgeAP=AP UserAP=AP Car Controller Station Node_wifi=Station "
+        "Switch OVSSwitch=Switch OVSKernelSwitch=Switch OVSBridge=Switch UserSwitch=Switch",
+    },
+    "mn_wifi.propagationModels": {},
+    "mn_wifi.replaying": {"replaying": "ReplayingMobility"},
+    "mn_wifi.telemetry": {"telemetry": "telemetry Telemetry=telemetry"},
+    "mn_wifi.topo": {"topo": "LinearWirelessTopo MinimalWirelessTopo SingleAPTopo Topo Topo_WiFi=Topo"},
+    "mn_wifi.util": UTIL,
+    "mn_wifi.vanet": {},
+    "mn_wifi.wmediumdConnector": {
+        "absences": "error_prob interference snr spec_prob SNRLink=snr Interference=interference",
+    },
+}
+
+
+class Finder:
+    """Python's way to them. Modules and names that they do not have are refused, by their names."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        package, _, module = name.partition(".")
+        if name in MODULES:
+            return ModuleSpec(name, self, is_package=not module)  # type: ignore[arg-type]
+        if package in MODULES:
+            refuse(f"the module {name}", _instead(package).get(module.partition(".")[0], f"{PAGE} has what there is"))
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> None: ...
+
+    def exec_module(self, module: ModuleType) -> None:
+        face = module.__name__
+        for source, names in MODULES[face].items():
+            ours = import_module(f"{HERE}.{source}")
+            for name in names.split():
+                theirs, _, known = name.partition("=")
+                setattr(module, theirs, getattr(ours, known or theirs))
+        if "." in face:
+            module.__getattr__ = absent(face, _instead(face))  # type: ignore[method-assign]
+
+
+def _instead(face: str) -> dict[str, str]:
+    from emulation.features.mininet.absences import INSTEAD
+
+    return INSTEAD.get(face, {})
+
+
+def install() -> None:
+    """Let this program import them, whatever is installed by their names."""
+    sys.meta_path.insert(0, Finder())

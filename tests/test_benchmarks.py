@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import aodv, manet, wlan
-from benchmarks.compare import build_core, build_peer, build_without, events_per_s, output, preload
+from benchmarks.compare import HERE, build_core, build_peer, build_without, events_per_s, output, preload
 from benchmarks.manet import Light, light_in_ns2
-from benchmarks.mutants import HERE, MISTAKES, mutants
+from benchmarks.mutants import HERE as MODULES
+from benchmarks.mutants import MISTAKES, mutants
 from emulation.plan import plan
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
@@ -104,7 +105,7 @@ def test_there_are_mutants_of_each_kind() -> None:
     assert len(found) == len(set(found)) > 100
     assert {mutant.what for mutant in found} >= {what for what, _, _ in MISTAKES} - {"a lock is another"}
     for mutant in found:
-        assert mutant.text != (HERE / mutant.file).read_text().splitlines()[mutant.line - 1]
+        assert mutant.text != (MODULES / mutant.file).read_text().splitlines()[mutant.line - 1]
 
 
 @pytest.mark.lane

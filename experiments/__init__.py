@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies: each file is one, as data. `./dcflab run NAME` runs it and prints its tables beside what was published.
+"""Studies, as data: each file has one, and those that differ from it in little. `./dcflab run NAME` runs one and prints
+its tables beside what was published.
 
 docs/studies.md says how to write one. `claims.toml` has the claims of the seeds, which studies name by their numbers.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
-import pkgutil
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from analysis.tables.claims import Claim
 from analysis.tables.table import QUANTITIES, Published
 from topologies.files import load
 
 Options = Mapping[str, object]
+NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,12 @@ class Study:
             if not isinstance(claim, Claim):
                 raise TypeError(f"claims: {claim!r} is no Claim")
 
+    def but(self, options: Options = MappingProxyType({}), quantities: Mapping[str, str] = MappingProxyType({}),
+            **changes: Any) -> Study:  # fmt: skip
+        """This study with these options and quantities besides, and with changes of the rest."""
+        options, quantities = {**self.options, **options}, {**self.quantities, **quantities}
+        return replace(self, options=options, quantities=quantities, **changes)
+
     @property
     def varied(self) -> set[str]:
         """The options that cases or variants set, which a user cannot."""
@@ -106,14 +117,22 @@ def sca(threshold: int, tcp: str = "sca") -> Options:
     return {"tcp": tcp, "module_parameters": parameters}
 
 
-def cwl(limit: int, tcp: str = "cwl") -> Options:
-    """The congestion window held to so many segments."""
-    return {"tcp": tcp, "module_parameters": {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)}}
+def cwl(limit: int = 0, tcp: str = "cwl") -> Options:
+    """The congestion window held to so many segments; 0: to what Chen, Xue and Nahrstedt give for the route's hops."""
+    rule = {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)} if limit else {"tcp_cwl.rule": "chen"}
+    return {"tcp": tcp, "module_parameters": rule}
 
 
 def names() -> list[str]:
     """The names of all studies, as on the command line."""
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return sorted(_modules())
+
+
+@functools.cache
+def _modules() -> dict[str, str]:
+    """The module of each study, by the study's name. They are read, as loading all of them takes longer."""
+    files = Path(__file__).parent.glob("*.py")
+    return {name: file.stem for file in files for name in NAMED.findall(file.read_text())}
 
 
 def find(name: str) -> Study:
@@ -123,7 +142,8 @@ def find(name: str) -> Study:
         if isinstance(found, Study) and found.topology.endswith(".py"):
             found = replace(found, topology=str(Path(name).parent / found.topology))
     elif name in names():
-        found = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
+        there = vars(importlib.import_module(f"{__name__}.{_modules()[name]}")).values()
+        found = next((each for each in there if isinstance(each, Study) and each.name == name), None)
     else:
         raise ValueError(f"there is no study {name!r}; there are: {', '.join(names())}")
     if not isinstance(found, Study):

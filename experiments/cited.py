@@ -25,7 +25,7 @@ VARIANTS: dict[str, Options] = {
     "newreno": {"tcp": "newreno"},
     "delayed": {"ackthin": {"policy": "delayed", **TICK}},
     "stretched": {"ackthin": {"policy": "delayed", "count": 4, **TICK}},
-    "cwl": {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "chen"}},
+    "cwl": cwl(),
     "daa": DAA,
     "paced": {"qdisc": "sch_fq:fq"},
     "vegas": {"tcp": "vegas"},

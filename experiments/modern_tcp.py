@@ -7,7 +7,7 @@ no marks, so DCTCP hears of no congestion but by losses. Seed 003 names Westwood
 """
 
 from analysis.tables.claims import Claim, order
-from experiments import Study, sca
+from experiments import Study, cwl, sca
 
 GOODPUT, ENERGY = "goodput_kbps", "energy.beyond_idle_per_mb"
 TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "bbr": "BBR", "dctcp": "DCTCP", "westwood": "Westwood",
@@ -24,11 +24,7 @@ STUDY = Study(
     cases={case: {"routing": ROUTING[case.split()[0]], "stations": int(case.split()[1]) + 1} for case in STATIC + DSR},
     rows="routing, hops",
     seeds="1..5",
-    variants={
-        tcp: sca(10) if tcp == "sca" else
-        {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "chen"}} if tcp == "cwl" else {"tcp": tcp}
-        for tcp in TCPS
-    },
+    variants={**{tcp: {"tcp": tcp} for tcp in TCPS}, "sca": sca(10), "cwl": cwl()},
     names=TCPS,
     quantities={
         GOODPUT: "goodput, kb/s", "flows.0.tcp.cwnd_mean": "mean cwnd, segments", "flows.0.tcp.srtt_ms": "SRTT, ms",

@@ -6,8 +6,10 @@ Strings of 4 to 12 stations 200 m apart at 2 Mb/s for 300 s, 1 to 6 NewReno flow
 every frame, before TCP DATA only, and before none; an ACK for each segment, for every second (or after 100 ms, as
 ns-2's sink), or by Dynamic Adaptive ACK, whose sender keeps to 4 segments. Timers tick in 10 ms (table 5.5).
 
-Routes are static; `rts-strings-aodv` is over AODV, as the seeds ran it. The standard's rules; `--like ns2` is the air
-of the seeds. Cases are named ACKs, flows, stations: `--case 'plain-1x*'`.
+Routes are static, and the rules the standard's; `--like ns2` is the air of the seeds. They ran over AODV:
+`rts-strings-aodv` is over AODV-UU, in the air with ns-2's rules. `--routing aodv,preset=cmu` is ns-2's own, and
+`--like standard --routing aodv` RFC 3561 in the standard's air. Cases are named
+ACKs, flows, stations: `--case 'plain-1x*'`.
 """
 
 from collections.abc import Iterable
@@ -160,3 +162,10 @@ STUDY = Study(
                for name, (policy, *_) in CASES.items()]),
     ],
 )  # fmt: skip
+
+OVER_AODV = STUDY.but(
+    name="rts-strings-aodv",
+    title="RTS/CTS under parallel flows on strings, over AODV (seeds 000, section 3, and 003, section 5.5)",
+    options={"like": "ns2", "routing": "aodv,preset=thesis"},
+    quantities={"flows.0.route.without_s": "the source without a route, s"},
+)

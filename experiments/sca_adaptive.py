@@ -5,8 +5,6 @@ Adaptive SCA takes the threshold that was best on strings of as many hops as the
 NewReno, or, beside that, has the threshold for 4 hops. DSR, one flow, a strip, no pause; the rest as in `sca-mobile`.
 """
 
-from dataclasses import replace
-
 from analysis.tables.claims import Claim
 from experiments import sca, sca_mobile
 from experiments.sca_mobile import case, gains, same
@@ -17,8 +15,7 @@ def adaptive(min_hops: int) -> dict[str, object]:
 
 
 ONE = [case(1, 0, vmax) for vmax in sca_mobile.SPEEDS]
-STUDY = replace(
-    sca_mobile.STUDY,
+STUDY = sca_mobile.STUDY.but(
     name="sca-adaptive",
     title="SCA's threshold by hop count, among moving stations (seed 003, table 4.4)",
     core_s=6,

@@ -6,22 +6,15 @@ The networks of `sca-mobile` over DSR: NewReno, CWL, which limits the window to 
 the route's hops, and SCA(10). As Linux has no Reno without partial ACKs, NewReno stands for it.
 """
 
-from dataclasses import replace
-
 from analysis.tables.claims import Claim
-from experiments import sca, sca_mobile
+from experiments import cwl, sca, sca_mobile
 from experiments.sca_mobile import gains, same, together
 
-STUDY = replace(
-    sca_mobile.STUDY,
+STUDY = sca_mobile.STUDY.but(
     name="sca-cwl",
     title="SCA beside windows limited by hop count, among moving stations (seed 003, section 4.4.2)",
     core_s=9,
-    variants={
-        "newreno": {"tcp": "newreno"},
-        "cwl": {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "chen"}},
-        "sca10": sca(10),
-    },
+    variants={"newreno": {"tcp": "newreno"}, "cwl": cwl(), "sca10": sca(10)},
     names=sca_mobile.NAMES | {"newreno": "NewReno", "cwl": "CWL", "sca10": "SCA(10)"},
     claims=[
         Claim("C57, more", "one flow: SCA(10) has more than CWL", together("sca10", "cwl", 1)),

@@ -4,12 +4,31 @@
 Four hops of 200 m for 1000 s, RTS/CTS before every frame: NewReno, SCA(10) and adaptive CWL. The seed knows three
 phases; fast recovery, which it counts under one of them, stands by itself here. Time in RTO is from the last event of
 the sender before its timer expires until then.
+
+`sca-phases-routing` is over the routing that the seed had, DSR-UU, over AODV-UU, and over those that ns-2 itself
+brings. The air has ns-2's rules.
 """
 
+from collections.abc import Iterable
+
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study, sca
+from experiments import Study, cwl, sca
+from experiments.sca_fairness import ROUTINGS, routing
 
 PHASES = "flows.0.tcp."
+
+
+def claims(cases: Iterable[str] = ("",)) -> list[Claim]:
+    def beside(phase: str, relation: str) -> list[Check]:
+        """SCA(10), and NewReno."""
+        path = f"{PHASES}{phase}_s"
+        return [Check(Of("sca", path, case), relation, Of("newreno", path, case)) for case in cases]
+
+    return [
+        Claim("C61", "SCA(10) waits less for the timer than NewReno", beside("rto", "<")),
+        Claim("C61, avoidance", "and is longer in congestion avoidance", beside("congestion_avoidance", ">")),
+    ]
+
 
 STUDY = Study(
     name="sca-phases",
@@ -20,7 +39,7 @@ STUDY = Study(
     variants={
         "newreno": {"tcp": "newreno"},
         "sca": sca(10),
-        "cwl": {"tcp": "cwl", "module_parameters": {"tcp_cwl.rule": "chen"}},
+        "cwl": cwl(),
     },
     names={"newreno": "NewReno", "sca": "SCA(10)", "cwl": "CWL"},
     quantities={
@@ -39,11 +58,18 @@ STUDY = Study(
         for variant, seconds in
         {"newreno": (54.8, 842.9, 102.3), "sca": (9.7, 957.1, 33.2), "cwl": (1000.0, 0.0, 0.0)}.items()
     }},
-    claims=[
-        Claim("C61", "SCA(10) waits less for the timer than NewReno",
-              [Check(Of("sca", f"{PHASES}rto_s"), "<", Of("newreno", f"{PHASES}rto_s"))]),
-        Claim("C61, avoidance", "and is longer in congestion avoidance",
-              [Check(Of("sca", f"{PHASES}congestion_avoidance_s"), ">",
-                     Of("newreno", f"{PHASES}congestion_avoidance_s"))]),
-    ],
+    claims=claims(),
 )  # fmt: skip
+
+BY_ROUTING = STUDY.but(
+    name="sca-phases-routing",
+    title="Time in each phase of TCP over DSR and AODV: 4 hops (seed 003, table 4.3)",
+    core_s=2.2,
+    options={"like": "ns2"},
+    cases={case: {"routing": routing(case)} for case in ROUTINGS},
+    rows="routing",
+    names={**STUDY.names, **ROUTINGS},
+    quantities={"flows.0.route.without_s": "the source without a route, s"},
+    published={case: STUDY.published[""] for case in ROUTINGS},
+    claims=claims(ROUTINGS),
+)

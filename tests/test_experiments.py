@@ -3,7 +3,9 @@
 
 import dataclasses
 import functools
+import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 from typing import Any
@@ -93,9 +95,17 @@ def made_up(task: Task) -> Run:
 
 @pytest.mark.parametrize("name", experiments.names())
 def test_a_study_is_known_by_name(name: str) -> None:
-    """That of its file; and the document has it."""
+    """And the document has it."""
     assert experiments.find(name).name == name
     assert any(line.startswith("| `") and f"`{name}`" in line.split("|")[1] for line in DOCUMENT.splitlines())
+
+
+def test_each_study_of_each_file_is_known() -> None:
+    modules = [
+        importlib.import_module(f"experiments.{each.name}") for each in pkgutil.iter_modules(experiments.__path__)
+    ]
+    there = [each.name for module in modules for each in vars(module).values() if isinstance(each, experiments.Study)]
+    assert sorted(there) == experiments.names()
 
 
 @each

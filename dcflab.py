@@ -25,7 +25,11 @@ if os.path.isdir(HOME):
 
 
 def __getattr__(name: str) -> Any:
-    """What `__all__` names."""
+    """What `__all__` names, and the version."""
+    if name == "__version__":
+        import emulation
+
+        return emulation.version()
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from emulation.features import export

@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import dcflab
 from emulation.cli.main import cli, refusal
 from emulation.specification import OPTIONS
 
@@ -66,6 +67,7 @@ def test_what_is_like_nothing_has_no_hint(arguments: str) -> None:
 
 def test_the_version_is_the_projects() -> None:
     assert f'version = "{shown("--version").split()[1]}"' in (ROOT / "pyproject.toml").read_text()
+    assert shown("--version").split()[1] == dcflab.__version__
 
 
 def test_help_names_the_program_and_every_default() -> None:

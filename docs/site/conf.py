@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 project = "dcflab"
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "docs/**.ipynb", "labs/**.md", "README.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**.md", "docs/**.ipynb", "labs/**.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = ["docs/site", ".*", "runs", "cache"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation", "notebooks", "tree"]
 

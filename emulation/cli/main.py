@@ -15,20 +15,18 @@ from pathlib import Path
 
 import click
 
+import emulation
 from emulation import features
 from emulation.cli import interrupts
 from emulation.cli.groups import Files
 from emulation.files.foreign import Damaged
-from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure, Misuse
 
 
 def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     """The version of this checkout."""
     if wanted:
-        import tomllib
-
-        click.echo("dcflab " + tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"])
+        click.echo(f"dcflab {emulation.version()}")
         ctx.exit()
 
 

@@ -26,7 +26,7 @@ from analysis.traces.trace import Kind, Outcome
 from emulation.cli.main import cli
 from emulation.cli.reporting import report_again
 from emulation.features import export
-from emulation.features.prompt.inside.air import COUNTED
+from emulation.features.prompt.inside.shell import COUNTED
 from emulation.play.view import timeline_of
 from emulation.specification import specify
 

@@ -15,21 +15,25 @@ import subprocess
 import time
 import traceback
 
-from emulation.features.prompt.inside import air as prompt_air
-from emulation.features.prompt.inside import traffic as prompt_traffic
-from emulation.features.prompt.inside.traffic import duration
+from emulation.features.prompt.inside.traffic import asked, duration, play, said
 from emulation.lane import manet, programs
+from emulation.lane.air import NO_BACKOFF
+from emulation.lane.protocol import DOINGS
 from traffic.ping import options, ping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from emulation.lane.network import Live
     from emulation.lane.node import Node
 
 PROMPT = "dcflab> "
 MODES = ("full", "partial", "none")
+COLLIDED, GIVEN_UP = ("COLLISION", "OWN_TX"), ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
+COUNTED = ("sent", "received", "COL_TOTAL", "retries", "given up", "queue full", "busy, s")
+APART = ("ack", "routing", "management")  # what COL_TOTAL, as tables have it, is without
 
 
 def terminal(prompt: str) -> str | None:
@@ -40,7 +44,7 @@ def terminal(prompt: str) -> str | None:
         return None
 
 
-class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
+class Shell(cmd.Cmd):
     """The prompt of a started network. `read(prompt)` gives the next line, None at the end of the input."""
 
     intro = "A network of {} nodes. Type help for the verbs, exit to leave."
@@ -205,6 +209,81 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
             print(f"{a.name} -> {' '.join(row)}", flush=True)
         print(f"*** Results: {100 * lost // max(sent, 1)}% dropped ({sent - lost}/{sent} received)")
 
+    def do_iperf(self, line: str) -> None:
+        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds.
+        The TCP and its settings are those of the network, --tcp among them.
+
+        iperf sta1 sta3 20
+        """
+        words, names = line.split(), [node.name for node in self.net.nodes.values() if node.IP()]
+        a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
+        if len(words) == 1 or not {a, b} <= set(names) or a == b:
+            print(f"*** iperf: between which two of {', '.join(names)}?")
+            return
+        seconds = duration("iperf", words[2] if len(words) > 2 else "5")
+        (report,) = play(self.net, [self.net.flow_between(a, b)], seconds)
+        rate = 8 * report["delivered_bytes"] / seconds / 1e3
+        print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
+
+    def do_flow(self, line: str) -> None:
+        """flow SECONDS A B KIND …: flows of any kinds side by side, with options as --application has them.
+
+        flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
+        """
+        word, _, rest = line.partition(" ")
+        seconds = duration("flow", word)
+        flows: list[dict[str, Any]] = []
+        for a, b, kind in asked(rest.split()):
+            flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
+        for flow, report in zip(flows, play(self.net, flows, seconds), strict=True):
+            print(f"*** {said(flow, report, seconds)}")
+
+    def end(self, name: str) -> str:
+        """The name of a node that a flow can have as its end. Raises ValueError."""
+        if not self.node(name).IP():
+            raise ValueError(f"flow: {name} has no address")
+        return name
+
+    def node(self, name: str) -> Any:
+        """The node of this name. Raises ValueError."""
+        if name not in self.net.nodes:
+            raise ValueError(f"there is no node {name}; there are: {', '.join(self.net.nodes)}")
+        return self.net.nodes[name]
+
+    def do_counters(self, line: str) -> None:
+        """counters [NODE]: what the air has counted at a node, or at all, since the prompt began.
+        Frames sent; those for it that came; RTSs, CTSs and data for it that collided, COL_TOTAL of the table; retries;
+        frames that were given up, or found its queue full; and for how long the medium was busy.
+
+        counters sta2
+        """
+        if not self.net.air:
+            raise ValueError("there is no air that counts")
+        chosen = [self.node(line).name] if line else list(self.net.nodes)
+        print(f"{'':9}" + "".join(f"{name:>12}" for name in COUNTED))
+        for station in self.net.air.report()["stations"]:
+            if station["name"] in chosen:
+                print(f"{station['name']:9}" + "".join(f"{value:>12}" for value in summary(station["counters"])))
+
+    def do_air(self, line: str) -> None:
+        """air [NODE]: what each station of the air is doing at this moment: until when, in us from now; how many frames
+        it holds; its NAV, in us; its contention window, and the slots of its backoff that are left. To look changes
+        nothing.
+
+        air sta2
+        """
+        if not self.net.air or self.net.plan.get("medium"):
+            raise ValueError("there is no air that can be asked")
+        chosen, now_ns = [self.node(line).name] if line else list(self.net.nodes), time.monotonic_ns()
+        print(f"{'':9}{'does':>9}{'for, us':>10}{'holds':>7}{'NAV, us':>10}{'CW':>6}{'slots':>7}")
+        for name, look in zip(self.net.air.names, self.net.air.look(), strict=True):
+            if name in chosen:
+                times = look["until_ns"], look["nav_end_ns"]
+                until, nav = (f"{(at - now_ns) / 1e3:.1f}" if at else "-" for at in times)
+                slots = "-" if look["backoff"] == NO_BACKOFF else look["backoff"]
+                does = DOINGS[look["doing"]]
+                print(f"{name:9}{does:>9}{until:>10}{look['queued']:>7}{nav:>10}{look['cw']:>6}{slots:>7}")
+
     def do_rts(self, line: str) -> None:
         """rts [[NODE] full|partial|none]: RTS/CTS before all, long or no frames of a node, or of all nodes.
 
@@ -364,3 +443,17 @@ class Shell(prompt_traffic.Verbs, prompt_air.Verbs, cmd.Cmd):
 
 
 ALIASES = ("quit", "EOF")
+
+
+def summary(counters: dict[str, Any]) -> tuple[object, ...]:
+    """The numbers of COUNTED (docs/interfaces.md, section 4)."""
+
+    def of(table: str, *columns: str, without: Sequence[str] = ()) -> int:
+        rows = [row for kind, row in counters[table].items() if kind not in without]
+        return sum(row.get(column, 0) for row in rows for column in columns)
+
+    return (
+        sum(counters["tx"].values()), of("addressed", "OK"), of("addressed", *COLLIDED, without=APART),
+        sum(counters["retries"].values()), of("end", *GIVEN_UP), of("end", "QUEUE_FULL"),
+        f"{counters['busy_ns'] / 1e9:.3f}",
+    )  # fmt: skip

@@ -18,53 +18,6 @@ if TYPE_CHECKING:
 LONGEST_S = 100_000
 
 
-class Verbs:
-    """Those of a prompt that are about traffic."""
-
-    net: Live
-
-    def do_iperf(self, line: str) -> None:
-        """iperf [A B [SECONDS]]: TCP goodput from A to B; by default from the first to the last, for 5 seconds.
-        The TCP and its settings are those of the network, --tcp among them.
-
-        iperf sta1 sta3 20
-        """
-        words, names = line.split(), [node.name for node in self.net.nodes.values() if node.IP()]
-        a, b = words[:2] if len(words) >= 2 else (names[0], names[-1])
-        if len(words) == 1 or not {a, b} <= set(names) or a == b:
-            print(f"*** iperf: between which two of {', '.join(names)}?")
-            return
-        seconds = duration("iperf", words[2] if len(words) > 2 else "5")
-        (report,) = play(self.net, [self.net.flow_between(a, b)], seconds)
-        rate = 8 * report["delivered_bytes"] / seconds / 1e3
-        print(f"*** Results: {rate:.0f} kb/s from {a} to {b} over {seconds:g} s, {report['congestion']}")
-
-    def do_flow(self, line: str) -> None:
-        """flow SECONDS A B KIND …: flows of any kinds side by side, with options as --application has them.
-
-        flow 20 sta1 sta3 voice,codec=g729 sta3 sta1 web
-        """
-        word, _, rest = line.partition(" ")
-        seconds = duration("flow", word)
-        flows: list[dict[str, Any]] = []
-        for a, b, kind in asked(rest.split()):
-            flows.append(self.net.flow_between(self.end(a), self.end(b), kind, len(flows)))
-        for flow, report in zip(flows, play(self.net, flows, seconds), strict=True):
-            print(f"*** {said(flow, report, seconds)}")
-
-    def end(self, name: str) -> str:
-        """The name of a node that a flow can have as its end. Raises ValueError."""
-        if not self.node(name).IP():
-            raise ValueError(f"flow: {name} has no address")
-        return name
-
-    def node(self, name: str) -> Any:
-        """The node of this name. Raises ValueError."""
-        if name not in self.net.nodes:
-            raise ValueError(f"there is no node {name}; there are: {', '.join(self.net.nodes)}")
-        return self.net.nodes[name]
-
-
 def play(net: Live, flows: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     """Let these flows run, for so long from now on, as part of the session. Raises OSError."""
     now_s = (time.monotonic_ns() - net.began_ns) / 1e9

@@ -22,6 +22,7 @@ from analysis.taps.phy import ips_of
 from analysis.tcp.in_flight import Flight
 from analysis.tcp.in_flight_parts import Flights
 from analysis.traces import pcapng
+from analysis.traces.columns import one_of
 from analysis.traces.packets import Packets
 from analysis.traces.same_slot import same_slot
 from analysis.traces.trace import (
@@ -109,20 +110,20 @@ class Growing:
         rx, end = joined(self.rx, new.rx), joined(self.end, new.end)
         row, known = rows_of(tx, rx)
         here = known & (np.arange(rx.size) >= self.rx.size)
-        self.same_slot += same_slot(tx, rx[here], row[here], self.slot_ns)
+        self.same_slot += same_slot(tx, picked(rx, here), row[here], self.slot_ns)
         check_order(tx, tx_at)
         lost = ~known[self.rx.size :]
         self.parts.append(replace(self.nothing, rx=picked(new.rx, lost), rx_at=new.rx_at[lost], mark=new.mark,
                                   last_at=new.last_at, end_at=new.end_at))  # fmt: skip
         until_ns = max(self.written_ns, int(tx["start_ns"][-1]) - hold_ns if tx.size else 0) if hold_ns else NEVER
-        part = Trace(data, tx, rx[known], end, tx_at + TX.itemsize, row[known], 0, 0, 0)
+        part = Trace(data, tx, picked(rx, known), end, tx_at + TX.itemsize, row[known], 0, 0, 0)
         self.writer.write(part, self.written_ns, until_ns)
         self._tell(part, (tx["start_ns"] >= self.written_ns) & (tx["start_ns"] < until_ns), new.end)
         self.written_ns = until_ns
         since = until_ns - HOLD_NS
         first = int(np.searchsorted(tx["start_ns"], since))
-        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], end[end["time_ns"] >= since]
-        self.rx = rx[row >= first]
+        self.tx, self.tx_at, self.end = tx[first:], tx_at[first:], picked(end, end["time_ns"] >= since)
+        self.rx = picked(rx, row >= first)
 
     def _tell(self, part: Trace, settled: Array, end: Array) -> None:
         """Tell all that counts of transmissions whose arrivals are there, and of these ends."""
@@ -134,7 +135,7 @@ class Growing:
         delivered = (rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)
         if tx.size:
             delivered &= (own & (tx["kind"] > Kind.ACK))[part.rx_tx]
-        self.flights.add(sent, picked(rx, delivered), picked(end, np.isin(end["reason"], GIVEN_UP)), packets)
+        self.flights.add(sent, picked(rx, delivered), picked(end, one_of(end["reason"], GIVEN_UP)), packets)
         if self.routed:
             self.legs.append(Legs.of_trace(part, self.stations, settled))
             self.control.append(Control.of_trace(part, settled))

@@ -25,6 +25,7 @@ from analysis.results.summaries import RouteSummary, RoutingSummary
 from analysis.routes.paths import Paths, addresses
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
+from analysis.traces.columns import one_of
 from analysis.traces.trace import NEVER, Array, TraceError, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, reading
@@ -244,7 +245,7 @@ def follow(
     edges = np.concatenate([[start_ns], time[told][after & ~before], [stop_ns]])
     within = event[told][(time[told] >= start_ns) & after]
     counts = [int((within == which).sum()) for which in (Event.FOUND, Event.CHANGED, Event.LOST_ROUTE)]
-    has_a_way = np.isin(event, HAS_A_WAY) & (records["to"] == destination)
+    has_a_way = one_of(event, HAS_A_WAY) & (records["to"] == destination)
     matters = own & (event == Event.LOST_ROUTE) | (event == Event.LINK_LOST) | has_a_way
     matters &= (time >= start_ns) & (time < stop_ns)
     breaks = _breaks(records[matters], source, destination, links)

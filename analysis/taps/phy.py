@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from analysis.taps.links import ALWAYS, Links, attowatts
-from analysis.traces.columns import around
+from analysis.traces.columns import around, one_of
 from analysis.traces.trace import Array
 
 DSSS_RATES = (10, 20, 55, 110)  # 100 kb/s
 
 
 def is_ofdm(rate: Array) -> Array:
-    return ~np.isin(rate, DSSS_RATES)
+    return ~one_of(rate, DSSS_RATES)
 
 
 def plcp_ns(rate: Array, short_preamble: Array) -> Array:

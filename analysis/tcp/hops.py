@@ -16,7 +16,7 @@ import numpy as np
 from analysis.taps import exchanges
 from analysis.taps.observe import Observation
 from analysis.taps.phy import ips_of
-from analysis.traces.columns import begins, ends
+from analysis.traces.columns import begins, ends, one_of
 from analysis.traces.packets import SEGMENTS, Packets, identify
 from analysis.traces.trace import GIVEN_UP, NOBODY, Array, Kind, Outcome, Trace, is_response
 
@@ -56,7 +56,7 @@ def of_observation(seen: Observation) -> Hops:
     queued = capture.queued_ns(sent.row[first])
     shown = served.data >= 0
     packet, destination = np.zeros(shown.size, np.uint64), np.full(shown.size, -1)
-    segment = np.flatnonzero(shown & np.isin(seen.served_kind, SEGMENTS))
+    segment = np.flatnonzero(shown & one_of(seen.served_kind, SEGMENTS))
     ips = [interface.ip for interface in capture.interfaces[1:]]
     rows = attempts.tx[served.data[segment]]
     packet[segment], destination[segment] = identify(sent.frames, sent.tcp, ips, rows)
@@ -71,7 +71,7 @@ def of_observation(seen: Observation) -> Hops:
         first=sent.time[first],
         ended=sent.end[last],
         arrived=_arrivals(first.size, frame_of, sent.kind, tx, seen.received.time[well] + sent.airtime[tx]),
-        lost=((served.reason == exchanges.OPEN) & ~ends(served.station)) | np.isin(served.reason, GIVEN_UP),
+        lost=((served.reason == exchanges.OPEN) & ~ends(served.station)) | one_of(served.reason, GIVEN_UP),
         receiver=np.where(shown, sent.receiver[attempts.tx[served.data]], -1),
         shown=shown,
         packet=packet,
@@ -163,7 +163,7 @@ def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which
 
 def _lost(trace: Trace, served: Numbered) -> Array:
     """Which frames their stations gave up."""
-    ids, sent = trace.end["id"][np.isin(trace.end["reason"], GIVEN_UP)], trace.tx["id"]
+    ids, sent = trace.end["id"][one_of(trace.end["reason"], GIVEN_UP)], trace.tx["id"]
     lost = np.zeros(served.first.size, bool)
     row = np.searchsorted(sent, ids)
     row, ids = row[row < sent.size], ids[row < sent.size]

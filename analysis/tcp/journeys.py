@@ -19,7 +19,7 @@ import numpy as np
 
 from analysis.tcp.hops import NEVER, Hops
 from analysis.tcp.in_flight import Flight, Series
-from analysis.traces.columns import begins
+from analysis.traces.columns import begins, one_of
 from analysis.traces.packets import SEGMENTS
 from analysis.traces.trace import Array, Kind
 
@@ -64,7 +64,7 @@ def over(hops: Hops, until_ns: int, before: Before) -> tuple[Array, Before]:
     np.logical_and.at(done, packet, known[legs.journey] & (hops.ended[legs.frame] < until_ns))
     journey, frames = np.zeros(legs.first.size, bool), np.zeros(hops.station.size, bool)
     journey[legs.journey], frames[legs.frame] = done[packet], done[packet]
-    frames |= hops.shown & ~np.isin(hops.kind, SEGMENTS) & (hops.ended < until_ns)
+    frames |= hops.shown & ~one_of(hops.kind, SEGMENTS) & (hops.ended < until_ns)
     new = hops.queued[legs.first[journey]], leave[journey], hops.kind[legs.first[journey]]
     latest = before.latest.copy()
     np.maximum.at(latest, hops.station[frames], hops.queued[frames])
@@ -109,7 +109,7 @@ class _Legs:
 
 def _legs(hops: Hops) -> _Legs:
     """One packet's frames make up a journey, until its origin sends it again."""
-    frame = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & hops.shown)
+    frame = np.flatnonzero(one_of(hops.kind, SEGMENTS) & hops.shown)
     packet, destination = hops.packet[frame], hops.destination[frame]
     order = np.lexsort((hops.first[frame], packet))
     frame, packet, destination = frame[order], packet[order], destination[order]
@@ -171,7 +171,7 @@ def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded
     A frame was that of the latest segment of its kind that had come by when it was handed over; -1: it began here.
     """
     left = {place: came.copy() for place, came in stranded.items()}
-    asked = np.flatnonzero(np.isin(hops.kind, SEGMENTS) & ~hops.shown)
+    asked = np.flatnonzero(one_of(hops.kind, SEGMENTS) & ~hops.shown)
     journey = []
     columns = (hops.station[asked], hops.kind[asked], hops.queued[asked])
     for station, kind, queued in zip(*(column.tolist() for column in columns), strict=True):

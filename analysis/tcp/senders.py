@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.traces.columns import begins
+from analysis.traces.columns import begins, one_of
 from analysis.traces.trace import Array, TraceError, record
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, reading
@@ -159,7 +159,7 @@ def parse(data: bytes | bytearray) -> dict[Ends, Array]:
             raise TraceError(f"the TCP trace is corrupt: at byte {at}: {what}")
 
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
-    fail(~np.isin(records["event"], list(Event)), "an event that there is not")
+    fail(~one_of(records["event"], Event), "an event that there is not")
     fail(records["ca_state"] > max(State), "a state that there is not")
     fail((records["time_ns"] > LONGEST_NS) | (records["sent_ns"] > LONGEST_NS), "a time that there is not")
     fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")

@@ -4,6 +4,8 @@
 Rows sorted by station and then time make one order of all stations' events, so that numpy can look for many at once.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from analysis.traces.trace import Array
@@ -17,6 +19,12 @@ def begins(column: Array) -> Array:
 def ends(column: Array) -> Array:
     """For each row, whether its value differs from that of the row after."""
     return np.append(column[1:] != column[:-1], True)[: column.size]
+
+
+def one_of(column: Array, values: Iterable[int]) -> Array:
+    """For each row, whether its value is one of these few. np.isin would sort them, and load numpy.ma."""
+    found: Array = np.logical_or.reduce([column == value for value in values])
+    return found
 
 
 def around(row: Array, station: Array, time: Array, at: Array, when: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.traces import native
+from analysis.traces.columns import one_of
 from analysis.traces.trace import Array, Kind
 
 HEADER = 24
@@ -42,10 +43,7 @@ class Frames:
 
     def field(self, offset: Array | int, size: int = 1) -> Array:
         """`size` bytes, big-endian, at `offset` of each frame; 0 where the frame is too short."""
-        inside = offset + size <= self.caplen
-        value = np.zeros(self.at.size, np.int64)
-        value[inside] = native.fields(self.data, (self.at + offset)[inside], size)
-        return value
+        return native.fields(self.data, self.at, self.caplen, offset, size)
 
     def address(self, number: int) -> Array:
         """Address 1, 2 or 3 as a 48-bit integer."""
@@ -90,14 +88,14 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
     rows, network, ethertype = _ether_types(frames, fc0)
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     kind[rows[ethertype == BATMAN]] = Kind.ROUTING
-    rows, network, ethertype = (column[np.isin(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
+    rows, network, ethertype = (column[one_of(ethertype, (0x0800, 0x86DD))] for column in (rows, network, ethertype))
     *packets, later = _packets(frames, rows, network, ethertype == 0x86DD)
     kind[packets[0][later & (packets[3] == UDP)]] = Kind.UDP
     rows, version, network, protocol, transport, segment = (column[~later] for column in packets)
     protocol, transport, segment = _past_dsr(frames.pick(rows), protocol, transport, segment)
-    kind[rows[np.isin(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING
+    kind[rows[one_of(protocol, ROUTING_PROTOCOLS)]] = Kind.ROUTING
     udp = protocol == UDP
-    routing = np.isin(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)
+    routing = one_of(frames.pick(rows[udp]).field(transport[udp] + 2, 2), ROUTING_PORTS)
     kind[rows[udp]] = np.where(routing, Kind.ROUTING, Kind.UDP)
 
     rows, version, network, transport, segment = (

@@ -7,7 +7,6 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -76,19 +75,23 @@ long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
 	return count;
 }
 
-/* The numbers that are in `size` bytes, big-endian, at each of these places. */
-void fields(const uint8_t *data, const int64_t *at, long count, long size, int64_t *numbers)
+/*
+ * The numbers that are in `size` bytes, big-endian, at this offset of each
+ * frame; 0 where a frame, which is `at` a place and so long, has none there.
+ */
+void fields(const uint8_t *data, const int64_t *at, const int64_t *length, const int64_t *offset, long count, long size,
+	    int64_t *numbers)
 {
 	for (long i = 0; i < count; i++) {
 		int64_t number = 0;
 
-		for (long byte = 0; byte < size; byte++)
-			number = number << 8 | data[at[i] + byte];
+		for (long byte = 0; byte < size && offset[i] + size <= length[i]; byte++)
+			number = number << 8 | data[at[i] + offset[i] + byte];
 		numbers[i] = number;
 	}
 }
 
-static uint32_t crc_table[256];
+static uint32_t crc_table[8][256]; /* [n]: of a byte that n more follow */
 
 __attribute__((constructor)) static void make_crc_table(void)
 {
@@ -97,17 +100,30 @@ __attribute__((constructor)) static void make_crc_table(void)
 
 		for (int bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320 : 0);
-		crc_table[byte] = crc;
+		crc_table[0][byte] = crc;
 	}
+	for (int more = 1; more < 8; more++)
+		for (int byte = 0; byte < 256; byte++)
+			crc_table[more][byte] =
+				crc_table[0][crc_table[more - 1][byte] & 0xFF] ^ crc_table[more - 1][byte] >> 8;
 }
 
-/* The FCS (IEEE 802.11-2016, 9.2.4.8). */
+/* The FCS (IEEE 802.11-2016, 9.2.4.8), eight bytes at a time. */
 static uint32_t fcs(const uint8_t *frame, long length)
 {
 	uint32_t crc = 0xFFFFFFFF;
 
+	for (; length >= 8; length -= 8, frame += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, frame, 8);
+		eight ^= crc;
+		crc = 0;
+		for (int byte = 0; byte < 8; byte++)
+			crc ^= crc_table[7 - byte][eight >> 8 * byte & 0xFF];
+	}
 	while (length--)
-		crc = crc_table[(crc ^ *frame++) & 0xFF] ^ crc >> 8;
+		crc = crc_table[0][(crc ^ *frame++) & 0xFF] ^ crc >> 8;
 	return ~crc;
 }
 
@@ -123,15 +139,32 @@ static int8_t dbm(int32_t mdbm)
 	return whole < -128 ? -128 : whole > 127 ? 127 : whole;
 }
 
-/* What a frame that had waited says of it, after what else there is to say of it; returns its length. */
-static long queued(char *to, long size, bool more, int64_t ns)
+/*
+ * What a frame that had waited says of it, after what else there is to say of
+ * it: "queued 1.234567 ms before"; returns its length.
+ */
+static long queued(char *to, bool more, int64_t ns)
 {
-	return snprintf(to, size, "%squeued %d.%06d ms before", more ? "; " : "", (int)(ns / 1000000), (int)(ns % 1000000));
+	static const char before[] = "; queued ", after[] = " ms before";
+	const char *from = before + (more ? 0 : 2);
+	long length = before + sizeof(before) - 1 - from, digits = 7;
+
+	memcpy(to, from, length);
+	for (int64_t ms = ns / 10000000; ms; ms /= 10)
+		digits++;
+	length += digits + 1; /* and a point */
+	for (long at = length; digits--; ns /= 10) {
+		if (length - at == 6)
+			to[--at] = '.';
+		to[--at] = '0' + ns % 10;
+	}
+	memcpy(to + length, after, sizeof(after) - 1);
+	return length + sizeof(after) - 1;
 }
 
 /*
- * Write packets as Enhanced Packet Blocks; returns the bytes that they take.
- * Without `out` nothing is written. `text_at` has one entry more than there
+ * Write packets as Enhanced Packet Blocks to `out`, which has room for them;
+ * returns the bytes that they take. `text_at` has one entry more than there
  * are texts.
  */
 long write_packets(uint32_t *out, const struct packet *packets, long count, const struct tx *txs, const uint8_t *data,
@@ -147,7 +180,7 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		long captured = tx->caplen + 4 * whole, in_words = (captured + 3) / 4;
 		long text = p->text < 0 ? 0 : text_at[p->text + 1] - text_at[p->text];
 		char waited[48];
-		long more = p->waited_ns < 0 ? 0 : queued(waited, sizeof(waited), text, p->waited_ns);
+		long more = p->waited_ns < 0 ? 0 : queued(waited, text, p->waited_ns);
 		long comment = text + more ? 1 + (text + more + 3) / 4 : 0; /* words */
 		long total = 14 + in_words + 5 + comment + 2;
 		bool at_station = p->interface > 0;
@@ -156,8 +189,6 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		uint8_t *frame;
 
 		words += total;
-		if (!out)
-			continue;
 		head[0] = PACKET;
 		head[1] = 4 * total;
 		head[2] = p->interface;

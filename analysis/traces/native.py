@@ -16,6 +16,7 @@ Array = NDArray[Any]
 SOURCE = Path(__file__).with_suffix(".c")
 PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_ns", "<i8"), ("signal_mdbm", "<i4"),
                    ("interface", "<u2"), ("bad", "u1"), ("zero", "u1")])  # fmt: skip
+PACKET_BYTES = 152  # that write_packets() writes of one, at most, beside its frame and its text
 
 
 @cache
@@ -25,7 +26,8 @@ def _library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library.obtain(SOURCE)))
     address = ctypes.c_void_p
     loaded.follow.argtypes, loaded.follow.restype = [address, ctypes.c_long, address, address], ctypes.c_long
-    loaded.fields.argtypes, loaded.fields.restype = [address, address, ctypes.c_long, ctypes.c_long, address], None
+    loaded.fields.argtypes = [*[address] * 4, ctypes.c_long, ctypes.c_long, address]
+    loaded.fields.restype = None
     loaded.write_packets.argtypes = [address, address, ctypes.c_long, *[address] * 5]
     loaded.write_packets.restype = ctypes.c_long
     return loaded
@@ -39,10 +41,13 @@ def follow(data: Array) -> tuple[Array, int]:
     return offsets[:count], int(end[0])
 
 
-def fields(data: Array, at: Array, size: int) -> Array:
-    """The numbers that are in `size` bytes of `data`, big-endian, at each of these places, all of which are inside."""
-    data, at, numbers = np.ascontiguousarray(data), np.ascontiguousarray(at, np.int64), np.empty(at.size, np.int64)
-    _library().fields(data.ctypes.data, at.ctypes.data, at.size, size, numbers.ctypes.data)
+def fields(data: Array, at: Array, length: Array, offset: Array | int, size: int) -> Array:
+    """The numbers that are in `size` bytes, big-endian, at an `offset` of each frame, which lies `at` a place of `data`
+    and has this `length`; 0 where it is too short."""
+    data, offset = np.ascontiguousarray(data), np.broadcast_to(offset, at.shape)
+    each = [np.ascontiguousarray(column, np.int64) for column in (at, length, offset)]
+    numbers = np.empty(at.size, np.int64)
+    _library().fields(data.ctypes.data, *(column.ctypes.data for column in each), at.size, size, numbers.ctypes.data)
     return numbers
 
 
@@ -52,8 +57,10 @@ def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: S
     packets, tx, frame = np.ascontiguousarray(packets), np.ascontiguousarray(tx), np.ascontiguousarray(frame)
     blob = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     text_at = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-    given = (packets.ctypes.data, packets.size, tx.ctypes.data, data.ctypes.data, frame.ctypes.data, blob.ctypes.data,
-             text_at.ctypes.data)  # fmt: skip
-    out = np.empty(_library().write_packets(None, *given), np.uint8)
-    _library().write_packets(out.ctypes.data, *given)
-    return out
+    most = PACKET_BYTES + max(map(len, texts), default=0)
+    out = np.empty(most * packets.size + int(tx["caplen"][packets["tx"]].sum(dtype=np.int64)), np.uint8)
+    size = _library().write_packets(
+        out.ctypes.data, packets.ctypes.data, packets.size, tx.ctypes.data, data.ctypes.data, frame.ctypes.data,
+        blob.ctypes.data, text_at.ctypes.data,
+    )  # fmt: skip
+    return out[:size]

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 
 import numpy as np
 
+from analysis.traces.columns import one_of
 from analysis.traces.dissect import Frames, Tcp, classify
 from analysis.traces.trace import Array, Kind
 
@@ -32,10 +33,10 @@ class Packets:
     def of(cls, data: Array, tx: Array, frame: Array, ips: Sequence[str]) -> "Packets":
         """Of transmissions as in Trace. What is no segment to the air is not looked into."""
         kind, number, destination = tx["kind"].copy(), np.zeros(tx.size, np.uint64), np.full(tx.size, -1)
-        row = np.flatnonzero(np.isin(kind, SEGMENTS))
+        row = np.flatnonzero(one_of(kind, SEGMENTS))
         frames = Frames(data, frame[row], tx["caplen"][row].astype(np.int64))
         kind[row], tcp = classify(frames)
-        segment = np.flatnonzero(np.isin(kind[row], SEGMENTS))
+        segment = np.flatnonzero(one_of(kind[row], SEGMENTS))
         number[row[segment]], destination[row[segment]] = identify(frames, tcp, ips, segment)
         rts, duration = np.flatnonzero(kind == Kind.RTS), np.zeros(tx.size, np.int64)
         duration[rts] = Frames(data, frame[rts], tx["caplen"][rts].astype(np.int64)).duration()

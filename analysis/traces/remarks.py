@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from analysis.traces.columns import around
+from analysis.traces.columns import around, one_of
 from analysis.traces.dissect import Frames, classify
 from analysis.traces.trace import CATEGORIES, GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
 
@@ -116,7 +116,7 @@ def _unheard(trace: Trace) -> Array:
 
 def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:
     """The last transmission of each frame that was given up; and, as one number, at which limit, and what it was."""
-    end = trace.end[np.isin(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
+    end = trace.end[one_of(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
     row = np.searchsorted(trace.tx["id"], end["id"]).clip(max=max(0, trace.tx.size - 1))
     known = trace.tx["id"][row] == end["id"] if trace.tx.size else np.zeros(end.size, bool)
     row, end = row[known], end[known]

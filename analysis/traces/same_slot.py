@@ -7,6 +7,7 @@ hidden terminals. Two that are hidden from each other may begin within a slot by
 
 import numpy as np
 
+from analysis.traces.columns import one_of
 from analysis.traces.trace import Array, Kind, Outcome
 
 APART = (Kind.ACK, Kind.ROUTING, Kind.MANAGEMENT)  # these are in no total of collisions
@@ -17,9 +18,9 @@ def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
 
     `tx` and `rx` are records of a trace, the former by time; `row` says which of the former each arrival is of.
     """
-    spoilt = (rx["addressed"] != 0) & np.isin(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
+    spoilt = (rx["addressed"] != 0) & one_of(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
     at = np.flatnonzero(spoilt)
-    at = at[~np.isin(tx["kind"][row[at]], APART)] if at.size else at
+    at = at[~one_of(tx["kind"][row[at]], APART)] if at.size else at
     if not at.size:
         return 0
     own = rx["outcome"][at] == Outcome.OWN_TX

@@ -36,12 +36,16 @@ class Compressed:
 
     def write(self, content: bytes | memoryview) -> None:
         self.digest.update(content)
-        self.held += content
-        with memoryview(self.held) as held:
-            whole = len(held) - len(held) % BLOCK
-            for at in range(0, whole, BLOCK):
-                self._put(self.packer.compress(held[at : at + BLOCK]))
-        del self.held[:whole]
+        lacking = -len(self.held) % BLOCK
+        self.held += content[:lacking]
+        if len(self.held) == BLOCK:
+            self._put(self.packer.compress(self.held))
+            self.held.clear()
+        rest = memoryview(content)[lacking:]
+        whole = len(rest) - len(rest) % BLOCK
+        for at in range(0, whole, BLOCK):
+            self._put(self.packer.compress(rest[at : at + BLOCK]))
+        self.held += rest[whole:]
 
     def finish(self) -> str:
         """No more comes; returns the SHA-256, in hex, of what was written, which no version of a compressor changes."""

@@ -215,7 +215,7 @@ def test_what_a_lane_asks_that_somebody_watches_live(at: Path, prepared: Prepare
     command = ["script", str(at / "live.py")]
     virtual.run(prepared.kernel.linux, prepared.modules, at / "base", command, listener=Listener(ask=answer))
     question = questions[1]
-    session = Session("live", asked, plan(asked), trace_of(at / "run", 1))
+    session = Session("live", asked, plan(asked), trace_of(at / "run", 1), at / "script.py")
     session.end()
 
     def way(ways: Ways, folder: Path) -> None:

@@ -29,8 +29,10 @@ NETWORK = r"""
 with Net.of(NETWORK, moving=True) as net:
     net.start()
     with net.play() as stage:
-{body}
 '''
+
+
+INDENT = " " * 8
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,17 @@ def program(specification: str) -> str:
 
 def script(title: str, specification: str, deeds: Sequence[Deed], end_ns: int) -> str:
     """All of it as a script, up to a moment."""
-    lines = []
-    for deed in deeds:
-        lines.append(f"stage.until({deed.at_ns + 1:_})  # ns")
-        lines += [f"with contextlib.suppress(OSError, ValueError):  # {deed.refused}"] * bool(deed.refused)
-        lines.append("    " * bool(deed.refused) + said(**deed.asked))
-    lines.append(f"stage.until({end_ns:_})")
     network = json.dumps(json.loads(specification), indent=1)
-    return SCRIPT.format(title=title, network=network, body="\n".join(f"        {line}" for line in lines))
+    begin = SCRIPT.format(title=title, network=network)
+    return f"{begin}{''.join(map(lines, deeds))}{INDENT}stage.until({end_ns:_})\n"
+
+
+def lines(deed: Deed) -> str:
+    """A deed, as lines of such a script."""
+    made = [f"stage.until({deed.at_ns + 1:_})  # ns"]
+    made += [f"with contextlib.suppress(OSError, ValueError):  # {deed.refused}"] * bool(deed.refused)
+    made.append("    " * bool(deed.refused) + said(**deed.asked))
+    return "".join(f"{INDENT}{line}\n" for line in made)
 
 
 def said(do: str, **asked: Any) -> str:

@@ -9,21 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from emulation import files
 from emulation.features.live.deeds import program
 from emulation.features.live.session import BackError, Session
 from emulation.files import tree
 from emulation.lanes import Lane, LaneError, LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
+from emulation.lanes.virtual.scratch import scratch
 from emulation.net.played import LIVE
-from emulation.play.script import KEPT
 
 
 @dataclass
 class Lanes:
-    """A lane in which a session takes place: each time that it goes back, another one boots. When it is over,
-    however that came, the script of what was done is where its program was, so that what it leaves are the runs of that
-    script."""
+    """A lane in which a session takes place, whatever it is told to run: each time that the session goes back, another
+    one boots. What it leaves are runs of the script that the session keeps."""
 
     lane: Lane
     session: Session
@@ -39,20 +37,22 @@ class Lanes:
         heard = replace(listener or Listener(), ask=self.session.answer)
         while True:
             try:
-                ended = self.lane.run(kernel, modules, run_folder, command, listener=heard, **options)
+                with scratch("live") as there:
+                    live = Path(there, "live.py")
+                    live.write_text(program(self.session.asked.model_dump_json()))
+                    ended = self.lane.run(kernel, modules, run_folder, ["script", str(live)], listener=heard, **options)
             except BackError:
                 with suppress(OSError):
                     tree.remove(str(self.session.trace.parent))
                 self.session.take()
-                files.write(run_folder / KEPT, program(self.session.asked.model_dump_json()))
                 continue
             except BaseException:
                 with suppress(OSError, LaneError):
                     take_back(run_folder.resolve())  # else nothing is written there
                     if self.session.latest:
-                        files.write(run_folder / KEPT, self.session.script())
+                        self.session.keep()
                 raise
-            files.write(run_folder / KEPT, self.session.script())
+            self.session.keep()
             return ended
 
 

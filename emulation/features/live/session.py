@@ -23,7 +23,7 @@ from typing import Any
 from emulation import files
 from emulation.features.live import deeds, show, verbs
 from emulation.features.live.air import Air
-from emulation.features.live.deeds import Deed
+from emulation.features.live.kept import Kept
 from emulation.features.live.pace import Pace
 from emulation.features.live.requests import requests
 from emulation.features.live.state import States
@@ -56,7 +56,7 @@ class Moment:
     """What was done until a time, and the kind of routing under which that was."""
 
     t_ns: int
-    deeds: Sequence[Deed]
+    deeds: Sequence[deeds.Deed]
     routing: str
 
 
@@ -74,10 +74,10 @@ class Ask:
 
 
 class Session:
-    """One network at a page, from the first look to the end, over as many lanes as going back takes."""
+    """One network at a page, from the first look to the end, in as many lanes as going back takes; kept as a script."""
 
     def __init__(
-        self, title: str, asked: Specification, plan: dict[str, Any], trace: Path,
+        self, title: str, asked: Specification, plan: dict[str, Any], trace: Path, kept: Path,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self.title, self.asked, self.plan, self.trace, self.now_s = title, asked, plan, trace, now_s
@@ -88,7 +88,7 @@ class Session:
         self.stale = False  # more is to be shown of how all is, as who looks does so otherwise
         self.busy: str | None = None
         self.ended: str | None = None
-        self.deeds: list[Deed] = []
+        self.deeds: list[deeds.Deed] = []
         self.moments = {BEGINNING: Moment(0, (), self.routing)}
         self.asks, self.steps = deque[Ask](), deque[dict[str, Any]]()
         self.current: Ask | None = None
@@ -98,6 +98,7 @@ class Session:
         self.pages: list[deque[str]] = []
         self.latest: dict[str, Any] = {}
         self.begin(())
+        self.kept = Kept(kept, self.script())
 
     def begin(self, replaying: Sequence[dict[str, Any]] | Iterator[dict[str, Any]]) -> None:
         """A lane begins, which is first to do this again."""
@@ -137,7 +138,9 @@ class Session:
             if self.sent.get("do") == "until":
                 self.pace.took(t_ns - before_ns, took_s)
             elif self.sent.get("do", "step") != "step":
-                self.deeds.append(Deed(before_ns, self.sent, said["error"]))
+                self.deeds.append(deeds.Deed(before_ns, self.sent, said["error"]))
+                if not self.busy:  # else it was done before, in another lane
+                    self.kept.add(self.deeds[-1])
             self.striding = False
             if self.current:
                 self.current.requests[: None if said["error"] else 1] = []
@@ -289,6 +292,7 @@ class Session:
         self.back = None
         self.asked, self.plan = self.routings[moment.routing]
         self.deeds = []
+        self.keep()
         self.begin(deeds.again(moment.deeds, moment.t_ns, STRIDE_NS))
 
     def _ask(self, wanted: list[dict[str, Any]]) -> None:
@@ -343,6 +347,10 @@ class Session:
             done, t_ns = (self.aim.deeds, self.aim.t_ns) if self.aim else (list(self.deeds), self.t_ns)
         return deeds.script(self.title, self.asked.model_dump_json(exclude_defaults=True), done, t_ns)
 
+    def keep(self) -> None:
+        """Have all of it in its file, the time after the last deed too. Raises OSError."""
+        self.kept.begin(self.script())
+
     def tell(self) -> None:
         """Tell the pages how all is."""
         if self.latest:
@@ -352,8 +360,7 @@ class Session:
         moments = [{"name": name, "t_ns": moment.t_ns} for name, moment in self.moments.items()]
         return {
             "event": "state", "pace": self.pace.pace, "running": self.running, "busy": self.busy, "ended": self.ended,
-            "routing": self.routing,
-            "moments": moments, "deeds": len(self.deeds), **self.latest,
+            "routing": self.routing, "moments": moments, "deeds": len(self.deeds), **self.latest,
         }  # fmt: skip
 
     def publish(self, event: dict[str, Any]) -> None:

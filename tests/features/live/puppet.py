@@ -20,10 +20,11 @@ IDLE = [0, 0, 0, 31, 0xFFFF, 0]
 
 
 class Puppet:
-    """The program of a network's lane; `asked` is all that it was asked for, and it refuses what is in `refuses`."""
+    """The program of a network's lane; `asked` is all that it was asked for, it refuses what is in `refuses`, and the
+    script of what was done is in the file `kept`."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.asked, self.refuses = session, list[dict[str, Any]](), dict[str, str]()
+    def __init__(self, session: Session, kept: Path) -> None:
+        self.session, self.kept, self.asked, self.refuses = session, kept, list[dict[str, Any]](), dict[str, str]()
         self.places = {node["name"]: node["position"] for node in session.plan["nodes"]}
         self.t_ns = 0
         self.at_until, self.may_go = threading.Event(), threading.Event()  # it has begun to let time pass; it may end
@@ -62,9 +63,10 @@ class Puppet:
 def puppet(folder: Path) -> Iterator[Puppet]:
     """A session of three stations that is paused, and its program."""
     asked = specify("string", {"stations": 3})
-    session = Session("string", asked, plan(asked), folder / "air.trace")
+    kept = folder / "script.py"
+    session = Session("string", asked, plan(asked), folder / "air.trace", kept)
     session.running = False
-    made = Puppet(session)
+    made = Puppet(session, kept)
     lane = threading.Thread(target=made.run)
     lane.start()
     try:

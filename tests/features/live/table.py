@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from emulation.features.live import deeds, verbs
+from emulation.features.live import verbs
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.session import Session
 from emulation.features.live.verbs import LONGEST_NS
-from emulation.lanes import virtual
+from emulation.lanes import Lane, virtual
 from emulation.plan import plan
 from emulation.play.script import KEPT
 from emulation.setup import Prepared
@@ -29,7 +29,7 @@ class Table:
         asked = specify(topology, options)
         chosen = asked.network.model_copy(update={"own": asked.network.standing(), "topology": None, "parameters": {}})
         self.asked = asked.model_copy(update={"network": chosen})
-        self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1))
+        self.session = Session(topology, self.asked, plan(self.asked), trace_of(folder, 1), folder / KEPT)
 
     def do(self, verb: str, **what: Any) -> None:
         self.session.do(verbs.ADAPTER.validate_python({"do": verb, **what}))
@@ -48,9 +48,11 @@ class Table:
             self.wait(lambda session, here=here: session.t_ns >= here)
 
     def run(self, program: str) -> None:
-        """A lane with this program, as a script."""
+        """This program, as a script, in a lane, without anybody at the page."""
         (self.folder / KEPT).write_text(program)
-        lane = Lanes(virtual.LANE, self.session)
+        self.boot(virtual.LANE)
+
+    def boot(self, lane: Lane) -> None:
         modules, kernel = self.prepared.modules, self.prepared.kernel.linux
         command = ["script", str(self.folder / KEPT)]
         assert lane.run(kernel, modules, self.folder, command, wall_limit_s=WALL_LIMIT_S).status == 0
@@ -70,7 +72,7 @@ class Table:
         page = threading.Thread(target=sit)
         page.start()
         try:
-            self.run(deeds.program(self.asked.model_dump_json()))
+            self.boot(Lanes(virtual.LANE, self.session))
         finally:
             self.session.over("the test is over")
             page.join()

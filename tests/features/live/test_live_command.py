@@ -110,14 +110,7 @@ def test_a_network_in_which_no_time_passed_leaves_nothing(prepared: Prepared, tm
 def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
     """On the page and on the terminal; as a script, which does it again."""
     with started(tmp_path / "run") as live:
-        live.do("pause")
-        live.state(running=False)
-        live.do("move", node="sta2", position=[120, 0])
-        live.do("step", to="ns", ns=300_000_000)
-        live.do("save", name="there")
-        while len(moments := live.state(deeds=1)["moments"]) < 2:
-            pass
-        there_ns = moments[-1]["t_ns"]
+        there_ns = moved(live)
         if back:  # it dies on the way to where all of this was done already
             live.do("back", moment="there")
             while (state := live.state())["t_ns"] >= there_ns:
@@ -131,14 +124,42 @@ def test_a_lane_that_dies_is_said_and_leaves_what_was_done(prepared: Prepared, t
         assert "killed" in ended["ended"] and ended["ended"].endswith(f"; {script} has what was done")
         status, said = live.end()
     assert status == 1 and "killed" in said and "Traceback" not in said
-    assert "net['sta2'].position = (120.0, 0.0, 0.0)" in script.read_text()
     end_ns = int(re.findall(r"stage.until\((\d[\d_]*)\)", script.read_text())[-1])
     assert end_ns == there_ns if back else end_ns >= there_ns > 0
     assert not (live.folder / "result.json").exists()
-    again = subprocess.run(
-        [sys.executable, "-m", "emulation", "run", str(script), "--out", str(tmp_path / "again")], capture_output=True
-    )
-    assert again.returncode == 0 and (tmp_path / "again" / "result.json").exists()
+    does_it_again(script, tmp_path / "again")
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["where it is", "on its way back"])
+def test_a_program_that_is_killed_leaves_what_was_done(prepared: Prepared, tmp_path: Path, back: bool) -> None:
+    with started(tmp_path / "run") as live:
+        moved(live)
+        if back:
+            live.do("back", moment="there")
+        live.process.kill()
+        live.process.wait()
+    does_it_again(live.folder / "script.py", tmp_path / "again")
+
+
+def moved(live: Live) -> int:
+    """Pause, move a station, let some time pass, and save that moment: when it is, in ns."""
+    live.do("pause")
+    live.state(running=False)
+    live.do("move", node="sta2", position=[120, 0])
+    live.do("step", to="ns", ns=300_000_000)
+    live.do("save", name="there")
+    while len(moments := live.state(deeds=1)["moments"]) < 2:
+        pass
+    return int(moments[-1]["t_ns"])
+
+
+def does_it_again(script: Path, folder: Path) -> None:
+    """What was moved is, when this script runs."""
+    assert "net['sta2'].position = (120.0, 0.0, 0.0)" in script.read_text()
+    command = [sys.executable, "-m", "emulation", "run", str(script), "--out", str(folder)]
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert [move["node"] for move in json.loads((folder / "live1-1" / "lane.json").read_text())["moves"]] == ["sta2"]
 
 
 def test_a_port_that_is_taken_is_said(prepared: Prepared, tmp_path: Path) -> None:

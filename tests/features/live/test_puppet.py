@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ def at_once(lane: Puppet, verb: str, **what: Any) -> threading.Thread:
     thread = threading.Thread(target=do, args=(lane, verb), kwargs=what)
     thread.start()
     return thread
+
+
+def wait(lane: Puppet, holds: Callable[[], bool]) -> None:
+    with lane.session.changed:
+        assert lane.session.changed.wait_for(holds, 60)
 
 
 def test_time_stands_when_pause_has_been_answered(lane: Puppet) -> None:
@@ -125,3 +131,29 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
         done == [{"do": "move", "node": "sta1", "position": [5, 5, 0]}] == [deed.asked for deed in lane.session.deeds]
     )
     assert lane.session.t_ns == lane.session.moments["here"].t_ns == 500
+
+
+def test_a_deed_is_in_the_script_once_it_is_done(lane: Puppet) -> None:
+    """With those before it, and none that was gone back on: it can be run at any moment."""
+
+    def moved() -> list[str]:
+        compile(script := lane.kept.read_text(), "script.py", "exec")
+        return re.findall(r"net\['(\w+)'\]\.position", script)
+
+    assert moved() == []
+    do(lane, "move", node="sta1", position=[1, 1])
+    assert moved() == ["sta1"]
+    do(lane, "step", to="ns", ns=1000)
+    wait(lane, lambda: lane.session.t_ns == 1000)
+    do(lane, "save", name="here")
+    do(lane, "move", node="sta2", position=[2, 2])
+    assert moved() == ["sta1", "sta2"]
+    do(lane, "back", moment="here")
+    wait(lane, lambda: not lane.session.busy)
+    assert moved() == ["sta1"]
+    lane.refuses["move"] = "not there"
+    with pytest.raises(Refused):
+        do(lane, "move", node="sta3", position=[3, 3])
+    assert moved() == ["sta1", "sta3"] and "suppress(OSError, ValueError):  # not there" in lane.kept.read_text()
+    times = [int(ns) for ns in re.findall(r"until\((\d[\d_]*)\)", lane.kept.read_text())]
+    assert times == sorted(times)

@@ -22,7 +22,6 @@ from emulation.cli.commands.view import show
 from emulation.cli.groups import OfTopologies
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.script import play_in, standing
-from emulation.features.live import deeds
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.server import Server
 from emulation.features.live.session import Session
@@ -70,8 +69,7 @@ def play(
         planned = plan(asked)
         lab.check(planned)
     folder = new_folder(out, title)
-    (folder / KEPT).write_text(deeds.program(asked.model_dump_json()))
-    session = Session(title, asked, planned, trace_of(folder, seeds[0]))
+    session = Session(title, asked, planned, trace_of(folder, seeds[0]), folder / KEPT)
     script = Script(path=str(folder / KEPT), seeds=seeds[:1], modules=list(asked.kernel.modules))
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serving(session, port))

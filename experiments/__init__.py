@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +23,16 @@ from analysis.tables.table import QUANTITIES, Published
 from topologies.files import load
 
 Options = Mapping[str, object]
+
+
+class Column(Enum):
+    """Under which conditions a study's claims are judged."""
+
+    PUBLISHED = "as published"  # the paper's MAC rules, routing and TCP, as far as Linux can be set so
+    TODAY = "today"  # the standard's DCF, and Linux as it comes
+    CONTROL = "control"  # others: shown, and not counted
+
+
 NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 
 
@@ -36,7 +47,8 @@ class Study:
     variants and cases; `quantities`: the paths of `tables.table` that are shown, and what to call them; `published`:
     the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
     variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
-    `open`: options that it does not say, so that to choose another value is still the same study.
+    `open`: options that it does not say, so that to choose another value is still the same study. `column`: what its
+    claims count for; `also`: what else they do, each with the options that make it so.
     """
 
     name: str
@@ -55,6 +67,8 @@ class Study:
     core_s: float = 0.0
     repetition: tuple[float, int] | None = None
     open: Sequence[str] = ()
+    column: Column = Column.TODAY
+    also: Mapping[Column, Options] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises TypeError for what cannot be a study, ValueError for one of nothing."""
@@ -77,6 +91,12 @@ class Study:
         options, quantities = {**self.options, **options}, {**self.quantities, **quantities}
         return replace(self, options=options, quantities=quantities, **changes)
 
+    def columns(self) -> list[Study]:
+        """This study, and what it is under the conditions of other columns."""
+        others = [self.but(options, name=f"{self.name}, {column.value}", column=column, also={})
+                  for column, options in self.also.items()]  # fmt: skip
+        return [self, *others]
+
     @property
     def varied(self) -> set[str]:
         """The options that cases or variants set, which a user cannot."""
@@ -84,16 +104,32 @@ class Study:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """The one change that brings about what does not come out otherwise: `options` of the studies of a column; and what
+    it is, in words."""
+
+    column: Column
+    options: Options
+    text: str
+
+
+@dataclass(frozen=True)
 class Numbered:
-    """One of the seeds' claims, as `claims.toml` has it: where it is made, and its text. `explained`: why it comes out
-    otherwise, and `finding` the document that shows it; `untested`: why no study tests it. Else they are empty."""
+    """One of the papers' claims, as `claims.toml` has it: where it is made, and its text. `causes`: experiments that
+    show why it does not come out under a column. `tried`: what was thought of, and not shown; `finding`: the document
+    that tells of it. `untested`: why no study tests it."""
 
     seed: str
     text: str
     section: str = ""
-    explained: str = ""
+    about: str = ""
+    causes: Sequence[Cause] = ()
+    tried: str = ""
     finding: str = ""
     untested: str = ""
+
+    def cause(self, column: Column) -> Cause | None:
+        return next((cause for cause in self.causes if cause.column is column), None)
 
     @property
     def where(self) -> str:
@@ -101,9 +137,14 @@ class Numbered:
 
 
 def numbered() -> dict[str, Numbered]:
-    """All claims of the seeds, by their numbers: C1 to C82."""
+    """All claims of the papers, by their numbers: C1 to C82."""
     found = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
-    return {number: Numbered(**said) for number, said in found.items()}
+    return {
+        number: Numbered(
+            **said, causes=[Cause(Column(cause["column"]), cause["options"], cause["text"]) for cause in causes]
+        )
+        for number, said in found.items() for causes in [said.pop("cause", [])]
+    }  # fmt: skip
 
 
 def strings(hops: Iterable[int]) -> dict[str, Options]:

@@ -8,7 +8,7 @@ segment or after 100 ms, as ns-2's sink. DAA's sender keeps its window within 4 
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Options, Study, cwl
+from experiments import Column, Options, Study, cwl
 
 HOPS, LONG = (4, 5, 8, 11), (4, 8)
 GOODPUT = "goodput_segments"
@@ -57,6 +57,7 @@ STUDY = Study(
                              for rts, row in zip(("full", "none"), rows, strict=True)}
         for policy in ("delayed", "thinned") for hops, rows in T5.items()
     },
+    column=Column.CONTROL,
     claims=[
         Claim("C69, 1 flow, Partial", "about 3 % more than Full with DAA", gain("partial", ONE, 1.01, 1.05)),
         Claim("C69, 1 flow, No", "9..19 % more than Full with DAA", gain("none", ONE, 1.09, 1.19)),

@@ -10,7 +10,7 @@ shows that goodput dips now and then in S1 only: here, how slow the slowest ten 
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Study
+from experiments import Column, Study
 
 SCENARIOS = ("s1", "s2", "s3")
 FAST, TIMEOUTS, BOTH = (f"flows.0.tcp.{name}" for name in ("fast_retransmits", "rtos", "retransmissions_begun"))
@@ -48,6 +48,7 @@ STUDY = Study(
     published={"": {
         "s1": {SHORT: 197140, LONG: 28130}, "s2": {SHORT: 183492, LONG: 26031}, "s3": {SHORT: 204285, LONG: 29285},
     }},
+    also={Column.PUBLISHED: {"routing": "dsr"}},
     claims=[
         Claim("C25", "S1 loses about 2 % of the packets by contention, and hardly any in queues",
               [Check(Of("s1", "losses.contention"), "in", 2, 0.5, 2), Check(Of("s1", "losses.queue"), "<", 0.05)]),

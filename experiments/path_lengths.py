@@ -6,7 +6,7 @@ over DSR. The seed says that paths are rarely longer than three hops.
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study
+from experiments import Column, Study
 
 SHORT, MEAN = "flows.0.route.short_share", "flows.0.route.hops_mean"
 AREAS = {"strip": "1500x300", "square": "1000x1000"}
@@ -29,6 +29,8 @@ STUDY = Study(
         "flows.0.route.changes": "route changes",
         "goodput_kbps": "goodput, kb/s",
     },
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
     claims=[
         Claim("C68", "nine of ten segments go over at most three hops",
               [Check(Of("newreno", SHORT, case), ">=", 0.9) for case in CASES]),

@@ -9,7 +9,7 @@ It shows one run each. Reno without NewReno's partial ACKs does not exist in Lin
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study
+from experiments import Column, Study
 
 STALL, AT, RTO = (f"flows.0.tcp.{name}" for name in ("stall_s", "stall_at_s", "rto_s"))
 WITHOUT, LOST, GOODPUT = "flows.0.route.without_s", "fail.total", "goodput_segments"
@@ -49,6 +49,8 @@ STUDY = Study(
         LOST: "frames given up",
         GOODPUT: "goodput, segments",
     },
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard"}},
     claims=[
         Claim("C31, C32", "DSR has data flow again sooner than AODV",
               [Check(Of("dsr", STALL), "<", Of("aodv", STALL))]),

@@ -10,7 +10,7 @@ ns-2's rules.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Study
+from experiments import Column, Study
 
 COUNT, TIME, FLIGHT = (f"flows.0.tcp.{name}" for name in ("rtos", "rto_s", "in_flight_mean"))
 GOODPUT = "goodput_segments"
@@ -36,6 +36,7 @@ STUDY = Study(
         "sack": {COUNT: 19, TIME: 18.4, GOODPUT: 2431},
         "vegas": {COUNT: 7, TIME: 10.3, GOODPUT: 3290},
     }},
+    column=Column.CONTROL,
     claims=[
         Claim("C43, timeouts", "Vegas has no more than NewReno, and NewReno fewer than SACK",
               [Check(Of("vegas", COUNT), "<=", Of("newreno", COUNT)), *order(COUNT, "sack", "newreno")]),
@@ -53,4 +54,6 @@ OVER_AODV = STUDY.but(
     title="Retransmission timeouts over AODV: 5 hops (seed 003, table 3.7)",
     options={"like": "ns2", "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "without a route, s"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
 )

@@ -12,7 +12,7 @@ brings. The air has ns-2's rules.
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Study, cwl, sca
+from experiments import Column, Study, cwl, sca
 
 FIRST, SECOND = "flows.0", "flows.1"
 SHARE, WINDOW = f"{SECOND}.share", f"{SECOND}.tcp.cwnd_mean"
@@ -74,6 +74,7 @@ STUDY = Study(
         "cwl": {f"{FIRST}.share": 1 / 9, SHARE: 8 / 9, f"{FIRST}.tcp.cwnd_mean": 1,
                 WINDOW: 7.3},
     }},
+    column=Column.CONTROL,
     claims=claims(),
 )  # fmt: skip
 
@@ -86,5 +87,7 @@ BY_ROUTING = STUDY.but(
     rows="routing",
     names={**STUDY.names, **ROUTINGS},
     published={},  # as STUDY has them: nine variants leave no room beside
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard"}},
     claims=claims(ROUTINGS),
 )

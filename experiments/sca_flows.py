@@ -9,7 +9,7 @@ over DSR-UU, in the air with ns-2's rules; `--routing dsr,preset=cmu` is ns-2's 
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Study, sca
+from experiments import Column, Study, sca
 
 FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)
 GOODPUT = "goodput_kbps"
@@ -33,6 +33,7 @@ STUDY = Study(
         for flows in FLOWS for hops in HOPS
     },
     quantities={GOODPUT: "goodput, kb/s"},
+    column=Column.CONTROL,
     claims=[
         Claim("C62, short", "two flows: no gain over 1 or 2 hops (within 5 %)", within(0.95, 1.05, [2], [1, 2])),
         Claim("C62, 3 hops", "two flows: up to 19 % over 3 hops", within(1.0, 1.19, [2], [3])),
@@ -50,4 +51,6 @@ OVER_DSR = STUDY.but(
     name="sca-flows-dsr",
     title="Slow congestion avoidance with parallel flows, over DSR (seed 003, section 4.4.4)",
     options={"like": "ns2", "routing": "dsr,preset=thesis"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
 )

@@ -10,7 +10,7 @@ ones stations draw; here the faster one is twice the slower, as for its 2 m/s el
 from math import log
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Options, Study, sca
+from experiments import Column, Options, Study, sca
 
 GOODPUT = "goodput_kbps"
 PAUSES, SPEEDS = (0, 40), (1, 2, 5, 10)
@@ -61,6 +61,8 @@ STUDY = Study(
     },
     core_s=9,
     repetition=(900, 50),
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
     claims=[
         Claim("C64, more", "two flows: SCA(25) has more than NewReno", more(2)),
         Claim("C64, pauses",

@@ -15,7 +15,7 @@ RFC 3561 in the standard's air.
 from collections.abc import Mapping, Sequence
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Options, Study, sca
+from experiments import Column, Options, Study, sca
 
 GOODPUT = "goodput_kbps"
 PAUSES, SPEEDS = (0, 40), (2, 5, 10)
@@ -94,6 +94,8 @@ STUDY = Study(
     },
     core_s=9,
     repetition=(900, 50),
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
     claims=[
         Claim("C51, C52, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C51, how much", "one flow, no pause: 4, 26 and 24 % at 2, 5 and 10 m/s, within half of that",
@@ -118,6 +120,8 @@ OVER_AODV = STUDY.but(
     title="Slow congestion avoidance among moving stations, over AODV (seed 003, section 4.4.1)",
     core_s=12,
     options={"routing": "aodv,preset=thesis"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
     claims=[
         Claim("C53, AODV, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C53, AODV, how much", "one flow: 4 to 10 % without a pause, 6 to 8 % with pauses",

@@ -12,7 +12,7 @@ brings. The air has ns-2's rules.
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study, cwl, sca
+from experiments import Column, Study, cwl, sca
 from experiments.sca_fairness import ROUTINGS, routing
 
 PHASES = "flows.0.tcp."
@@ -58,6 +58,7 @@ STUDY = Study(
         for variant, seconds in
         {"newreno": (54.8, 842.9, 102.3), "sca": (9.7, 957.1, 33.2), "cwl": (1000.0, 0.0, 0.0)}.items()
     }},
+    column=Column.CONTROL,
     claims=claims(),
 )  # fmt: skip
 
@@ -71,5 +72,7 @@ BY_ROUTING = STUDY.but(
     names={**STUDY.names, **ROUTINGS},
     quantities={"flows.0.route.without_s": "the source without a route, s"},
     published={case: STUDY.published[""] for case in ROUTINGS},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard"}},
     claims=claims(ROUTINGS),
 )

@@ -11,7 +11,7 @@ own is CMU's; both are here, and so with AODV. The air has ns-2's rules, as `the
 from functools import partial
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Study, sca
+from experiments import Column, Study, sca
 
 GOODPUT = "goodput_kbps"
 ROUTINGS = {
@@ -55,6 +55,7 @@ STUDY = Study(
         "flows.0.tcp.cwnd_mean": "mean cwnd, segments",
         "flows.0.route.without_s": "without a route, s",
     },
+    column=Column.CONTROL,
     claims=[
         *(
             Claim(f"C46, C47, {name}, {what}", said, checks(cases(name)))

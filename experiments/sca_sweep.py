@@ -7,7 +7,7 @@ ns-2's rules. The seed's other routing is `--routing aodv,preset=thesis`, and ns
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study, sca, strings
+from experiments import Column, Study, sca, strings
 
 HOPS = range(3, 16)
 GOODPUT = "goodput_kbps"
@@ -21,6 +21,7 @@ STUDY = Study(
     rows="hops",
     variants={str(threshold): sca(threshold) for threshold in (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 40, 50)},
     quantities={GOODPUT: "goodput, kb/s"},
+    column=Column.CONTROL,
     claims=[
         Claim("C50", "beyond a threshold of 10 goodput is flat: within 5 %",
               [Check(Of(threshold, GOODPUT, str(hops)), "in", Of("10", GOODPUT, str(hops)), 0.95, 1.05)
@@ -34,4 +35,6 @@ OVER_DSR = STUDY.but(
     name="sca-sweep-dsr",
     title="The threshold of slow congestion avoidance, over DSR (seed 003, section 4.4.1)",
     options={"like": "ns2", "routing": "dsr,preset=thesis"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
 )

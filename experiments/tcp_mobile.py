@@ -14,7 +14,7 @@ tells nobody of what the MAC gives up; `--like standard --routing olsr` is RFC 3
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Study
+from experiments import Column, Study
 
 GOODPUT, TIMEOUTS = "goodput_kbps", "flows.0.tcp.rtos"
 AREAS = {"strip": "1500x300", "square": "1000x1000"}
@@ -73,6 +73,8 @@ STUDY = Study(
     },
     core_s=9,
     repetition=(900, 50),
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
     claims=[
         Claim("C36, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C36, how much", "strip: 2 to 5 % more than NewReno, 2 to 6 % more than SACK",
@@ -92,6 +94,8 @@ OVER_DSR = STUDY.but(
     title="TCP's variants among moving stations, over DSR (seed 003, section 3.5)",
     core_s=6,
     options={"routing": "dsr,preset=thesis"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
     claims=[
         Claim("C38, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C38, how much", "strip: about 5 % more", more("strip", 1.025, 1.075)),
@@ -108,6 +112,8 @@ OVER_OLSR = STUDY.but(
     title="TCP's variants among moving stations, over OLSR (seed 003, section 3.5)",
     core_s=15,
     options={"routing": "olsr,preset=thesis"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"like": "standard", "routing": "olsr"}},
     claims=[
         Claim("C40, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C40, how much", "strip: 4 to 6 % more at 2, 5 and 10 m/s, about 2 % at 15",

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Options, Study, cwl
+from experiments import Column, Options, Study, cwl
 
 GOODPUT, RTT = "goodput_kbps", "flows.0.tcp.srtt_ms"
 FLOWS = {
@@ -113,6 +113,8 @@ STUDY = Study(
     variants=WINDOWS,
     names={"free": "no limit", **{str(n): f"{n} MSS" for n in range(1, 7)}},
     quantities={GOODPUT: "goodput, kb/s", RTT: "SRTT, ms"},
+    column=Column.PUBLISHED,
+    also={Column.TODAY: {"tcp": "cubic"}},
     claims=[
         Claim("C13", "1 hop: without RTS/CTS 4 % more at 2 Mb/s, 12 % at 5.5, 23 % at auto",
               [*gain(1, "2", 1.0, 1.08), *gain(1, "5.5", 1.06, 1.18), *gain(1, "auto", 1.13, 1.33)]),

@@ -18,8 +18,7 @@ from emulation.cli.main import cli
 from emulation.features.check import Finding, Name, Report, Stage
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, Done
-from emulation.features.claims import junit, record
-from emulation.features.claims.looks import State
+from emulation.features.claims import record
 from emulation.play.junit import Case, Outcome, Suite, text
 
 # By element: the attributes that it must and those that it may have, and its children in order, with how many at most.
@@ -98,39 +97,20 @@ def test_of_several_modules_each_has_its_own() -> None:
     assert cases(root)["workout tcp_b"] == "passed"
 
 
-def test_claims_are_cases_in_the_seeds_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that fail do not hold, those that are skipped are undecided or not tested, and no other state is."""
+def test_claims_are_cases_in_the_papers_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case for each column; those that are skipped are open, and those that fail are not reproduced."""
     file = tmp_path / "claims.xml"
     monkeypatch.setattr("emulation.features.claims.commands.claims.listing", lambda claims: None)
     assert CliRunner().invoke(cli, ["claims", "--junit", str(file)]).exit_code == 0
     root, known = read(file.read_bytes()), record.read().claims
-    states = {f"{number}: {experiments.numbered()[number].text}": one.state for number, one in known.items()}
+    said = experiments.numbered()
+    verdicts = {f"{number}, {column}: {said[number].text}": one for number, of in known.items()
+                for column, one in of.columns.items()}  # fmt: skip
     became = cases(root)
-    assert became.keys() == states.keys() and len(became) == len(experiments.numbered())
-    means = {"failure": {"does not hold", "holds in part"}, "skipped": {"undecided", "not tested"},
-             "passed": {"holds", "explained"}}  # fmt: skip
-    assert all(states[str(name)] in means[what] for name, what in became.items())
-    assert {suite.get("name") for suite in root} == {f"seed 00{n}" for n in range(5)}
-    for one in root.iter("testcase"):
-        for why in one:
-            assert str(why.get("message")).startswith(states[str(one.get("name"))])
-    explained = "\n".join(str(suite.findtext("system-out")) for suite in root)
-    assert all(f"{number}: explained: it " in explained for number, one in known.items() if one.state == "explained")
-
-
-def test_a_claims_failure_has_the_checks_that_do_not_hold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
-    """Each with its study and numbers, below what the page says; one that is explained is taken for a failure here."""
-    claims = record.Claims(record.read())
-    [number, *_] = [number for number in experiments.numbered() if claims.of(number) and junit.against(claims, number)]
-    monkeypatch.setitem(junit.OUTCOMES, State(junit.standing(claims, number).state), Outcome.FAILED)
-    [one] = junit.suites(claims, [number])
-    [failed] = one.cases
-    assert failed.outcome is Outcome.FAILED and failed.name.startswith(f"{number}: ")
-    lines = failed.text.splitlines()
-    assert {line.partition(",")[0] for line in junit.against(claims, number)} <= {s.name for s, _ in claims.of(number)}
-    assert lines[-len(junit.against(claims, number)) :] == junit.against(claims, number)
+    assert became.keys() == verdicts.keys()
+    means = {"failure": {"not reproduced"}, "skipped": {"open"}, "passed": {"reproduced", "reproduced in kind"}}
+    assert all(one.cause or one.verdict in means[became[name]] for name, one in verdicts.items())
+    assert {suite.get("name") for suite in root} == {f"paper 00{n}" for n in range(5)}
 
 
 def test_each_outcome_is_written() -> None:

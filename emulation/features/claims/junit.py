@@ -1,60 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The claims as tests, a suite for each seed: one that holds passes, and one that does not, or in part only, fails,
-unless claims.toml explains that; what is undecided or was not tested is skipped."""
+"""The claims as tests: a suite for each paper, a case for each claim and column. What is reproduced passes, in kind,
+too. What is not fails, unless an experiment shows its cause. What is open or was not tested is skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import experiments
-from analysis.tables.claims import Sure
-from emulation.features.claims.looks import State
-from emulation.features.claims.page import SEEDS, standing
-from emulation.features.claims.record import Claims, Standing
+from analysis.tables.verdicts import Verdict
+from emulation.features.claims.page import PAPERS, UNTESTED, in_short, standing
+from emulation.features.claims.record import Claims, Judged
 from emulation.play.junit import Case, Outcome, Suite
+from experiments import Numbered
 
 OUTCOMES = {
-    State.HOLDS: Outcome.PASSED,
-    State.EXPLAINED: Outcome.PASSED,
-    State.IN_PART: Outcome.FAILED,
-    State.NOT: Outcome.FAILED,
-    State.OPEN: Outcome.SKIPPED,
-    State.UNTESTED: Outcome.SKIPPED,
+    Verdict.REPRODUCED.value: Outcome.PASSED,
+    Verdict.IN_KIND.value: Outcome.PASSED,
+    Verdict.NOT.value: Outcome.FAILED,
+    Verdict.OPEN.value: Outcome.SKIPPED,
 }
 
 
 def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
     """Of these claims."""
     found = []
-    for seed in SEEDS:
-        there = {number: said for number, said in experiments.numbered().items() if said.seed == seed}
-        known = {number: standing(claims, number) for number in there if number in numbers}
-        if known:
-            cases = [case(claims, there[number], number, one) for number, one in known.items()]
-            explained = [
-                f"{number}: explained: it {one.found}: {there[number].explained}"
-                for number, one in known.items() if one.state == State.EXPLAINED.value
-            ]  # fmt: skip
-            found.append(Suite("claims", f"seed {seed}", cases, "\n".join(explained)))
+    for paper in PAPERS:
+        there = {name: said for name, said in experiments.numbered().items() if said.seed == paper and name in numbers}
+        if there:
+            cases = [case for name, said in there.items() for case in cases_of(claims, name, said)]
+            found.append(Suite("claims", f"paper {paper}", cases))
     return found
 
 
-def case(claims: Claims, said: experiments.Numbered, number: str, one: Standing) -> Case:
-    """A claim, in the seed's words; and if it failed, the checks that do not hold."""
-    outcome = OUTCOMES[State(one.state)]
-    seeds = f", {one.seeds} seeds: {one.checks}" if one.seeds else f": {one.why}"
-    text = "\n".join([*one.ours, *against(claims, number)]) if outcome is Outcome.FAILED else ""
-    message = "" if outcome is Outcome.PASSED else one.state + seeds
-    return Case(f"{number}: {said.text}", outcome, message, text, one.state)
+def cases_of(claims: Claims, name: str, said: Numbered) -> Iterator[Case]:
+    """A claim in the paper's words, under each column; what it hangs on, if it failed."""
+    known = standing(claims, name)
+    if not known.columns:
+        yield Case(f"{name}: {said.text}", Outcome.SKIPPED, f"{UNTESTED}: {said.untested}", "", UNTESTED)
+    for column, one in known.columns.items():
+        outcome = Outcome.PASSED if one.cause else OUTCOMES[one.verdict]
+        yield Case(f"{name}, {column}: {said.text}", outcome, "" if outcome is Outcome.PASSED else message(one, said),
+                   "\n".join(one.ours) if outcome is Outcome.FAILED else "", one.verdict)  # fmt: skip
 
 
-def against(claims: Claims, number: str) -> list[str]:
-    """The checks of a claim that are not known to hold, with their numbers."""
-    found = []
-    for study, claim in claims.of(number):
-        if verdict := claims.tested(study, claim).verdict:
-            _, *lines = verdict.lines(study.names, study.rows, study.quantities)
-            pairs = zip(lines, verdict.findings, strict=False)
-            found += [f"{study.name}, {claim.name}: {line.strip()}" for line, finding in pairs
-                      if finding.decided is not Sure.CONFIRMED]  # fmt: skip
-    return found
+def message(one: Judged, said: Numbered) -> str:
+    why = f": {one.why}" if one.why else ""
+    return in_short(one, said) + (f", {one.seeds} seeds" if one.seeds else "") + why

@@ -1,107 +1,154 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How what was found is told: in short, for each claim; and docs/claims.md, which is made from docs/claims.json."""
+"""Verdicts on claims, in words, and the pages that are made from docs/claims.json: docs/claims.md has one line a claim,
+docs/claims-in-detail.md what each verdict hangs on."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import copy
 
 import experiments
-from analysis.tables.claims import Finding, Of, Sure, line_of
+from analysis.tables.claims import Of, Sure
 from analysis.tables.table import case_name, number
-from emulation.features.claims.looks import State
-from emulation.features.claims.record import FILE, Claims, Look, Record, Standing, Tested, text, versions
+from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
+from emulation.features.claims.record import FILE, Claims, Judged, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
-from experiments import Study
+from experiments import Column, Numbered, Study
 
-PAGE = CHECKOUT / "docs/claims.md"
-SEEDS = {
+PAGE, DETAILS = CHECKOUT / "docs/claims.md", CHECKOUT / "docs/claims-in-detail.md"
+PAPERS = {
     "000": "Papanastasiou, Ould-Khaoua, Charissis: RTS/CTS under TCP, strings and meshes",
     "001": "Koutsonikolas et al.: windows, rates and RTS/CTS in a testbed",
     "002": "Hamadani, Rakocevic: TCP-DCR and the MAC's retries",
     "003": "Papanastasiou: TCP in mobile ad hoc networks, a thesis",
     "004": "Gopal, Paul, Raychaudhuri: skipping ACKs in a WLAN",
 }
-FEW = 4  # checks that are told one by one
-MOST_NUMBERS = 6  # of ours beside theirs, in a claim's summary
+JUDGED = (Column.PUBLISHED, Column.TODAY)
+UNTESTED = "not tested"
+MOST = 12  # contrasts of a claim that are shown one by one
+SAID = {Sure.CONFIRMED: "yes", Sure.OPEN: "open", Sure.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
-# The claims of the seeds
+# {title}
 
-What each seed claims, in our words, and what came out here. This page is made from [claims.json](claims.json), which
-has the numbers of every run; `./dcflab claims --write` makes both. Published numbers are in brackets after ours.
-[studies.md](studies.md#the-claims-of-the-seeds) says how claims are tested, and what the states mean.
+{text}
 
 """
+ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi. Each is judged twice: *as published*,
+under the paper's own MAC rules, routing and TCP as far as Linux can be set so; and *today*, under the standard's DCF
+and Linux as it comes. [studies.md](studies.md#the-claims-of-the-papers) says how, and what the verdicts mean. This page
+is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write` makes both."""
+HOW = """What each verdict of [claims.md](claims.md) hangs on. A line is a contrast: its ratio over all cases with an
+interval of 99 %, the paper's range, whether the finding comes out (yes, no, open), and whether the number does."""
 
 
 def standing(claims: Claims, name: str) -> Standing:
     """What the record knows of a claim."""
-    said = experiments.numbered()[name]
-    tested = [claims.tested(study, claim) for study, claim in claims.of(name)]
-    studies = list(dict.fromkeys(one.study.name for one in tested))
-    findings = claims.findings(tested)
-    missing = Counter((one.study.name, one.why) for one in tested if one.why)
-    if not findings:
-        why = said.untested or "; ".join(dict.fromkeys(why for _, why in missing))
-        return Standing(state=State.UNTESTED.value, studies=studies, why=why)
-    found = claims.state(tested)
-    explained = bool(said.explained) and found in (State.NOT, State.IN_PART)
-    ours = [(f"{one.study.name}, " if len(studies) > 1 else "") + summary(one) for one in tested if one.verdict]
+    found = {column: judged(claims, name, column) for column in JUDGED}
+    controls = [claims.tested(*unit) for unit in claims.of(name, Column.CONTROL)]
     return Standing(
-        state=(State.EXPLAINED if explained else found).value, found=found.value if explained else "",
-        seeds=min(finding.seeds for finding in findings), checks=how_many(findings), studies=studies,
-        ours=ours,
-        why="; ".join(f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()),
-    )  # fmt: skip
-
-
-def how_many(findings: Sequence[Finding]) -> str:
-    decided = [finding.decided for finding in findings]
-    open_ = decided.count(Sure.OPEN)
-    return f"{decided.count(Sure.CONFIRMED)} of {len(decided)} hold" + (f", {open_} undecided" if open_ else "")
-
-
-def summary(one: Tested) -> str:
-    """What was found of a study's claim in short: its check, or how many of them hold, with our numbers beside the
-    published ones if there are any, or else between which ratios they are."""
-    findings = one.verdict.findings if one.verdict else ()
-    lines = [line_of(finding, one.study.names, one.study.rows, one.study.quantities) for finding in findings]
-    numbers = beside(one.study, findings) or (ratios(findings) if len(findings) > 1 else "")
-    few = len(lines) == 1 or (len(lines) <= FEW and not numbers)
-    return f"{one.claim.name}: " + "; ".join(
-        [*(lines if few else [how_many(findings)]), *([numbers] if numbers else [])]
+        columns={column.value: one for column, one in found.items() if one},
+        controls=[line for one in controls for line in lines(one)],
     )
 
 
-def beside(study: Study, findings: Sequence[Finding]) -> str:
-    """Ours, and theirs in brackets, of what was published of what these checks compare."""
-    found = {}
-    for finding in findings:
-        for side, ours in ((finding.check.a, finding.a), (finding.check.b, finding.b)):
-            if isinstance(side, Of) and isinstance(side.case, str):
-                theirs = study.published.get(side.case, {}).get(side.variant, {}).get(side.path)
-                words = [study.names.get(side.variant, side.variant)]
-                words += [case_name(side.case, study.names, study.rows)] if side.case else []
-                where = ", ".join(words)
-                if theirs is not None:
-                    found[where, side.path] = f"{where} {number(ours)} ({number(theirs)})"
-    return ", ".join(found.values()) if len(found) <= MOST_NUMBERS else ""
+def judged(claims: Claims, name: str, column: Column) -> Judged | None:
+    """Under one column's conditions; None if no study has these. What is not reproduced is open until an experiment
+    shows its cause."""
+    tested = [claims.tested(*unit) for unit in claims.of(name, column)]
+    if not tested:
+        return None
+    found, outcomes = claims.verdict(tested), [one.outcome for one in tested if one.outcome]
+    missing = Counter((one.study.name, one.why) for one in tested if one.why)
+    whys = [f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()]
+    cause = ""
+    if found is Verdict.NOT:
+        shown = claims.verdict([claims.tested(*unit) for unit in claims.under_cause(name, column)])
+        if shown in (Verdict.REPRODUCED, Verdict.IN_KIND):
+            cause = shown.value
+        else:
+            found = Verdict.OPEN
+            whys.insert(0, "it does not come out, and no experiment shows why")
+    return Judged(
+        verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), cause=cause, why="; ".join(whys),
+        studies=list(dict.fromkeys(one.study.name for one in tested)),
+        ours=[line for one in tested for line in lines(one)],
+    )  # fmt: skip
 
 
-def ratios(findings: Sequence[Finding]) -> str:
-    """Between which ratios all of them are, if each has one."""
-    found = [finding.ratio.mean for finding in findings if finding.ratio and len(finding.check.sides) == 2]
-    return f"ratios {min(found):.3f} to {max(found):.3f}" if found and len(found) == len(findings) else ""
+def lines(one: Tested) -> list[str]:
+    """A study's claim, contrast by contrast, and how its published values compare."""
+    head = f"{one.study.name}, {one.claim.name}"
+    if not one.outcome:
+        return [f"{head}: {one.why}"]
+    contrasts = [of_contrast(found, one.study) for found in one.outcome.found]
+    if len(contrasts) > MOST:
+        counts = Counter(SAID[found.finding] for found in one.outcome.found)
+        contrasts = [f"{len(contrasts)} contrasts: " + ", ".join(f"{n} {said}" for said, n in counts.items())]
+    return [f"{head}: {words}" for words in (*contrasts,
+                                             *of_values(one.outcome))]  # fmt: skip
+
+
+def of_contrast(found: Found, study: Study) -> str:
+    """Its sides, its ratio, the paper's range, and what came out."""
+    first = found.contrast.checks[0]
+    paths = {side.path for side in first.sides}
+    names = [_side(side, study, len(paths) > 1) for side in (first.a, first.b)]
+    what = [study.quantities.get(path, path) for path in paths if len(paths) == 1]
+    relation = "over" if found.contrast.relation == "in" else found.contrast.relation
+    factor = f"{first.factor:g} x " if found.contrast.relation != "in" and first.factor != 1 else ""
+    words = [f"{names[0]} {relation} {factor}{names[1]}", *what, *_cases(found.contrast, study)]
+    if ratio := found.ratio:
+        mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
+        result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
+    else:
+        result = f"{found.estimate.mean:.3g}"
+    published = _published(found.contrast)
+    said = SAID[found.finding] + (f"; the number: {SAID[found.number]}" if found.number else "")
+    return f"{', '.join(words)}: {result}{published}: {said}"
+
+
+def _side(side: Of | float, study: Study, with_path: bool) -> str:
+    if not isinstance(side, Of):
+        return number(side)
+    name = study.names.get(side.variant, side.variant)
+    return f"{name}, {study.quantities.get(side.path, side.path)}" if with_path else name
+
+
+def _cases(contrast: Contrast, study: Study) -> list[str]:
+    """Its case, or how many it has."""
+    cases = [side.case for check in contrast.checks for side in check.sides]
+    there = dict.fromkeys(case for of in cases for case in (of if isinstance(of, tuple) else (of,)))
+    if len(there) > 1:
+        return [f"{len(there)} cases"]
+    return [name for case in there if (name := case_name(case, study.names, study.rows))]
+
+
+def _published(contrast: Contrast) -> str:
+    if contrast.relation != "in":
+        return ""
+    low = min(check.factor for check in contrast.checks)
+    high = max(check.to or check.factor for check in contrast.checks)
+    return f", the paper {low:.4g} to {high:.4g}"
+
+
+def of_values(outcome: Outcome) -> list[str]:
+    """Published values beside ours."""
+    if not outcome.agree:
+        return []
+    ratios = sorted(math.exp(value.log_ratio.mean) for value in outcome.values)
+    middle = ratios[len(ratios) // 2]
+    return [f"{len(ratios)} published values, ours over theirs: {middle:.2f} in the median, {ratios[0]:.2f} to "
+            f"{ratios[-1]:.2f}: {SAID[outcome.agree]}"]  # fmt: skip
 
 
 def file(claims: Claims) -> None:
-    """Work out the state of all claims, by all seeds that there are, and write claims.json and claims.md. Raises
-    OSError."""
+    """Work out all verdicts, by all seeds that there are, and write claims.json and the pages. Raises OSError."""
     claims = copy(claims)
     claims.look = Look()
     claims.record.claims = standings(claims)
-    for path, what in ((FILE, text(claims.record)), (PAGE, page(claims.record))):
+    for path, what in ((FILE, text(claims.record)), (PAGE, page(claims.record)), (DETAILS, details(claims.record))):
         half = path.with_suffix(".new")
         half.write_text(what)
         half.rename(path)
@@ -111,16 +158,33 @@ def standings(claims: Claims) -> dict[str, Standing]:
     return {name: standing(claims, name) for name in experiments.numbered()}
 
 
-def page(record: Record) -> str:
-    """claims.md."""
-    return HEAD + "\n".join(_page(record)) + "\n"
+def verdicts(known: Mapping[str, Standing], column: Column) -> Counter[str]:
+    """How many claims have which verdict."""
+    return Counter(one.columns[column.value].verdict for one in known.values() if column.value in one.columns)
 
 
 def in_all(known: Mapping[str, Standing]) -> str:
-    """How many are of each state."""
-    counts = Counter(one.state for one in known.values())
-    told = [f"{state.value}: {counts[state.value]}" for state in State if counts[state.value]]
-    return f"{len(known)} claims. {'; '.join(told).capitalize()}."
+    """How many claims have which verdict, by column, in words."""
+    parts = []
+    for column in JUDGED:
+        counts = verdicts(known, column)
+        said = ", ".join(f"{counts[one.value]} {one.value}" for one in Verdict if counts[one.value])
+        parts.append(f"{column.value}: {said or 'none was tested'}")
+    return f"{len(known)} claims. {'; '.join(parts).capitalize()}."
+
+
+def in_short(one: Judged | None, said: Numbered) -> str:
+    """A verdict in few words, for a table's cell or a line."""
+    if one is None:
+        return UNTESTED if said.untested else "-"
+    if one.cause:
+        return f"{one.verdict}; the cause is shown"
+    return one.verdict
+
+
+def page(record: Record) -> str:
+    """claims.md."""
+    return HEAD.format(title="The claims of the papers", text=ABOUT) + "\n".join(_page(record)) + "\n"
 
 
 def _page(record: Record) -> Iterator[str]:
@@ -128,26 +192,41 @@ def _page(record: Record) -> Iterator[str]:
     if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
         yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
     numbered = experiments.numbered()
-    for seed, title in SEEDS.items():
-        yield from ("", f"## Seed {seed}", "", f"{title}.", "", "| | the seed | here | |", "|---|---|---|---|")
+    for about in dict.fromkeys(said.about for said in numbered.values()):
+        heads = " | ".join(column.value for column in JUDGED)
+        yield from ("", f"## {about[0].upper()}{about[1:]}", "", f"| | the paper says | {heads} |", "|---|---|---|---|")
         for name, said in numbered.items():
-            if said.seed == seed:
-                found = record.claims[name]
-                ours = "<br>".join([*found.ours, *([f"({found.why})"] if found.why else [])])
-                studies = ", ".join(f"`{study}`" for study in found.studies)
-                cells = (
-                    name,
-                    said.text + (f" ({said.section})" if said.section else ""),
-                    _state(found, said),
-                    f"{ours}<br>{studies}",
-                )
+            if said.about == about:
+                known = record.claims[name].columns
+                cells = [f"[{name}](claims-in-detail.md#{name.lower()})", f"{said.text} ({said.where})"]
+                cells += [in_short(known.get(column.value), said) for column in JUDGED]
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    yield from ("", "## The papers", "")
+    yield from (f"- {paper}: {title}." for paper, title in PAPERS.items())
 
 
-def _state(found: Standing, said: experiments.Numbered) -> str:
-    state = f"**{found.state}**" + (f" ({found.found})" if found.found else "")
-    if found.seeds:
-        state += f", {found.seeds} seeds: {found.checks}"
-    if found.state == State.EXPLAINED.value:
-        state += f". {said.explained} ([finding]({said.finding.removeprefix('docs/')}))"
-    return state
+def details(record: Record) -> str:
+    """claims-in-detail.md."""
+    return HEAD.format(title="The claims in detail", text=HOW) + "\n".join(_details(record)) + "\n"
+
+
+def _details(record: Record) -> Iterator[str]:
+    for name, said in experiments.numbered().items():
+        yield from (f"## {name}", "", f"{said.text} ({said.where}).", "")
+        known = record.claims[name]
+        for column in JUDGED:
+            if one := known.columns.get(column.value):
+                yield f"- **{column.value}: {in_short(one, said)}**" + (f", {one.seeds} seeds" if one.seeds else "")
+                if cause := one.cause and said.cause(column):
+                    options = " ".join(f"--{option} {value}" for option, value in cause.options.items())
+                    yield f"  - the cause: {cause.text} (`{options}`): {one.cause}"
+                yield from (f"  - {line}" for line in (*one.ours, *([f"missing: {one.why}"] if one.why else [])))
+        if known.controls:
+            yield "- controls, not counted"
+            yield from (f"  - {line}" for line in known.controls)
+        if said.untested:
+            yield f"- not tested: {said.untested}"
+        if said.tried:
+            where = f" ([finding]({said.finding.removeprefix('docs/')}))" if said.finding else ""
+            yield f"- what was found before: {said.tried}{where}"
+        yield ""

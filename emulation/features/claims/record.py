@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/claims.json: what was found of each claim of the seeds, and the numbers that it was found from.
+"""docs/claims.json: what was found of each claim of the papers, and the numbers that it was found from.
 
-Kept is what each check compares, for each seed: a quantity of a variant in a case of a study. So states follow from the
-numbers and from the claims' checks, and can be worked out anew whenever these change. Numbers are of the options that
-they were found with (`of`) and of a version of what makes them (`made`): where the options are others now the numbers
-do not count, and results of other seeds add up only if they are of the same version; else the new ones stand.
+Kept is what each check compares, for each seed: a quantity of a variant in a case of a study. So verdicts follow from
+the numbers and from the claims' checks, and can be worked out anew whenever these change. Numbers are of the options
+that they were found with (`of`) and of a version of what makes them (`made`). Where the options are others now, the
+numbers do not count. Results of other seeds add up only if they are of the same version; else the new ones stand.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from pydantic import BaseModel, ConfigDict
 
 import experiments
 from analysis.results.result import Run
-from analysis.tables.claims import Claim, Finding, NotTested, Verdict, weigh
+from analysis.tables.claims import Claim, NotTested
 from analysis.tables.table import value
-from emulation.features.claims.looks import CONFIDENCE, State, state
+from analysis.tables.verdicts import Outcome, Verdict, verdict, weigh
+from emulation.features.claims.looks import CONFIDENCE
 from emulation.lanes import CHECKOUT
 from emulation.play.lab import digest
-from experiments import Study
+from experiments import Column, Study
 
 FILE = CHECKOUT / "docs/claims.json"
 GOLDEN = CHECKOUT / "tests/lane/golden.json"  # what runs of all kinds do, to the byte, but not these:
@@ -67,23 +68,30 @@ class Cell(Model):
                     found.insert(place, other.values[path][at])
 
 
-class Standing(Model):
-    """What is known of a claim. `found`: what is behind an explanation; `seeds`: the fewest of its checks; `ours`: in
-    short, by study and claim; `why`: of what is not tested."""
+class Judged(Model):
+    """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
+    its contrasts; `studies`: those that count; `ours`: each contrast, in words; `cause`: the verdict under the one
+    change that is said to make the difference; `why`: what is missing."""
 
-    state: str
-    found: str = ""
+    verdict: str
     seeds: int = 0
-    checks: str = ""
     studies: list[str] = []
     ours: list[str] = []
+    cause: str = ""
     why: str = ""
+
+
+class Standing(Model):
+    """What is known of a claim, by column. `controls`: what was found under other conditions, in words."""
+
+    columns: dict[str, Judged] = {}
+    controls: list[str] = []
 
 
 class Record(Model):
     """The file. Cells by study, case and variant."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     made: dict[str, Made] = {}
     claims: dict[str, Standing] = {}
     cells: dict[str, dict[str, dict[str, Cell]]] = {}
@@ -91,11 +99,11 @@ class Record(Model):
 
 @dataclass(frozen=True)
 class Tested:
-    """A study's claim, and what was found of it; without a `verdict`, why there is none."""
+    """A study's claim, and what was found of it; without an `outcome`, why there is none."""
 
     study: Study
     claim: Claim
-    verdict: Verdict | None
+    outcome: Outcome | None
     why: str = ""
 
 
@@ -118,11 +126,21 @@ class Claims:
 
     @cached_property
     def studies(self) -> list[Study]:
-        return [experiments.find(name) for name in experiments.names()]
+        return [study for name in experiments.names() for study in experiments.find(name).columns()]
 
-    def of(self, number: str) -> list[tuple[Study, Claim]]:
-        """The studies' claims that are of this one."""
-        return [(study, claim) for study in self.studies for claim in study.claims if number in claim.numbers]
+    def of(self, number: str, column: Column | None = None) -> list[tuple[Study, Claim]]:
+        """The studies' claims that are of this one, and count for a column."""
+        studies = [study for study in self.studies if column in (None, study.column)]
+        return [(study, claim) for study in studies for claim in study.claims if number in claim.numbers]
+
+    def under_cause(self, number: str, column: Column) -> list[tuple[Study, Claim]]:
+        """The same as `of`, with the one change that is said to make the difference."""
+        if not (cause := experiments.numbered()[number].cause(column)):
+            return []
+        return [
+            (study.but(cause.options, name=f"{study.name}, cause of {number}"), claim)
+            for study, claim in self.of(number, column)
+        ]
 
     def seeds(self, study: Study, case: str, variant: str, made: str) -> set[int]:
         """Those of which all that the study's claims compare is known, of this version."""
@@ -169,21 +187,20 @@ class Claims:
         if len({cell.made for cell in there}) > 1:
             return Tested(study, claim, None, "its runs are of more than one version")
         common = set.intersection(*(set(cell.seeds) for cell in there))
+        chosen = sorted(common & set(self.look.seeds) if self.look.seeds else common)
+        if not chosen:
+            return Tested(study, claim, None, "its runs have no seed in common")
         try:
-            chosen = sorted(common & set(self.look.seeds) if self.look.seeds else common)
-            confidence = self.look.confidence
-            verdict = weigh(claim, lambda *of: self._read(study, *of), chosen, confidence) if chosen else None
+            outcome = weigh(claim, lambda *of: self._read(study, *of), chosen, study.published, self.look.confidence)
         except NotTested as error:
             return Tested(study, claim, None, str(error))
-        return Tested(study, claim, verdict, "" if verdict else "its runs have no seed in common")
+        return Tested(study, claim, outcome)
 
-    def findings(self, tested: Sequence[Tested]) -> list[Finding]:
-        return [finding for one in tested if one.verdict for finding in one.verdict.findings]
-
-    def state(self, tested: Sequence[Tested]) -> State:
-        """Of a claim, of which this was found by studies."""
-        whole = all(one.verdict and not one.verdict.not_tested for one in tested)
-        return state(self.findings(tested), whole)
+    def verdict(self, tested: Sequence[Tested]) -> Verdict:
+        """Of a claim, of which this was found by the studies of a column: all of it must have been run."""
+        found = verdict(one.outcome for one in tested if one.outcome)
+        whole = all(one.outcome for one in tested)
+        return found if whole or found is Verdict.NOT else Verdict.OPEN
 
     def paths(self, study: Study) -> Mapping[tuple[str, str], set[str]]:
         """What the study's numbered claims compare, by case and variant."""
@@ -269,7 +286,7 @@ def text(record: Record) -> str:
             ) + "\n   }" for case, variants in cases.items()
         ) + "\n  }" for study, cases in sorted(record.cells.items())
     ]  # fmt: skip
-    parts = [' "version": 1']
+    parts = [' "version": 2']
     for name, lines in (("made", made), ("claims", claims), ("cells", cells)):
         parts.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(parts) + "\n}\n"

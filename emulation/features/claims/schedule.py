@@ -11,12 +11,13 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.tables.claims import Claim, Sure
+from analysis.tables.claims import Claim
+from analysis.tables.verdicts import Verdict
 from emulation.features.claims.looks import LOOKS, MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
 from emulation.play.run import Task
-from experiments import Study
+from experiments import Column, Study
 
 Unit = tuple[Study, Claim]
 Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
@@ -36,10 +37,15 @@ class Schedule:
     most: int = MOST
 
     def units(self, numbers: Iterable[str]) -> list[Unit]:
-        """The studies' claims that are of these, each once."""
-        found = {
-            (study.name, claim.name): (study, claim) for number in numbers for study, claim in self.claims.of(number)
-        }
+        """The studies' claims that are of these, each once; and those that show a cause, where one is needed."""
+        found: dict[tuple[str, str], Unit] = {}
+        for number in numbers:
+            units = self.claims.of(number)
+            for column in (Column.PUBLISHED, Column.TODAY):
+                tested = [self.claims.tested(*unit) for unit in self.claims.of(number, column)]
+                if self.claims.verdict(tested) is Verdict.NOT:
+                    units = units + self.claims.under_cause(number, column)
+            found |= {(study.name, claim.name): (study, claim) for study, claim in units}
         return list(found.values())
 
     def tested(self, unit: Unit) -> Tested:
@@ -52,8 +58,8 @@ class Schedule:
     def next(self, unit: Unit) -> list[int] | None:
         """The seeds for the next look at a claim; None if it is decided, or more are not worth it."""
         there = self.seeds(unit)
-        verdict = self.tested(unit).verdict if there else None
-        look = next_look(verdict.findings if verdict else [], len(there), self.most)
+        outcome = self.tested(unit).outcome if there else None
+        look = next_look(outcome.found if outcome else [], len(there), self.most)
         if look is None:
             return None
         more = (seed for seed in itertools.count(1) if seed not in there)
@@ -84,10 +90,10 @@ class Schedule:
     def weight(self, unit: Unit) -> tuple[bool, float, float]:
         """The lower, the sooner: those that were never run, then those of which most is open; and of these what costs
         least, by seconds of air and stations."""
-        verdict = self.tested(unit).verdict if self.seeds(unit) else None
-        findings = verdict.findings if verdict else []
-        open_ = sum(finding.decided is Sure.OPEN for finding in findings) / max(len(findings), 1)
-        return bool(findings), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if findings else 1)
+        outcome = self.tested(unit).outcome if self.seeds(unit) else None
+        found = outcome.found if outcome else []
+        open_ = sum(bool(one.needs) for one in found) / max(len(found), 1)
+        return bool(found), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""

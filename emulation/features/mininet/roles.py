@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.retune import become
 from emulation.features.mininet.words import Unsupported, refuse
 
 
@@ -49,19 +48,19 @@ class Station(Wireless):
         self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "managed", params)
+        self.wintf(intf).become("managed", params)
 
     def setAdhocMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "adhoc", params)
+        self.wintf(intf).become("adhoc", params)
 
     def setMeshMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "mesh", params)
+        self.wintf(intf).become("mesh", params)
 
     def setMasterMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "master", params)
+        self.wintf(intf).become("master", params)
 
     def setOCBMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "ocb", params)
+        self.wintf(intf).become("ocb", params)
 
     def roam(self, bssid: str) -> None:
         aps = {each.MAC(): each for ap in self.net.aps for each in ap.wintfs.values()}
@@ -117,7 +116,7 @@ class AP(Wireless, Bridge):
     dpctl, connected = Switch.dpctl, Switch.connected
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        become(self.wintf(intf), "managed", params)
+        self.wintf(intf).become("managed", params)
 
 
 class Controller(Node):

@@ -30,9 +30,10 @@ def test_all_are_listed() -> None:
     programs = json.loads(CliRunner().invoke(cli, ["claims", "--json"], prog_name="./dcflab").output)
     assert [one["number"] for one in programs] == list(experiments.numbered())
     for one in programs:
-        assert f"\n{one['number']}  {one['state']}" in f"\n{people}"
-        assert one["text"] and one["seed"] in ("000", "001", "002", "003", "004")
-        assert one["state"] != "not tested" or one["why"]
+        assert f"│ {one['number']} " in people
+        assert one["text"] and one["paper"] in ("000", "001", "002", "003", "004")
+        assert one["columns"]
+        assert all(of["verdict"] != "open" or of["why"] or of["ours"] for of in one["columns"].values())
 
 
 @pytest.mark.parametrize(
@@ -58,13 +59,17 @@ def test_a_claim_is_tested_at_its_looks(tmp_path: Path) -> None:
     done = claims(tmp_path, "c1", "--json")
     assert done.returncode == 0, done.stderr
     assert "rts-cts: C1: 3 seeds" in done.stderr and "9 runs; 9 to run, 1,080 s of air" in done.stderr
+    assert "rts-cts, as published: C1: 3 seeds" in done.stderr
     [one] = json.loads(done.stdout)
-    assert one["seeds"] in LOOKS and one["state"] == "holds"
-    assert [(check["outcome"], check["held"]) for check in one["results"]] == [("confirmed", one["seeds"])] * 2
+    assert {column: of["seeds"] in LOOKS for column, of in one["columns"].items()} == dict.fromkeys(
+        one["columns"], True
+    )
+    assert one["columns"]["today"]["verdict"] == "reproduced in kind"
+    assert [of["finding"] for of in one["contrasts"] if of["column"] == "today"] == ["confirmed"] * 2
     again = claims(tmp_path, "C4", "--seeds", "1..2")
-    assert "6 of 6 runs are in the store: nothing to run" in again.stderr
+    assert again.stderr.count("6 of 6 runs are in the store: nothing to run") == 2
     assert "One look, at the seeds that were given: intervals of 95 %." in again.stdout
-    assert "C4b  does not hold in any of 2 seeds" in again.stdout
+    assert "rts-cts, C4b: No >> Full, segments in flight, mean: 1.5" in again.stdout
 
 
 @pytest.mark.lane

@@ -22,8 +22,9 @@ from emulation.features.claims.looks import LOOKS
 from emulation.features.claims.record import Claims, Look, Record
 from emulation.features.claims.schedule import Schedule
 from emulation.features.sweeps.sweep import Here
+from emulation.play.junit import Outcome
 from emulation.play.run import Task
-from experiments import Study
+from experiments import Cause, Column, Study
 
 GOODPUT, DROPS = "goodput_segments", "queue_drops"
 STUDY = Study(
@@ -37,12 +38,7 @@ RUN = json.loads((Path(__file__).parent / "run.json").read_text())
 
 
 NUMBERED = experiments.numbered()
-
-
-@pytest.fixture
-def unexplained(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = {number: replace(said, explained="", finding="") for number, said in NUMBERED.items()}
-    monkeypatch.setattr(experiments, "numbered", lambda: plain)
+TODAY = Column.TODAY.value
 
 
 def run(variant: str, seed: int, segments: int, **more: Any) -> Run:
@@ -95,20 +91,56 @@ def test_what_is_compared_is_of_one_version() -> None:
     found = filled(range(1, 4), "then")
     found.add(STUDY, run("full", 1, 9), "now")
     assert found.tested(*found.of("C1")[0]).why == "its runs are of more than one version"
-    assert found.tested(*found.of("C4")[0]).verdict
+    assert found.tested(*found.of("C4")[0]).outcome
 
 
-@pytest.mark.usefixtures("unexplained")
 def test_what_is_known_of_a_claim() -> None:
     found = filled(range(1, 4))
-    known = page.standing(found, "C1")
-    assert (known.state, known.seeds, known.checks, known.studies) == ("holds", 3, "1 of 1 hold", ["rts-cts"])
-    [ours] = known.ours
-    assert ours.startswith("C1: goodput, segments: No 1,204 > Full 1,002; ratio 1.202 ± ")
-    assert ours.endswith("; Full 1,002 (4,476)")
-    assert page.standing(filled(range(1, 4), queue_drops=2), "C4").state == "does not hold"
-    assert page.standing(claims(), "C1").why == "not run yet"
-    assert page.standing(found, "C2").state == "not tested"
+    [known] = page.standing(found, "C1").columns.values()
+    assert (known.verdict, known.seeds, known.studies) == ("reproduced in kind", 3, ["rts-cts"])
+    ours, values = known.ours
+    assert ours.startswith("rts-cts, C1: No > Full, goodput, segments: 1.202 (1.1")
+    assert ours.endswith("): yes")
+    assert values == ("rts-cts, C1: 1 published values, ours over theirs: 0.22 in the median, 0.22 to 0.22: no")
+    assert page.standing(claims(), "C1").columns[TODAY].why == "rts-cts: not run yet"
+    assert not page.standing(found, "C2").columns
+
+
+def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By runs with the one change that makes the difference."""
+    found = filled(range(1, 4), queue_drops=2)
+    known = page.standing(found, "C4").columns[TODAY]
+    assert (known.verdict, known.cause) == ("open", "")
+    assert known.why == "it does not come out, and no experiment shows why"
+    cause = Cause(Column.TODAY, {"queue": 1000}, "a longer queue")
+    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
+    assert page.standing(found, "C4").columns[TODAY].verdict == "open", "it has not been run"
+    [(other, _)] = found.under_cause("C4", Column.TODAY)
+    assert other.options == {**STUDY.options, "queue": 1000}
+    assert Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])[1][0].name == other.name
+    for seed in range(1, 4):
+        found.add(other, run("none", seed, 7, queue_drops=0), "now")
+    known = page.standing(found, "C4").columns[TODAY]
+    assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
+    [case] = suites(found, ["C4"])[0].cases
+    assert case.outcome is Outcome.PASSED
+
+
+def test_each_column_has_its_runs() -> None:
+    """A study counts for one, and with other options for another; as a control for none."""
+    study = STUDY.but(also={Column.PUBLISHED: {"like": "ns2"}})
+    found = claims(study)
+    found.studies = study.columns()
+    for seed in range(1, 4):
+        found.add(study, run("none", seed, 1200 + seed), "now")
+        found.add(study, run("full", seed, 1000), "now")
+    known = page.standing(found, "C1").columns
+    assert known[TODAY].verdict == "reproduced in kind"
+    published = known[Column.PUBLISHED.value]
+    assert (published.verdict, published.why) == ("open", "rts-cts, as published: not run yet")
+    found.studies = [study.but(column=Column.CONTROL)]
+    known_too = page.standing(found, "C1")
+    assert not known_too.columns and known_too.controls[0].endswith(": yes")
 
 
 def test_what_is_missing_is_said() -> None:
@@ -118,42 +150,43 @@ def test_what_is_missing_is_said() -> None:
         STUDY,
         replace(STUDY, name="other", claims=[STUDY.claims[0], replace(STUDY.claims[0], name="C1b")]),
     ]
-    known = page.standing(found, "C1")
-    assert (known.state, known.studies, known.why) == (
-        "undecided",
+    known = page.standing(found, "C1").columns[TODAY]
+    assert (known.verdict, known.studies, known.why) == (
+        "open",
         ["rts-cts", "other"],
         "other: not run yet (2 claims)",
     )
-    assert [one.partition(":")[0] for one in known.ours] == ["rts-cts, C1"]
 
 
 def test_with_some_of_the_seeds() -> None:
     found = filled(range(1, 6))
     [unit] = found.of("C1")
     found.look = Look([2, 3, 77], 0.95)
-    verdict = found.tested(*unit).verdict
-    assert verdict and verdict.seeds == 2
+    outcome = found.tested(*unit).outcome
+    assert outcome and outcome.seeds == 2
 
 
 def test_all_that_is_told_of_a_look_is_of_that_look(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The state and how many checks hold, check by check, for programs and for a CI; what is written is of all."""
+    """The verdict and its seeds, for people, for programs and for a CI; what is written is of all."""
     found = filled(range(1, 13))
     found.look = Look([2, 3, 77], 0.95)
-    known = page.standing(found, "C1")
+    known = page.standing(found, "C1").columns[TODAY]
     [told] = cli.told(found, ["C1"])
-    outcomes = [check["outcome"] for check in told["results"]]
-    assert {check["seeds"] for check in told["results"]} == {known.seeds} == {2}
-    assert known.checks.startswith(f"{outcomes.count('confirmed')} of {len(outcomes)} hold")
+    assert {one["seeds"] for one in told["contrasts"]} == {known.seeds} == {2}
+    assert told["columns"][TODAY]["verdict"] == known.verdict
     cli.show(found, ["C1"])
     said = capsys.readouterr().out
-    assert "intervals of 95 %" in said and f"{known.state}, 2 seeds, {known.checks}" in said
+    assert "intervals of 95 %" in said and f"{TODAY}: {known.verdict}, 2 seeds" in said
     assert "12 seeds" not in said + str(suites(found, ["C1"]))
-    for name in ("FILE", "PAGE"):
+    for name in ("FILE", "PAGE", "DETAILS"):
         monkeypatch.setattr(page, name, tmp_path / name)
     page.file(found)
-    assert found.look.seeds and json.loads((tmp_path / "FILE").read_text())["claims"]["C1"]["seeds"] == 12
+    assert (
+        found.look.seeds
+        and json.loads((tmp_path / "FILE").read_text())["claims"]["C1"]["columns"][TODAY]["seeds"] == 12
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,25 +194,16 @@ def test_all_that_is_told_of_a_look_is_of_that_look(
     [replace(STUDY, options={**STUDY.options, "seconds": 20}), replace(STUDY, topology="mesh"),
      replace(STUDY, variants={"full": {"rts": "full"}, "none": {"rts": "none"}})],
 )  # fmt: skip
-@pytest.mark.usefixtures("unexplained")
 def test_other_options_count_no_more(other: Study) -> None:
     """But other checks do not make runs stale."""
     changed = claims(other, filled(range(1, 4)).record)
-    known = page.standing(changed, "C4")
-    assert (known.state, known.why) == ("not tested", "its study has changed since it was run")
+    known = page.standing(changed, "C4").columns[TODAY]
+    assert (known.verdict, known.why) == ("open", f"{other.name}: its study has changed since it was run")
     stricter = replace(
         STUDY, claims=[Claim("C1", "much more", [Check(Of("none", GOODPUT), ">>", Of("full", GOODPUT))])]
     )
-    assert page.standing(claims(stricter, filled(range(1, 4)).record), "C1").state == "does not hold"
-
-
-def test_an_explanation_stands_before_what_it_explains(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what does not hold; what does is not explained away."""
-    said = replace(experiments.numbered()["C4"], explained="the kernel queues less", finding="docs/rts-cts.md")
-    monkeypatch.setattr(experiments, "numbered", lambda: {"C4": said})
-    known = page.standing(filled(range(1, 4), queue_drops=2), "C4")
-    assert (known.state, known.found) == ("explained", "does not hold")
-    assert page.standing(filled(range(1, 4), queue_drops=0), "C4").state == "holds"
+    known = page.standing(claims(stricter, filled(range(1, 4)).record), "C1").columns[TODAY]
+    assert known.why == "it does not come out, and no experiment shows why"
 
 
 def test_the_file_says_all(tmp_path: Path) -> None:
@@ -268,6 +292,7 @@ def test_the_file_and_the_page_are_what_the_code_makes_of_them() -> None:
     assert not changed, f"run ./dcflab claims --write; to test these again: ./dcflab claims {' '.join(changed)} --write"
     assert record.FILE.read_text() == record.text(now.record), "run ./dcflab claims --write"
     assert page.PAGE.read_text() == page.page(now.record), "run ./dcflab claims --write"
+    assert page.DETAILS.read_text() == page.details(now.record), "run ./dcflab claims --write"
 
 
 def test_how_many_runs_a_look_takes_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`claims`: list the papers' claims and what is known of them, or test some. `claims C46` tests one, `claims --all
+"""`claims`: list the papers' claims and what became of each, or test some. `claims C46` tests one, `claims --all
 --hours 8` as many as there is time for (docs/studies.md)."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sys
@@ -16,14 +15,13 @@ from typing import Any
 import click
 
 import experiments
-from analysis.tables.claims import Sure, Verdict
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.cli.study import tasks_for
 from emulation.features.claims.junit import suites
-from emulation.features.claims.looks import LOOKS, MOST, State, needs
-from emulation.features.claims.page import file, in_all, standing, standings
-from emulation.features.claims.record import FILE, Claims, Look, Tested, made_now, read
+from emulation.features.claims.looks import LOOKS, MOST
+from emulation.features.claims.page import JUDGED, file, in_all, in_short, of_contrast, standing, standings
+from emulation.features.claims.record import FILE, Claims, Look, made_now, read
 from emulation.features.claims.schedule import Schedule, Unit
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
@@ -38,7 +36,6 @@ from emulation.setup.errors import say
 from emulation.specification import explain
 from experiments import Study
 
-MOST_LINES = 24  # of a claim's checks, of those that hold
 ONE_LOOK = 0.95  # with seeds that were given
 
 
@@ -50,7 +47,7 @@ def callback(
     numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
     merge: tuple[Path, ...], as_json: bool, junit: Path | None, jobs: int | None, dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
-    """List the seeds' claims and what is known of them; test those that are named, or all."""
+    """List the papers' claims and what became of each; test those that are named, or all."""
     if of_all and numbers:
         raise Misuse("--all tests all claims: leave out their numbers")
     if hours is not None and not of_all:
@@ -197,92 +194,67 @@ def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]
 
 
 def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
-    """For programs: each claim, what is known of it, and every check with its numbers."""
+    """For programs: each claim, its verdicts, and every contrast with its numbers."""
     found = []
     for number in numbers:
         said = experiments.numbered()[number]
-        checks = [
+        contrasts = [
             {
-                "study": study.name, "claim": claim.name, "check": check_lines(study, verdict)[n],
-                "outcome": finding.decided.name.lower(), "seeds": finding.seeds, "held": finding.held,
-                "a": finding.a, "b": finding.b, "ratio": finding.ratio and finding.ratio.mean,
-                "half_width": finding.ratio and known(finding.ratio.half_width), "t": known(finding.t),
-                "wilcoxon": known(finding.wilcoxon),
+                "study": study.name, "column": study.column.value, "claim": claim.name, "seeds": outcome.seeds,
+                "contrast": of_contrast(one, study), "finding": one.finding.name.lower(),
+                "number": one.number and one.number.name.lower(), "mean": one.estimate.mean,
+                "half_width": known(one.estimate.half_width), "p": known(one.p),
+                "ratios": [known(ratio) for ratio in one.ratios], "needs": known(one.needs),
             }
             for study, claim in claims.of(number)
-            if (verdict := claims.tested(study, claim).verdict)
-            for n, finding in enumerate(verdict.findings)
+            if (outcome := claims.tested(study, claim).outcome)
+            for one in outcome.found
         ]  # fmt: skip
-        what = {"number": number, "seed": said.seed, "section": said.section, "text": said.text}
-        found.append({**what, **standing(claims, number).model_dump(), "results": checks})
+        what = {"number": number, "paper": said.seed, "section": said.section, "about": said.about, "text": said.text}
+        found.append({**what, **standing(claims, number).model_dump(), "contrasts": contrasts})
     return found
 
 
 def known(of: float) -> float | None:
     """JSON has no word for what is no number."""
-    return None if math.isnan(of) else of
-
-
-def check_lines(study: Study, verdict: Verdict) -> list[str]:
-    return [line.strip() for line in verdict.lines(study.names, study.rows, study.quantities)[1:]]
+    return of if math.isfinite(of) else None
 
 
 def show(claims: Claims, numbers: Sequence[str]) -> None:
-    """For people: these claims, check by check."""
+    """For people: these claims, contrast by contrast."""
     percent = f"{100 * claims.look.confidence:.0f} %"
     if claims.look.seeds:
         click.echo(f"One look, at the seeds that were given: intervals of {percent}.")
     else:
         click.echo(f"Intervals of {percent}: of up to {len(LOOKS)} looks (docs/studies.md).")
     for number in numbers:
-        said, known = experiments.numbered()[number], standing(claims, number)
-        state = status(known.state, known.found, known.seeds, known.checks)
-        click.echo(f"\n{number}  {state} ({said.where}): {said.text}")
+        said, found = experiments.numbered()[number], standing(claims, number)
+        click.echo(f"\n{number}  {said.text} ({said.where})")
         if said.untested:
             click.echo(f"  not tested: {said.untested}")
-        of_studies = itertools.groupby(claims.of(number), key=lambda unit: unit[0].name)
-        for name, units in of_studies:
-            click.echo(f"  {name}")
-            for study, claim in units:
-                for line in lines_of(claims.tested(study, claim)):
-                    click.echo(f"    {line}")
-        if known.state == State.EXPLAINED.value:
-            click.echo(f"  {said.explained} ({said.finding})")
-
-
-def lines_of(one: Tested) -> list[str]:
-    """A study's claim, check by check; of very many checks, those that do not hold."""
-    if one.verdict is None:
-        return [f"{one.claim.name}  not tested: {one.why}"]
-    head, *lines = one.verdict.lines(one.study.names, one.study.rows, one.study.quantities)
-    findings, more = one.verdict.findings, lines[len(one.verdict.findings) :]
-    shown = [
-        line + (f" (about {needs(finding):,.0f} seeds may tell)" if 0 < needs(finding) < math.inf else "")
-        for line, finding in zip(lines, findings, strict=False)
-        if len(lines) <= MOST_LINES or finding.decided is not Sure.CONFIRMED
-    ]  # fmt: skip
-    if fine := len(findings) - len(shown):
-        shown.append(f"    and {fine} that hold")
-    return [head, *shown, *more]
-
-
-def status(state: str, found: str, seeds: int, checks: str) -> str:
-    return state + (f" ({found})" if found else "") + (f", {seeds} seeds, {checks}" if seeds else "")
+        for column, one in found.columns.items():
+            seeds = f", {one.seeds} seeds" if one.seeds else ""
+            click.echo(f"  {column}: {in_short(one, said)}{seeds}" + (f" ({one.why})" if one.why else ""))
+            for line in one.ours:
+                click.echo(f"    {line}")
+        for line in found.controls:
+            click.echo(f"  control: {line}")
 
 
 def listing(claims: Claims) -> None:
-    """For people: all claims, in short."""
+    """For people: all claims, a line each."""
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     known, there = standings(claims), experiments.numbered()
+    table = Table("", "the paper says", *(column.value for column in JUDGED))
     for number, one in known.items():
         said = there[number]
-        head = f"{number}  {status(one.state, one.found, one.seeds, one.checks)}"
-        console.print(head, style="bold", highlight=False, markup=False)
-        where = f"{said.where}; {', '.join(one.studies) or 'no study'}"
-        for line in (f"{said.text} ({where})", *one.ours, one.why):
-            console.print(f"    {line}" if line else "", highlight=False, markup=False, end="\n" if line else "")
+        verdicts = [in_short(one.columns.get(column.value), said) for column in JUDGED]
+        table.add_row(number, Text(f"{said.text} ({said.where})"), *verdicts)
+    console.print(table)
     console.print(in_all(known), style="bold", highlight=False)
 
 
@@ -297,7 +269,7 @@ COMMAND = Command(
         click.Option(["--most-seeds"], type=click.Choice([str(look) for look in LOOKS]), default=str(MOST),
                      show_default=True, callback=lambda ctx, param, value: int(value),
                      help="the last look, for what is not decided before"),
-        click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and docs/claims.md"),
+        click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and its pages"),
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
                      metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
         as_json("what was found as JSON"),

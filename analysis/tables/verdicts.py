@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of a claim, over all of its cases at once: a finding, and its numbers.
+
+Checks that compare the same quantities of the same variants, each in a case of its own, are one *contrast*. In each
+seed a contrast is one number: the mean over its cases of the logarithm of a / b. Seeds are independent samples, so one
+t interval decides a contrast, however many cases it has. The *finding* of a contrast is which side has more, or that
+both are alike. Its *number*, if the paper has one, is by how much. Published values of single quantities are numbers,
+too. What counts as the same number is fixed here, before anything runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from analysis.tables import statistics
+from analysis.tables.claims import ALIKE, MUCH, Check, Claim, NotTested, Of, Read, Sure
+from analysis.tables.table import Published
+
+# A gain is the published one if it is within a quarter of it, or within one percent; a value, within a quarter of it.
+OF_GAIN, LEAST_GAIN, OF_VALUE = 0.25, 0.01, 0.25
+MOST_VALUES = 0.75  # of a claim's published values, those that must lie within by themselves, beside their mean
+
+Scale = Callable[[float], float]  # of a ratio: how far apart its sides are
+
+
+class Verdict(Enum):
+    """What becomes of a claim under some conditions."""
+
+    REPRODUCED = "reproduced"
+    IN_KIND = "reproduced in kind"
+    NOT = "not reproduced"
+    OPEN = "open"
+
+
+class Band(NamedTuple):
+    """The bounds between which the mean of a sample must lie. A sample whose seeds all lie on a bound is within if the
+    band is `closed`."""
+
+    low: float
+    high: float
+    closed: bool = True
+
+    def decides(self, of: statistics.Estimate) -> Sure:
+        """What a confidence interval says. One seed says nothing."""
+        if math.isnan(of.half_width):
+            return Sure.OPEN
+        least, most = of.mean - of.half_width, of.mean + of.half_width
+        if not self.closed and least == most and most in (self.low, self.high):
+            return Sure.REFUTED
+        if self.low <= least and most <= self.high:
+            return Sure.CONFIRMED
+        return Sure.REFUTED if most < self.low or least > self.high else Sure.OPEN
+
+    def nearest(self, mean: float) -> float:
+        """The bound that is nearest to a mean."""
+        return min((end for end in (self.low, self.high) if math.isfinite(end)), key=lambda end: abs(end - mean))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Checks that compare the same, each in a case."""
+
+    checks: Sequence[Check]
+
+    @property
+    def relation(self) -> str:
+        return self.checks[0].relation
+
+    def published(self, scale: Scale) -> Band:
+        """The paper's range, in the mean over cases."""
+        ranges = [(check.factor, check.to or check.factor) for check in self.checks]
+        return Band(_mean(scale(low) for low, _ in ranges), _mean(scale(high) for _, high in ranges))
+
+    def finding(self, scale: Scale) -> Band:
+        """Where the mean of a sample lies if the paper is right: on one side; or in the range, if that has both."""
+        above, below, factor = Band(0.0, math.inf), Band(-math.inf, 0.0), self.checks[0].factor
+        if self.relation == "in":
+            low, high, _ = self.published(scale)
+            return above if low >= 0 else below if high <= 0 else Band(low, high)
+        least, most = {
+            ">": (factor, math.inf), ">=": (factor, math.inf), "<": (0.0, factor), "<=": (0.0, factor),
+            ">>": (factor * MUCH, math.inf), "<<": (0.0, factor / MUCH),
+            "~": (factor * (1 - ALIKE), factor / (1 - ALIKE)), "=": (factor, factor),
+        }[self.relation]  # fmt: skip
+        return Band(scale(least) if least else -math.inf, scale(most) if most < math.inf else math.inf,
+                    self.relation not in ("<", ">"))  # fmt: skip
+
+    def number(self, scale: Scale) -> Band | None:
+        """The paper's range, and what is near enough to it. None if it says no number, or that both are alike."""
+        if self.relation != "in":
+            return None
+        low, high, _ = self.published(scale)
+        if low < 0 < high:
+            return None
+        near = max(OF_GAIN * abs(low + high) / 2, scale(1 + LEAST_GAIN))
+        return Band(low - near, high + near)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A contrast as it came out. `estimate`: of its sample over seeds; `p`: that the mean lies on the nearer bound;
+    `ratios`: of each case, the mean over seeds (nan: its other side is zero)."""
+
+    contrast: Contrast
+    estimate: statistics.Estimate
+    p: float
+    ratios: Sequence[float]
+    finding: Sure
+    number: Sure | None
+    needs: float  # how many seeds may decide it, if they spread as those so far; 0: it is decided; inf: never
+
+    @property
+    def ratio(self) -> tuple[float, float, float] | None:
+        """The mean ratio with its interval, if there is one."""
+        if any(math.isnan(ratio) or ratio <= 0 for ratio in self.ratios):
+            return None
+        mean, half = self.estimate.mean, self.estimate.half_width
+        return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A published value, ours in the mean over seeds, and the logarithm of ours over theirs."""
+
+    of: Of
+    theirs: float
+    ours: float
+    log_ratio: statistics.Estimate
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of a claim. `agree`: whether its published values are ours; None if it has none."""
+
+    claim: Claim
+    found: Sequence[Found]
+    values: Sequence[Value]
+    agree: Sure | None
+    seeds: int
+
+    @property
+    def numbers(self) -> list[Sure]:
+        return [number for number in (*(found.number for found in self.found), self.agree) if number]
+
+
+def verdict(outcomes: Iterable[Outcome]) -> Verdict:
+    """Of all that was found of a claim: each finding must come out, and then each number."""
+    outcomes = list(outcomes)
+    findings = {found.finding for outcome in outcomes for found in outcome.found}
+    if Sure.REFUTED in findings:
+        return Verdict.NOT
+    if Sure.OPEN in findings or not findings:
+        return Verdict.OPEN
+    numbers = {number for outcome in outcomes for number in outcome.numbers}
+    return Verdict.REPRODUCED if numbers <= {Sure.CONFIRMED} else Verdict.IN_KIND
+
+
+def contrasts(checks: Iterable[Check]) -> list[Contrast]:
+    """Checks, pooled over their cases."""
+    pooled: dict[tuple[object, ...], list[Check]] = {}
+    for check in checks:
+        sides = [(side.variant, side.path) if isinstance(side, Of) else side for side in (check.a, check.b)]
+        factor = None if check.relation == "in" and isinstance(check.b, Of) else check.factor
+        pooled.setdefault((check.relation, *sides, factor), []).append(check)
+    return [Contrast(some) for some in pooled.values()]
+
+
+def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, confidence: float) -> Outcome:
+    """A claim by what was read of these seeds. Raises NotTested if a quantity that it compares is not known."""
+    found = [_weigh(contrast, read, seeds, confidence) for contrast in contrasts(claim.checks)]
+    values = []
+    for case, variant, path in claim.cells:
+        if theirs := published.get(case, {}).get(variant, {}).get(path):
+            ours = _read(read, Of(variant, path, case), seeds)
+            if all(one > 0 for one in ours):
+                estimate = statistics.mean([math.log(one / theirs) for one in ours], confidence)
+                values.append(Value(Of(variant, path, case), theirs, _mean(ours), estimate))
+    return Outcome(claim, found, values, agree(values), len(seeds))
+
+
+def agree(values: Sequence[Value]) -> Sure | None:
+    """Whether ours are the published values: in their mean, by its interval, and most of them by themselves."""
+    if not values:
+        return None
+    near = math.log(1 + OF_VALUE)
+    if sum(abs(value.log_ratio.mean) <= near for value in values) < MOST_VALUES * len(values):
+        return Sure.REFUTED
+    half = math.sqrt(math.fsum(value.log_ratio.half_width**2 for value in values)) / len(values)
+    middle = _mean(value.log_ratio.mean for value in values)
+    return Band(-near, near).decides(statistics.Estimate(middle, half, values[0].log_ratio.samples))
+
+
+def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float) -> Found:
+    """Ratios are compared by their logarithms; by their difference over their mean, where a side is zero in any case
+    and seed; and what is compared with zero, as it is."""
+    scale: Scale
+    cases = [
+        list(zip(_read(read, check.a, seeds), _read(read, check.b, seeds), strict=True)) for check in contrast.checks
+    ]
+    if contrast.checks[0].b == 0:
+        scale, apart = _of_zero, [[a for a, _ in case] for case in cases]
+    elif all(a > 0 and b > 0 for case in cases for a, b in case):
+        scale, apart = _log, [[math.log(a / b) for a, b in case] for case in cases]
+    else:
+        scale, apart = _relative, [[2 * (a - b) / (a + b) if a + b else 0.0 for a, b in case] for case in cases]
+    sample = [_mean(of_seed) for of_seed in zip(*apart, strict=True)]
+    estimate = statistics.mean(sample, confidence)
+    band, near = contrast.finding(scale), contrast.number(scale)
+    finding, number = band.decides(estimate), near.decides(estimate) if near else None
+    if contrast.relation == "=":  # one seed refutes it
+        finding = Sure.CONFIRMED if all(one == band.low for one in sample) else Sure.REFUTED
+    bound = band.nearest(estimate.mean)
+    open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Sure.OPEN]
+    return Found(
+        contrast, estimate, statistics.paired_t([one - bound for one in sample]),
+        [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],
+        finding, number, max((_needs(wanted, estimate) for wanted in open_), default=0.0),
+    )  # fmt: skip
+
+
+def _needs(band: Band, estimate: statistics.Estimate) -> float:
+    """An interval's width falls as the root of the number of seeds."""
+    distance = abs(band.nearest(estimate.mean) - estimate.mean)
+    return estimate.samples * (estimate.half_width / distance) ** 2 if distance else math.inf
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
+
+
+def _relative(ratio: float) -> float:
+    return 2 * (ratio - 1) / (ratio + 1)
+
+
+def _of_zero(factor: float) -> float:
+    return 0.0
+
+
+def _read(read: Read, side: Of | float, seeds: Sequence[int]) -> list[float]:
+    """A side in each seed; of several cases, their mean."""
+    if not isinstance(side, Of):
+        return [side] * len(seeds)
+    cases = side.case if isinstance(side.case, tuple) else (side.case,)
+    found = {case: read(case, side.variant, side.path) for case in cases}
+    for case, of_case in found.items():
+        for seed in seeds:
+            if math.isnan(of_case.get(seed, math.nan)):
+                where = f"{side.variant}{', ' if case else ''}{case}"
+                raise NotTested(f"{side.path} of {where} is not known for seed {seed}")
+    return [_mean(of_case[seed] for of_case in found.values()) for seed in seeds]
+
+
+def _mean(of: Iterable[float]) -> float:
+    values = list(of)
+    return math.fsum(values) / len(values)

@@ -49,8 +49,8 @@ STUDY = Study(
         for name, (policy, hops, flows) in CASES.items()
     },
     quantities={
-        GOODPUT: "goodput, segments", "fail.total": "FAIL_TOTAL", "fail.data": "FAIL_DATA", "fail.ack": "FAIL_ACK",
-        "col.total": "COL_TOTAL",
+        GOODPUT: "goodput, segments", "fail.total": "FAIL_TOTAL", "fail.rtscts": "FAIL_RTS/CTS",
+        "fail.data": "FAIL_DATA", "fail.ack": "FAIL_ACK", "col.total": "COL_TOTAL",
     },
     published={
         f"{policy}-{hops}": {rts: dict(zip(FAIL, row, strict=True))

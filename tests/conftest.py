@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests in several folders share: helpers, which are modules of these folders; a sample of a run; and lanes."""
+"""What tests in several folders share: helpers, which are modules of these folders; a sample of a run; and lanes. And
+which tests are run: `--quick` leaves out what is marked `slow`, `stock` or `lane`, but for what is marked `quick`, and
+tries few examples of a property; `--changed` leaves out files of tests that changes cannot have touched."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,19 +13,62 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from emulation.setup import Prepared, prepare
-
 if TYPE_CHECKING:
     from lane_bench import Bench
     from sample import Sample
 
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("analysis", "core", "lane")]
+    from emulation.setup import Prepared
+
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in (".", "analysis", "core", "lane")]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+LONG = ("slow", "lane", "stock")
+TOUCHED = "DCFLAB_TOUCHED"  # the files that `--changed` found, for processes side by side
+FOUND = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="quick tests, a few lanes, few examples of a property")
+    parser.addoption("--changed", metavar="BASE", help="files of tests that changes since BASE can have touched")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    import properties
+
+    if config.option.quick:
+        os.environ.setdefault(properties.VARIABLE, properties.QUICK)
+    properties.load()
+    if config.option.changed and not hasattr(config, "workerinput"):
+        import affected
+
+        try:
+            touched, config.stash[FOUND] = affected.by_changes_since(config.option.changed)
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+        os.environ[TOUCHED] = os.pathsep.join(touched)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return config.stash.get(FOUND, "")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if not config.option.changed or not collection_path.name.startswith("test_"):
+        return None
+    return str(collection_path.relative_to(config.rootpath)) not in os.environ[TOUCHED].split(os.pathsep) or None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "prepared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.lane)
+    if config.option.quick:
+        left = [
+            item for item in items if any(map(item.get_closest_marker, LONG)) and not item.get_closest_marker("quick")
+        ]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in {*left}]
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +90,8 @@ def of_stations(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="session")
 def prepared() -> Prepared:
+    from emulation.setup import prepare
+
     return prepare()
 
 

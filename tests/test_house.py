@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from import_graph import MODULES, imports, module_of
 
 from emulation import features
 from emulation.lanes import CHECKOUT, INSIDE
 from emulation.play.imports import MAKE_RUNS, of_a_run, of_its_result
 
-TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies", "traffic")
 # Which package may import which; there are no other arrows. docs/architecture.md draws them.
 ARROWS = {
     "analysis": {"emulation.files", "emulation.setup"},
@@ -52,50 +51,6 @@ BETWEEN = {
     ("wmediumd", "prompt"): "`shell` takes a configuration, too",
     ("mininet", "prompt"): "Mininet's CLI has the prompt's verbs",
 }
-
-
-def modules() -> dict[str, Path]:
-    """Every module of the checkout by its name."""
-    found = {}
-    for top in TOP:
-        for file in sorted((CHECKOUT / top).rglob("*.py")):
-            parts = file.relative_to(CHECKOUT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
-
-
-MODULES = modules()
-
-
-def imports(name: str, lazily: bool = True) -> Iterator[str]:
-    """What a module imports, as it is written, also for the type checker only; not `lazily`: when it is loaded."""
-    tree = ast.parse(MODULES[name].read_text())
-    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(tree) if lazily else loaded(tree.body):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) + 1 - node.level]
-                base = ".".join([*above, *filter(None, [base])])
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def loaded(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
-    """The statements that run when a module is loaded."""
-    for node in body:
-        yield node
-        typing = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        if isinstance(node, ast.If | ast.Try | ast.With) and not typing:
-            yield from loaded([*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])])
-
-
-def module_of(imported: str) -> str | None:
-    """The module of ours that an import is of; None: of somebody else's."""
-    while imported and imported not in MODULES:
-        imported = imported.rpartition(".")[0]
-    return imported or None
 
 
 def package_of(module: str) -> str:

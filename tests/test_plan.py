@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from emulation.plan import PlanError, plan
@@ -66,7 +66,6 @@ def connected_graphs(draw):
 
 
 @given(connected_graphs())
-@settings(deadline=None)
 def test_routes_are_shortest_paths_without_loops(links):
     snr = [[20 if b in links[a] else None for b in links] for a in links]
     stations = parts_of(made(stations=len(links), propagation={"model": "snr", "snr_db": snr}))

@@ -5,8 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 from sample import Sample
 from tiny_air import data_header, ip, ipv4, mac, tcp, udp
 
@@ -195,7 +196,7 @@ def test_as_scapy_dissects(sample: Sample) -> None:
 
 
 @given(st.data())
-@settings(max_examples=3000, deadline=None)
+@examples(3000)
 def test_as_the_air_does(data: st.DataObject) -> None:
     """Whatever the bytes, the taps and the air's core call a frame the same."""
     from dcf import library

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from dcf import US, Core
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from analysis.taps.links import Links, attowatts
 from emulation.plan.distance import table
@@ -86,7 +87,7 @@ def follow(core: Core, change: dict[str, Any]) -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(MODELS))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_links_are_the_cores_whatever_changes(seed: int, model: Propagation) -> None:
     """At any nanosecond: the same delay, the same power but for a millionth, and nothing arrives where nothing does."""
     random = Random(seed)

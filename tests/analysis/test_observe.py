@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from dcf import KINDS, OUTCOMES, REASONS, RULES, US, Core, address, dsss
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from properties import examples
 from sample import Sample, make_sample
 from tiny_air import busy_string, ip, ipv4
 from tiny_air import tcp as tcp_header
@@ -118,9 +119,7 @@ def own_counters(core: Core) -> list[dict[str, Any]]:
     st.integers(0, 2**32), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([0, 25]),
     st.sampled_from([60, 200, 60_000]),
 )  # fmt: skip
-@settings(
-    max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)  # fmt: skip
+@examples(300, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_agrees_with_the_core(
     tmp_path: Path, seed: int, sinr: bool, stages: bool, faded: bool, start_ms: int, stop_ms: int
 ) -> None:  # fmt: skip

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 from sample import Sample, make_sample
 from tiny_air import START, TinyAir, ip, ipv4, tcp
 
@@ -221,7 +222,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_byte_does_harm(of_stations: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Whatever is overwritten or cut off, the answer is a capture or Damaged."""
     raw = bytearray(of_stations.read_bytes())
@@ -237,7 +238,7 @@ def test_no_byte_does_harm(of_stations: Path, tmp_path_factory: pytest.TempPathF
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_byte_of_the_views_does_harm(
     sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from analysis.routes import routes
 from analysis.routes.paths import Paths
@@ -194,7 +195,7 @@ def test_no_byte_is_believed(field: str, value: int, said: str) -> None:
         routes.parse(data[:53])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with contextlib.suppress(TraceError):

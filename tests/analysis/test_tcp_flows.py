@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from analysis.results.result import TcpSummary
 from analysis.tcp import senders
@@ -166,7 +167,7 @@ values = st.fixed_dictionaries(
 
 
 @given(st.lists(st.tuples(times, st.sampled_from(Event), values), min_size=1), times)
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_phases_share_the_time_exactly(drawn: list[tuple[int, Event, dict[str, int]]], stop_ms: int) -> None:
     """Whatever a sender went through: no gap, no overlap, and not more waits than expiries."""
     records = [record(event, time, **v) for time, event, v in sorted(drawn, key=lambda each: each[0])]
@@ -275,7 +276,7 @@ def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=400) | st.builds(lambda at, value: RAW[:at] + value + RAW[at + 1 :],
                                            st.integers(0, 159), st.binary(min_size=1, max_size=1)))  # fmt: skip
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_no_byte_does_harm(data: bytes) -> None:
     """A trace or a TraceError, and a trace can be followed."""
     try:

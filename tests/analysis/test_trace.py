@@ -5,8 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 from sample import Sample
 
 from analysis.traces import trace
@@ -98,7 +99,7 @@ def test_lost_records_are_admitted() -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_no_byte_does_harm(sample: Sample, data: st.DataObject) -> None:
     """Whatever is overwritten or cut off, the answer is a trace or a TraceError."""
     raw = bytearray(sample.raw[:4000] + STOP)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from dcf import US, Core, Edca, address, dsss, mutual, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 DATA, TACK = tcp(1460), tcp(0)
 DATA_US, TACK_US, RTS_US, CTS_US, ACK_US = 6336, 496, 352, 304, 304
@@ -201,7 +202,7 @@ traffic = st.lists(
 
 
 @given(traffic, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(200)
 def test_whatever_is_sent_where(traffic: list[Any], seed: int, reception: int, edca: bool) -> None:
     """Each frame and each RTS goes out on the frame's channel, each answer on that of what it answers; all ends; and
     nothing hangs on when it is asked."""

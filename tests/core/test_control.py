@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dcf import NEVER, US, Config, Core, Errors, Link, Phy, dsss, library, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from emulation.lane.air import attowatts
 from emulation.lane.protocol import RULES
@@ -53,7 +54,7 @@ frames = st.tuples(
 
 
 @given(configurations, st.lists(st.one_of(changes, frames), max_size=30))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@examples(300)
 def test_control_never_stops_the_core(configuration, steps):  # type: ignore[no-untyped-def]
     hears_all = [[1000] * N] * N
     try:

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 from dcf import KINDS, REASONS, US, Core, Edca, dsss, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 DIFS, SENSING, SIFS = 50 * US, 5 * US, 10 * US
 
@@ -43,7 +44,7 @@ def arranged(traffic, edca):  # type: ignore[no-untyped-def]
 
 
 @given(networks, st.integers(0, 2**64 - 1), st.integers(0, 1), st.integers(0, 2), st.booleans(), st.booleans())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(300)
 def test_invariants(network, seed, reception, eifs, stages, edca):  # type: ignore[no-untyped-def]
     powers, delays, traffic = network
     n = len(powers)
@@ -123,7 +124,7 @@ def test_invariants(network, seed, reception, eifs, stages, edca):  # type: igno
 
 
 @given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(50)
 def test_same_seed_same_bytes_however_often_it_is_called(network, seed, reception, edca):  # type: ignore[no-untyped-def]
     """The trace does not depend on when dcf_run() is called, only on what happened: that is what makes it lazy."""
     powers, delays, traffic = network
@@ -144,7 +145,7 @@ def test_same_seed_same_bytes_however_often_it_is_called(network, seed, receptio
 
 
 @given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans(), st.booleans())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 def test_nothing_that_went_well_is_told_late(network, seed, reception, stages, edca):  # type: ignore[no-untyped-def]
     """Without RTS: dcf_next() has the kernel there when a frame has come to whom it is for, and when its ACK has."""
     powers, delays, traffic = network
@@ -163,7 +164,7 @@ def test_nothing_that_went_well_is_told_late(network, seed, reception, stages, e
 
 
 @given(networks, st.integers(0, 2**32), st.integers(0, 1), st.booleans())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 def test_who_asked_for_it_is_told_punctually_what_was_given_up(network, seed, reception, edca):  # type: ignore[no-untyped-def]
     """With RTS before all: at its time, or when the timeout would have fired if a reception decided it."""
     powers, delays, traffic = network

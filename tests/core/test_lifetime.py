@@ -7,8 +7,9 @@ The binding overwrites what comes back, and so sees who reads it all the same.
 from __future__ import annotations
 
 from dcf import NEVER, US, Core, Link, dsss, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 FAR = 31_999  # ns: the longest delay there can be
 N = 4
@@ -88,7 +89,7 @@ delays = st.lists(st.lists(st.sampled_from([0, 667, 24_001, FAR]), min_size=N, m
     st.lists(st.tuples(st.integers(0, 400 * US), steps), max_size=40), delays, st.integers(0, 1),
     st.sampled_from([5, 10, 16]), st.integers(0, 2**32),
 )  # fmt: skip
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@examples(200)
 def test_each_frame_stays_as_long_as_it_is_heard(script, delay, reception, sifs, seed):  # type: ignore[no-untyped-def]
     phy = dsss(sifs_ns=sifs * US, slot_ns=9 * US, basic_rates=0xFFF, cw_min=3)
     air = Core([[100] * N] * N, delay, phy=phy, reception=reception, seed=seed, short=2, long=1, queue=4)

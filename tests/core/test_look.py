@@ -6,8 +6,9 @@ from __future__ import annotations
 import ctypes as c
 
 from dcf import US, Core, library, mutual, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 from test_invariants import arranged, made, networks
 
 from emulation.lane.protocol import DOINGS
@@ -75,7 +76,7 @@ def test_slots_pass_one_by_one() -> None:
 
 
 @given(networks, st.integers(0, 2**32), st.booleans(), st.lists(st.integers(0, 60_000), min_size=1, max_size=30))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(100)
 def test_it_is_what_the_trace_has_and_changes_nothing(network, seed, edca, times):  # type: ignore[no-untyped-def]
     powers, delays, traffic = network
     air = made(powers, delays, edca, seed=seed)

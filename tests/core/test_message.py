@@ -7,8 +7,9 @@ import ctypes as c
 import struct
 
 from dcf import Message, address, library
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 OTHER, BROKEN, FRAME, ADD_ADDR, DEL_ADDR = range(5)
 CMD_FRAME, CMD_ADD_ADDR, CMD_DEL_ADDR = 2, 7, 8
@@ -130,7 +131,7 @@ def test_no_attribute_leads_outside(
 
 
 @given(st.permutations(range(7)), st.integers(0, 6), lengths)
-@settings(max_examples=500)
+@examples(500)
 def test_no_attribute_of_a_sound_frame_leads_outside(order: list[int], liar: int, length: int) -> None:
     attributes = [frame((1, 1))[i] for i in order]
     attributes[liar] = struct.pack("=H", length) + attributes[liar][2:]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from dcf import US, Core, Point, Reach, Table, tcp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from emulation.lane.air import attowatts
 from emulation.plan.distance import table
@@ -74,7 +75,7 @@ def test_the_power_and_the_delay_of_an_instant() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(MODELS), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 def test_every_transmission_is_heard_as_the_formula_says(seed: int, model: Propagation, own_power: bool) -> None:
     """Within 0.01 dB and a nanosecond; who is heard is within the same of a threshold, or on the right side of it."""
     random, n = Random(seed), 6

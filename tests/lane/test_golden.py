@@ -50,6 +50,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
                                       "motion": "random_waypoint,vmax=20"}),
     "frequent beacons": ("string", {"freq": 2437, "beacon_tu": 100, "stations": 4}),
 }  # fmt: skip
+QUICK = ("partial", "BBR", "DAA and CWL", "54 Mb/s", "bit errors", "stations that move")
 WITHOUT_SPEED = ("full", "BBR", "minstrel", "mesh", "stations that move")
 
 
@@ -78,7 +79,9 @@ def hold(release: str, name: str, found: str, golden: dict[str, dict[str, str]])
     assert found == golden[release][name]
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.quick] if name in QUICK else []) for name in EXPERIMENTS]
+)
 def test_golden_trace(bench: Bench, name: str) -> None:
     found, release = trace_of(bench, name), release_of(bench.prepared)
     golden = json.loads(GOLDEN.read_text())

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from emulation.lanes import virtual
 from emulation.lanes.virtual import Listener
@@ -20,8 +19,6 @@ WALL_LIMIT_S = 120.0
 PRELUDE = f"import sys; sys.path.insert(0, {str(HERE)!r})\nfrom wire import *\n"
 
 sys.path.insert(0, str(HERE))
-settings.register_profile("modules", deadline=None)
-settings.load_profile("modules")
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel import CWR, DISORDER, LOSS, OPEN, RECOVERY, Socket, Within, loaded
+from properties import examples
 
 RTT = 80_000  # µs
 
@@ -34,7 +35,7 @@ def duplicate(sock, at_us, *, sack=False):
 @pytest.mark.parametrize("sack", [False, True])
 @pytest.mark.parametrize("percent", [100, 50, 250])
 @given(gaps=st.lists(st.integers(1, 30_000), min_size=20, max_size=60))
-@settings(max_examples=40)
+@examples(40)
 def test_the_first_duplicate_ack_after_the_delay_starts_recovery(sack, percent, gaps):
     with Within("tcp_dcr", delay_percent=percent) as module:
         sock, at, first = dcr_socket(module), 5_000_000, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from emulation.cli.command import Command, become
+from emulation.cli.command import Command, Option, become
 from emulation.lanes import CHECKOUT
 from emulation.play.errors import Failure
 from emulation.setup import Group
@@ -14,18 +14,27 @@ from emulation.setup import Group
 SIDE_BY_SIDE = ("--numprocesses", "auto", "--dist", "worksteal")
 
 
-def callback(arguments: tuple[str, ...]) -> None:
+MAIN = "main"
+
+
+def callback(arguments: tuple[str, ...], quick: bool, changed: str | None) -> None:
     """Run all tests, side by side on all CPUs; or those of ARGUMENTS, which go to pytest."""
     from emulation.play.session import provide
 
     if not (CHECKOUT / "tests").is_dir():
         raise Failure("the tests are not here: packages leave them out; this takes a checkout")
     provide(Group.TEST)
-    become("pytest", *(arguments or SIDE_BY_SIDE))
+    chosen = (*(["--quick"] if quick else []), *([f"--changed={changed}"] if changed else []))
+    become("pytest", *chosen, *(arguments or SIDE_BY_SIDE))
 
 
+QUICK = Option(["--quick"], is_flag=True, help="The quick tests and one lane of each kind: an answer in two minutes.")
+CHANGED = Option(
+    ["--changed"], is_flag=False, flag_value=MAIN, metavar="[BASE]",
+    help=f"What changes can have touched: those since BASE, a branch or a commit, committed or not [default: {MAIN}].",
+)  # fmt: skip
 COMMAND = Command(
-    "test", ["test", "test tests/core -k eifs -x"],
-    params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,
+    "test", ["test", "test --quick", "test --changed", "test tests/core -k eifs -x"],
+    params=[QUICK, CHANGED, click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,
     help=callback.__doc__, context_settings={"ignore_unknown_options": True},
 )  # fmt: skip

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from properties import examples
 from puppet import Puppet, puppet
 
 from emulation.features.live.server import MOST_BODY, Server
 
-NOTHING = settings(max_examples=60, deadline=None,
-                   suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])  # fmt: skip
+NOTHING = examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 FORBIDDEN, OK, NOT_FOUND, REFUSED = 403, 200, 404, 422
 
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from emulation.features.wmediumd.daemon import air
 from emulation.features.wmediumd.inside.arguments import Arguments
@@ -115,7 +116,7 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from(Mode), st.lists(MESSAGES, max_size=12))
 def test_whatever_is_asked_the_air_takes_it(mode: Mode, messages: list[bytes]) -> None:
     of = stations(mode)

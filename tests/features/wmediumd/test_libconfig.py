@@ -7,8 +7,9 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from emulation.features.wmediumd.inside.libconfig import DEEPEST, Setting, parse, read
 from emulation.lane.per_tables import ConfigurationError
@@ -55,7 +56,7 @@ def lists(value: object) -> object:
     return tuple(map(lists, value)) if isinstance(value, list | tuple) else value
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), SPACE)
 def test_what_is_written_is_read_again(said: dict[str, object], space: str) -> None:
     text = space.join(f"{name} : {written(value, space)};" for name, value in said.items())

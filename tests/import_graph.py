@@ -13,11 +13,10 @@ TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies
 MODULES = modules(*(CHECKOUT / top for top in TOP))
 
 
-def imports(name: str, lazily: bool = True) -> Iterator[str]:
-    """What a module imports, also for the type checker only; not `lazily`: when it is loaded."""
+def imports(name: str, typing: bool = True) -> Iterator[str]:
+    """What a module imports at any time, also for the type checker only; not `typing`: what it runs with."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    tree = ast.parse(MODULES[name].read_text())
-    return imported(statements(tree) if lazily else loaded(tree.body), package)
+    return imported(statements(ast.parse(MODULES[name].read_text()), typing), package)
 
 
 def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:

@@ -18,8 +18,9 @@ from emulation import lanes
 from emulation.cli.groups import defines
 from emulation.play.errors import Misuse
 from emulation.play.lab import Lab, parameters_of
+from emulation.play.player import play, play_all
 from emulation.play.replay import changed, replay
-from emulation.play.run import Outcome, Task, play, play_all
+from emulation.play.run import Outcome, Task
 from emulation.play.traces import check_whole
 from emulation.setup import Prepared
 from emulation.specification import specify

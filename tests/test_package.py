@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.setup import ROOT, SetupError, cache, deb, environment, kernel, package, prebuilt, uml
+from emulation.setup import ROOT, SetupError, cache, deb, environment, kernel, package, prebuilt, sources, uml
 from emulation.setup.package import Kind
 
 needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
@@ -53,7 +53,7 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="git failed"):
-        package.copy_checkout(tmp_path, tmp_path / "home")
+        sources.copy_checkout(tmp_path, tmp_path / "home")
 
 
 def test_an_entry_says_where_it_will_be(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from analysis.traces import capture, dissect, pcapng
+from analysis.traces import capture, dissect
 from analysis.traces.capture import CaptureError
 from analysis.traces.follow import Following, is_going_on
 from analysis.traces.pcapng import AIR, STATISTICS
@@ -253,7 +253,7 @@ def _opened(path: Path, stations: bool) -> Iterator[IO[bytes]]:
             air = capture.read_file(path)
             if (seen := capture.views_of(path, air)) is None:
                 raise CaptureError(f"{path}: what stations received is left out; --views yes keeps it")
-            there = pcapng.of_stations(air, seen)
+            there = capture.of_stations(air, seen)
         yield io.BufferedReader(Stream(there))
 
 

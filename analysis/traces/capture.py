@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from analysis.traces import pcapng, views
-from analysis.traces.trace import Array, Outcome
+from analysis.traces import native, pcapng, views
+from analysis.traces.trace import TX, Array, Outcome
 from emulation import files
 from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged
 
 SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
         "u": Outcome.BELOW_THRESHOLD}  # how it begins  # fmt: skip
+PART = 1 << 14  # packets written at a time
 SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame, and of one with radiotap
 
 
@@ -127,6 +128,25 @@ def views_of(air: Path, shown: Capture) -> views.Views | None:
     if shown.interface.any() or not beside.exists():
         return None
     return views.read(beside, shown.frame.size, len(shown.interfaces) - 1)
+
+
+def of_stations(air: Capture, seen: views.Views) -> Iterator[bytes | memoryview]:
+    """What stations received, as a pcapng, in pieces: of what was read of the air, and of what is kept beside it."""
+    tx = np.zeros(air.frame.size, TX)
+    tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
+    tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
+    tail = pcapng.all_statistics(len(air.interfaces), air.start_ns, air.stop_ns)
+    yield air.data[: int(air.frame[0]) - 4 * pcapng.HEAD_WORDS if air.frame.size else air.data.size - len(tail)].data
+    time = air.time_ns[seen.row] + seen.delay_ns
+    order = np.lexsort((seen.station, time))
+    for some in np.split(order, range(PART, order.size, PART)):
+        packets = np.zeros(some.size, native.PACKET)
+        packets["tx"], packets["time_ns"], packets["interface"] = seen.row[some], time[some], seen.station[some] + 1
+        packets["text"] = np.where(seen.bad[some], seen.text[some].astype(np.int64), -1)
+        packets["waited_ns"], packets["signal_mdbm"] = -1, 1000 * seen.dbm[some].astype(np.int64)
+        packets["bad"] = seen.bad[some]
+        yield native.write_packets(packets, tx, air.data, air.frame, seen.texts).data
+    yield tail
 
 
 def _merge(air: Capture, seen: views.Views) -> Capture:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The air's trace as a pcapng, written from `traces.trace` columns: `air.pcapng.gz`, which shows every transmission
-once; beside it `traces.views` keeps what each station received, of which `of_stations` makes a pcapng, too: spoilt
-frames have the bad-FCS flag.
+once; beside it `traces.views` keeps what each station received, of which `capture.of_stations` makes a pcapng, too:
+spoilt frames have the bad-FCS flag.
 
 Both have the same interfaces: 0 is `air`, k is station k (docs/interfaces.md, section 5; docs/file-formats.md has the
 layout to the byte). Which packets there are, and in which order, is worked out here; `native.c` writes them. The bytes
@@ -11,23 +11,19 @@ Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from analysis.traces import native, views
 from analysis.traces.remarks import remarks
-from analysis.traces.trace import NEVER, TX, Trace
+from analysis.traces.trace import NEVER, Trace
 from emulation.files.compressed import Compressed
 
-if TYPE_CHECKING:
-    from analysis.traces.capture import Capture
-
 AIR = "air.pcapng.gz"
-PART = 1 << 14  # packets at a time
 
 LINKTYPE_RADIOTAP = 127
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
@@ -91,29 +87,10 @@ class Writer:
     def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str | None]:
         """End both files with when the trace began and ended; returns the SHA-256 of what is in them, in hex (None:
         left out)."""
-        self.air.write(_all_statistics(len(self.names) + 1, start_ns, stop_ns))
+        self.air.write(all_statistics(len(self.names) + 1, start_ns, stop_ns))
         found = self.air.finish(), self.views.finish()
         self.finished = True
         return found
-
-
-def of_stations(air: "Capture", seen: views.Views) -> Iterator[bytes | memoryview]:
-    """What stations received, as a pcapng, in pieces: of what was read of AIR, and of what is kept beside it."""
-    tx = np.zeros(air.frame.size, TX)
-    tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
-    tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
-    tail = _all_statistics(len(air.interfaces), air.start_ns, air.stop_ns)
-    yield air.data[: int(air.frame[0]) - 4 * HEAD_WORDS if air.frame.size else air.data.size - len(tail)].data
-    time = air.time_ns[seen.row] + seen.delay_ns
-    order = np.lexsort((seen.station, time))
-    for some in np.split(order, range(PART, order.size, PART)):
-        packets = np.zeros(some.size, native.PACKET)
-        packets["tx"], packets["time_ns"], packets["interface"] = seen.row[some], time[some], seen.station[some] + 1
-        packets["text"] = np.where(seen.bad[some], seen.text[some].astype(np.int64), -1)
-        packets["waited_ns"], packets["signal_mdbm"] = -1, 1000 * seen.dbm[some].astype(np.int64)
-        packets["bad"] = seen.bad[some]
-        yield native.write_packets(packets, tx, air.data, air.frame, seen.texts).data
-    yield tail
 
 
 def _block(kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> bytes:
@@ -143,7 +120,7 @@ def _interface(station: Mapping[str, Any]) -> bytes:
     return _block(INTERFACE, LINKTYPE_RADIOTAP.to_bytes(4, "little") + bytes(4), options)
 
 
-def _all_statistics(interfaces: int, start_ns: int, stop_ns: int) -> bytes:
+def all_statistics(interfaces: int, start_ns: int, stop_ns: int) -> bytes:
     return b"".join(_statistics(number, start_ns, stop_ns) for number in range(interfaces))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each station received, in `views.gz`: a few bytes an arrival, because the frames are in `air.pcapng.gz`. What a
-station showed of them follows from both: `capture.read` has it as packets, `pcapng.of_stations` as a file for others.
+station showed of them follows from both: `capture.read` has it as packets, `capture.of_stations` as a file for others.
 
 The file is a chain of blocks, each of the next BLOCK transmissions (the last of fewer), in the order of the air's file;
 docs/file-formats.md has it to the byte. Its content depends on the trace alone.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -177,6 +178,17 @@ def lane(default: str | None = lanes.DEFAULT) -> list[click.Option]:
         click.Option(["--allow-late"], is_flag=True, **of_lanes,
                      help="keep runs in real time in which the lane did not keep time"),
     ]  # fmt: skip
+
+
+def command_line() -> str:
+    """That of this program, without the run folder that it names."""
+    words = sys.argv[1:]
+    for option in ("--out", "--resume"):
+        words = [word for word in words if not word.startswith(f"{option}=")]
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    return shlex.join(["./dcflab", *words])
 
 
 def become(program: str, *arguments: str) -> NoReturn:

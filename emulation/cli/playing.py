@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import click
 
 from emulation import features, lanes
-from emulation.cli.command import as_json, jobs, lane, out, pictures, resume, seeds
+from emulation.cli.command import as_json, command_line, jobs, lane, out, pictures, resume, seeds
 from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Outcome, name_of
 from emulation.play.session import new_folder
@@ -63,17 +62,6 @@ def to_continue(folder: Path) -> Iterator[None]:
 def again(folder: Path) -> str:
     """The command line of this program that continues in a run folder."""
     return f"{command_line()} {shlex.join(['--resume', str(folder)])}"
-
-
-def command_line() -> str:
-    """That of this program, without the run folder that it names."""
-    words = sys.argv[1:]
-    for option in ("--out", "--resume"):
-        words = [word for word in words if not word.startswith(f"{option}=")]
-        if option in words:
-            at = words.index(option)
-            del words[at : at + 2]
-    return shlex.join(["./dcflab", *words])
 
 
 def asked(given: dict[str, Any]) -> list[ModuleType]:

@@ -15,8 +15,8 @@ from analysis.results.names import RESULT
 from analysis.results.result import Result, Run, read
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
 from analysis.tables.table import Published, conditions, flags, scaled
+from emulation.cli.command import command_line
 from emulation.cli.options import asked_for
-from emulation.cli.playing import command_line
 from emulation.files.foreign import reading
 from emulation.play import traces
 from emulation.play.drawing import Artist

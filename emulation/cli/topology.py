@@ -15,11 +15,10 @@ import click
 import topologies
 from analysis.results.names import REPORT
 from emulation.cli import vary as varying
-from emulation.cli.command import Command
+from emulation.cli.command import Command, command_line
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import (
     asked,
-    command_line,
     finished,
     folder_for,
     load_reporting,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, Self
 
-    from emulation.lane.net import Net
+    from emulation.lane.network import Network
     from traffic.loop import Loop
 
 SERVING_NS = 3_600_000_000_000  # at a time: any time will do
@@ -29,7 +29,7 @@ ASKED = "asked.json"  # what a script's run was to be: its `name` and its `speci
 class Measurement:
     """Recorders write from here to the end of the block; what is measured is from `start` to `stop`."""
 
-    def __init__(self, net: Net, loop: Loop) -> None:
+    def __init__(self, net: Network, loop: Loop) -> None:
         self.net, self.loop = net, loop
         made = [recorders.find(each["kind"])(each, net) for each in net.plan["recorders"]]
         self.recorders = [recorder for recorder in made if recorder.there()]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What routings, recorders, motion and the prompt may ask of the network that they are in; `emulation.lane.net.Net` is
-one, and for the prompt `emulation.net.Net`.
+"""What the parts of a network may ask of it: routing, recorders, motion, presence, a measurement and the prompt.
+`emulation.lane.net.Net` is one, and for the prompt `emulation.net.Net`.
 
 For type checkers only.
 """
@@ -26,6 +26,7 @@ class Network(Protocol):
     air: Air | None
     routing: Routing | None
     motion: Motion
+    settings: list[dict[str, object]]
     folder: str
 
     def interfaces(self) -> list[Any]: ...

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from emulation.lane.net import Net
+    from emulation.lane.network import Network
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
@@ -26,7 +26,7 @@ GREETINGS, GREETING_NS = 10, 100_000_000  # how often it asks, and how far apart
 class Presence:
     """Who is there in a network."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: Network) -> None:
         self.net = net
         self.off: set[str] = set()  # nodes that are
         self.loop: Loop | None = None  # of a run

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is kept of a run that is over: a `Run`, made of what its lane has left, in `run.json`.
 
-What this imports takes as long to load as a lane takes to boot, so it is loaded when lanes run (`play.run.load`).
+What this imports takes as long to load as a lane takes to boot, so it is loaded when lanes run (`play.player.load`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from emulation.lanes import CHECKOUT, INSIDE
 
 FIRST = "emulation.lane.init"  # what a lane starts
 # Of what a lane left; the rest is in `analysis`.
-MAKE_RUNS = ("emulation.play.finished", "emulation.play.run", "emulation.play.traces")
+MAKE_RUNS = tuple(f"emulation.play.{name}" for name in ("finished", "player", "run", "traces"))
 IMPORT = re.compile(r"\n[ \t]*(?:from +([\w.]+) +import +(\([^)]*\)|.+)|import +(.+))$", re.MULTILINE)
 WORD = re.compile(r"[\w.]+")
 RUN = re.compile(r"[\"/]((?:emulation|traffic)(?:[./]\w+)+)")

@@ -1,34 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs: each specification becomes a plan, the plan is played in a lane of its own, and what it left becomes a `Run`,
-which is kept beside as `run.json`, so that a sweep can be stopped and continued.
-
-Lanes are independent of each other, so as many run side by side as there are CPUs; each has a worker that boots it,
-waits for it and reads its trace, and ends with it, whichever of the two is killed first.
-"""
+"""A run: what is asked for, a task; what came of it, an outcome; and where it is kept."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.results.names import PLAN, subfolder
-from emulation import files, lanes
-from emulation.lanes import Listener
-from emulation.lanes.virtual.ownership import take_back
-from emulation.plan import plan as make_plan
-from emulation.play import traces
-from emulation.play.lab import Lab
-from emulation.play.processes import Killed, Parent, SideBySide, run_all
+from analysis.results.names import subfolder
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
     from analysis.results.result import Run
     from analysis.tcp.in_flight import Flight
+    from emulation.play.traces import Routing
 
 FINISHED = "run.json"
 
@@ -53,108 +37,9 @@ class Outcome:
 
     run: Run
     flight: Flight | None
-    routing: traces.Routing | None = None
+    routing: Routing | None = None
 
 
 def name_of(run: Task | Run) -> str:
     """A run's subfolder."""
     return subfolder(run.case, run.variant, run.seed)
-
-
-def wall_limit_s(specification: Specification) -> float:
-    """When to give a run up as hung: slower than a fifth of real time is not expected of any lab."""
-    return 120 + 5 * specification.measurement.seconds
-
-
-def load() -> None:
-    """Load what makes a result of what a lane has left: that takes as long as a lane takes to boot."""
-    from emulation.play import finished  # noqa: F401
-
-    traces.load()
-
-
-def play(
-    lab: Lab,
-    task: Task,
-    folder: Path,
-    progress: Callable[[float, float], None] = lambda done, air_s: None,
-    lane_over: Callable[[], None] = lambda: None,
-    resume: bool = False,
-) -> Outcome:
-    """Run one task in `folder`/NAME and return what it found.
-
-    `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace's end is
-    left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError, also
-    for what cannot be read of what the lane has left; PlanError where the specification cannot be planned; OSError if
-    the folder cannot be written.
-    """
-    plan, where = make_plan(task.specification), folder / name_of(task)
-    where.mkdir(parents=True, exist_ok=True)
-    take_back(where)  # from a run that was killed
-    made_of = lab.made_of(plan)
-    if resume:
-        from emulation.play.finished import finished
-
-        if found := finished(where, plan, made_of, task.specification.measurement.views):
-            progress(1.0, found.run.air_s)
-            lane_over()
-            return found
-    (where / FINISHED).unlink(missing_ok=True)
-    files.write(where / PLAN, json.dumps(plan))
-    began = time.monotonic()
-    with traces.Keeper(where, plan, task.specification.measurement.most_views) as keeper:
-
-        def started() -> None:
-            progress(0.0, 0.0)
-            load()
-
-        def heard(done: float, air_s: float) -> None:
-            progress(done, air_s)
-            with traces.readable(where):
-                keeper.progress()
-
-        with lanes.mistakes(lab.lane):
-            ended = lab.lane.run(
-                lab.kernel, lab.chosen(plan["modules"]), where, ["plan"], seed=plan["seed"],
-                wall_limit_s=wall_limit_s(task.specification), listener=Listener(progress=heard, started=started),
-                plugins=[Path(own) for own in plan["plugins"]], **lanes.memory_of(plan),
-            )  # fmt: skip
-        lane_over()
-        from emulation.play.finished import take
-
-        with traces.readable(where):
-            return take(keeper, made_of, task, lambda: time.monotonic() - began, ended, lab.lane)
-
-
-def play_all(
-    lab: Lab,
-    tasks: Sequence[Task],
-    folder: Path,
-    progress: Callable[[int, float, float], None] = lambda index, done, air_s: None,
-    jobs: int | None = None,
-    resume: bool = False,
-    side_by_side: SideBySide = run_all,
-) -> list[Outcome]:
-    """Run all, `jobs` lanes at a time (by default one a CPU), and return their outcomes in order.
-
-    While the trace of one run is read the next lane runs already, so that no CPU is idle; lanes have precedence.
-
-    `progress` hears the index, the fraction done and the air time; with `resume`, runs that are finished are not run
-    again. `side_by_side` is where they run: in processes of this machine, or in what makes calls elsewhere and shares
-    `folder`. Raises what the first run to fail raised; then, and on KeyboardInterrupt, the others are ended first.
-    """
-    lab.sha256  # noqa: B018  # once, and not in every worker
-    if len(tasks) > 1:
-        load()  # the same; of one task, its worker loads it while the lane boots
-    calls = [partial(_play, lab, task, folder, resume) for task in tasks]
-    try:
-        return side_by_side(calls, lambda index, said: progress(index, *said), jobs)
-    except Killed as killed:
-        which = f"run {name_of(tasks[killed.index])}" if killed.index is not None else "a run"
-        raise ChildProcessError(f"the process of {which} {killed.how}; {killed.advice}; --resume goes on") from None
-
-
-def _play(lab: Lab, task: Task, folder: Path, resume: bool, parent: Parent) -> Outcome:
-    outcome = play(lab, task, folder, lambda *said: parent.tell(said), parent.stand_back, resume)
-    parent.tell((1.0, outcome.run.air_s))
-    return outcome

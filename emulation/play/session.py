@@ -24,8 +24,9 @@ from emulation.lanes import Lane, LaneError, Reason
 from emulation.plan import PlanError, plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
+from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
-from emulation.play.run import Outcome, Task, play_all
+from emulation.play.run import Outcome, Task
 from emulation.setup import Group, Prepared, PreparedStock, SetupError, packages, prepare, prepare_stock
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from emulation.setup import LOCK_FILE, ROOT, Group, cache, distribution, environment, packages, prebuilt, sources
 from emulation.setup.errors import say
-from emulation.setup.package import Contents, copy_checkout, run, whole_seconds
+from emulation.setup.sources import Contents, copy_checkout, run, whole_seconds
 
 HOME = "usr/lib/dcflab"  # in the package
 TOOLS = ("dpkg-deb",)
@@ -42,7 +42,7 @@ def build(contents: Contents, folder: Path) -> Path:
     with cache.scratch(folder, "package") as staged:
         home = staged / HOME
         copy_checkout(ROOT, home)
-        (home / prebuilt.NOTE).write_text(sources.note(contents.built, contents.version))
+        (home / prebuilt.NOTE).write_text(sources.note(contents))
         for entry in (environments, *contents.entries()):
             copy_entry(entry, home / "cache", f"/{HOME}/cache")
         (staged / "usr/bin").mkdir()

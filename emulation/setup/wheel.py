@@ -20,7 +20,7 @@ from typing import Any
 
 from emulation.setup import DOCS_LOCK_FILE, LOCK_FILE, ROOT, cache, prebuilt, sources
 from emulation.setup.errors import say
-from emulation.setup.package import Contents, files_of
+from emulation.setup.sources import Contents, files_of
 
 HOME = "dcflab/home"
 # What makes an environment, or another machine, of a checkout.
@@ -38,7 +38,7 @@ def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     built, record = folder / f"{name}-{tag}.whl", f"{name}.dist-info/RECORD"
     said = [
-        (f"{HOME}/{prebuilt.NOTE}", sources.note(contents.built, contents.version).encode()),
+        (f"{HOME}/{prebuilt.NOTE}", sources.note(contents).encode()),
         (f"{name}.dist-info/METADATA", "".join(metadata(contents.version, project)).encode()),
         (f"{name}.dist-info/WHEEL", WHEEL.format(tag=tag).encode()),
         (f"{name}.dist-info/entry_points.txt", COMMANDS.encode()),

@@ -10,7 +10,7 @@ from tiny_air import TinyAir
 
 from analysis.taps.phy import radios
 from analysis.traces import pcapng, trace
-from analysis.traces.capture import Capture, read, read_file, views_of
+from analysis.traces.capture import Capture, of_stations, read, read_file, views_of
 
 
 @dataclass(repr=False)
@@ -36,7 +36,7 @@ class Sample:
         air = read_file(self.pcapng)
         seen = views_of(self.pcapng, air)
         assert seen
-        return b"".join(pcapng.of_stations(air, seen))
+        return b"".join(of_stations(air, seen))
 
     @property
     def capture(self) -> Capture:

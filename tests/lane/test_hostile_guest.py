@@ -36,7 +36,8 @@ from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
-from emulation.play.run import Task, play
+from emulation.play.player import play
+from emulation.play.run import Task
 from emulation.play.script import play_script
 from emulation.setup import Prepared
 from emulation.specification import specify

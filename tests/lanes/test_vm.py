@@ -13,7 +13,8 @@ import pytest
 from emulation import lanes
 from emulation.files.compressed import kept
 from emulation.play import traces
-from emulation.play.run import Task, play_all
+from emulation.play.player import play_all
+from emulation.play.run import Task
 from emulation.play.session import provide
 from emulation.setup import stock
 from emulation.specification import specify

@@ -31,7 +31,8 @@ from emulation.lanes import LaneError, Listener, Reason
 from emulation.plan import PlanError
 from emulation.play import processes
 from emulation.play.lab import Lab
-from emulation.play.run import Task, name_of, play, play_all
+from emulation.play.player import play, play_all
+from emulation.play.run import Task, name_of
 from emulation.play.traces import tcp_flows
 from emulation.specification import Specification, specify
 

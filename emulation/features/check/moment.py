@@ -23,7 +23,7 @@ from emulation.lane.recorders.air_trace import Recorder
 from emulation.lanes import LaneError
 from emulation.plan import plan
 from emulation.play.lab import Lab
-from emulation.play.run import wall_limit_s
+from emulation.play.player import wall_limit_s
 from emulation.specification import Specification
 
 PLAN = "plan.json"

@@ -16,7 +16,7 @@ def write(run: Path, file: Path) -> bool:
     if seen is None:
         return False
     made = Compressed(file)
-    for piece in pcapng.of_stations(shown, seen):
+    for piece in capture.of_stations(shown, seen):
         made.write(piece)
     made.finish()
     return True

@@ -22,7 +22,8 @@ from emulation.lanes import LaneError
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
-from emulation.play.run import Task, name_of, play_all
+from emulation.play.player import play_all
+from emulation.play.run import Task, name_of
 from emulation.play.session import failures
 from emulation.specification import explain, specify
 from labs import Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap

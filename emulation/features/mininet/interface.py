@@ -240,13 +240,6 @@ class WIntf(Intf):
         self.before(f"setMode({mode!r})", "give addStation, addAccessPoint or addLink mode=")
         self.mode = mode_of(self.name, mode)
 
-    def become(self, role: str, said: dict[str, Any]) -> None:
-        """On another kind of link: before the network is there, or while it runs, if that is no access point's.
-        Raises Unsupported, OSError."""
-        from emulation.features.mininet.retune import become
-
-        become(self, role, said)
-
     def before(self, what: str, instead: str) -> None:
         """Raises Unsupported once the network is there."""
         if self.lane:

@@ -20,7 +20,7 @@ BEACON_TU, MOST = 100, 256
 
 
 def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
-    """Raises Unsupported, OSError."""
+    """Before the network is there, or while it runs, if that is no access point's. Raises Unsupported, OSError."""
     call = f"{intf.node.name}: to become {role}"
     if role == MASTER:
         if intf.lane:

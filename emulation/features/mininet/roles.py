@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from emulation.features.mininet.node import Node
+from emulation.features.mininet.retune import become
 from emulation.features.mininet.words import Unsupported, refuse
 
 
@@ -48,19 +49,19 @@ class Station(Wireless):
         self.net.associate(self.wintf(intf), self.net.node_of(ap).wintf(ap_intf))
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("managed", params)
+        become(self.wintf(intf), "managed", params)
 
     def setAdhocMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("adhoc", params)
+        become(self.wintf(intf), "adhoc", params)
 
     def setMeshMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("mesh", params)
+        become(self.wintf(intf), "mesh", params)
 
     def setMasterMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("master", params)
+        become(self.wintf(intf), "master", params)
 
     def setOCBMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("ocb", params)
+        become(self.wintf(intf), "ocb", params)
 
     def roam(self, bssid: str) -> None:
         aps = {each.MAC(): each for ap in self.net.aps for each in ap.wintfs.values()}
@@ -116,7 +117,7 @@ class AP(Wireless, Bridge):
     dpctl, connected = Switch.dpctl, Switch.connected
 
     def setManagedMode(self, intf: Any = None, **params: Any) -> None:
-        self.wintf(intf).become("managed", params)
+        become(self.wintf(intf), "managed", params)
 
 
 class Controller(Node):

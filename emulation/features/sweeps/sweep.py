@@ -22,8 +22,9 @@ from emulation.plan import plan
 from emulation.play import traces
 from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
+from emulation.play.player import play
 from emulation.play.processes import Killed, Parent, run_all
-from emulation.play.run import Task, name_of, play
+from emulation.play.run import Task, name_of
 from emulation.play.session import failures
 from emulation.play.store import GONE, Store, key
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m emulation`: the command line; `./dcflab` is the same with its set-up."""
 
+import atexit
 import gc
 import os
 import signal
@@ -20,7 +21,10 @@ try:
     from emulation.cli.main import main
 
     main()
-    gc.freeze()  # nor at the end
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # else Python takes apart all that was loaded
 except (ImportError, SyntaxError) as error:  # a damaged environment: made anew, if that is what it is
     from emulation.setup import mend_environment
 

@@ -65,6 +65,7 @@ def prepare(
     Raises SetupError, which says what is missing and how to mend it.
     """
     mend_environment()
+    caution = virtual.caution()
     lane = find_or_take(configuration)
     built = [modules.find(folder, lane) if lane else {} for folder in (*MODULES, *folders)]
     if not (all(built) and all(map(library.find, LIBRARIES))):
@@ -77,7 +78,7 @@ def prepare(
     for source in LIBRARIES:
         library.obtain(source)
     bytecode.refresh()
-    if said := virtual.caution():
+    if said := caution():
         say(f"{said} (docs/confinement.md)")
     return Prepared(lane, found)
 

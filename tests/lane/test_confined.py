@@ -19,7 +19,7 @@ from emulation.setup import modules
 
 ROOT = os.geteuid() == 0
 ESCAPE = Path(__file__).with_name("escape")
-ALL = set(confine.probe(nobodys=ROOT))
+ALL = set(confine.probe(nobodys=ROOT)())
 SEALED = pytest.mark.skipif(not ALL & confine.SEALING, reason="this machine has no barriers")
 NAMESPACE = pytest.mark.skipif(Barrier.NAMESPACE not in ALL, reason="this user may not make mount namespaces")
 LANDLOCK = pytest.mark.skipif(Barrier.LANDLOCK not in ALL, reason="this kernel has no Landlock")
@@ -123,8 +123,8 @@ def test_a_namespace_alone_keeps_it(bench, prey, monkeypatch) -> None:  # type: 
 
 def test_where_there_is_no_barrier_it_is_said(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     without(monkeypatch, "mount_read_only", "landlock", "become")
-    assert "a script can write wherever you can" in virtual.caution()
-    assert ("a script can read what root can" in virtual.caution()) == ROOT
+    assert "a script can write wherever you can" in virtual.caution()()
+    assert ("a script can read what root can" in virtual.caution()()) == ROOT
 
 
 def test_root_without_the_right_to_mount_becomes_nobody_all_the_same(bench, prey) -> None:  # type: ignore[no-untyped-def]

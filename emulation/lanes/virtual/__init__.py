@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -86,13 +86,15 @@ def sigterm_as_sigint() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def caution(memory_mb: int = MEMORY_MB) -> str:
-    """What one should know of this machine who plays what others wrote; empty if all is well."""
+def caution(memory_mb: int = MEMORY_MB) -> Callable[[], str]:
+    """What one should know of this machine who plays what others wrote, which is tried from now on; the answer waits
+    for it, and is empty if all is well."""
     try:
         place = memory_folder(memory_mb)
     except LaneError:  # no lane will run: whoever starts one hears of it
-        return ""
-    return confine.caution(confine.probe(nobodys(place)))
+        return str
+    tried = confine.probe(nobodys(place))
+    return lambda: confine.caution(tried())
 
 
 class Virtual:

@@ -133,15 +133,19 @@ def open_to_all(path: Path, below: Path = Path("/")) -> bool:
     return bool(path.stat().st_mode & stat.S_IROTH) and all(each.stat().st_mode & stat.S_IXOTH for each in on_the_way)
 
 
-def probe(nobodys: bool) -> list[Barrier]:
-    """What this machine grants, tried in a child."""
+def probe(nobodys: bool) -> Callable[[], list[Barrier]]:
+    """What this machine grants, tried in a child, from now on; the answer waits for it."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         with contextlib.suppress(BaseException), cell([], nobodys=nobodys) as around:
             os.write(writer, " ".join(barrier.name for barrier in around.enter()).encode())
         os._exit(0)
     os.close(writer)
-    with os.fdopen(reader) as names:
-        found = [Barrier[name] for name in names.read().split()]
-    os.waitpid(child, 0)
+
+    def found() -> list[Barrier]:
+        with os.fdopen(reader) as names:
+            granted = [Barrier[name] for name in names.read().split()]
+        os.waitpid(child, 0)
+        return granted
+
     return found

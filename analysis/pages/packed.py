@@ -19,6 +19,7 @@ import numpy as np
 
 from analysis.pages.look import LOOK
 from analysis.traces.trace import Array
+from emulation.files import compressed
 
 ALL = ("packed.js", "theme.js")  # programs of all pages
 DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
@@ -39,8 +40,8 @@ def page(folder: Path, title: str, programs: Sequence[str], data: bytes, **more:
     return PART.sub(lambda found: parts[found[1]], (folder / "page.html").read_text())
 
 
-def pack(head: Mapping[str, Any], columns: Mapping[str, Array], level: int = 9) -> bytes:
-    """The data: what JSON says, and columns of numbers (u1, u2, u4, i4, f4, f8). `level` is gzip's."""
+def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
+    """The data: what JSON says, and columns of numbers (u1, u2, u4, i4, f4, f8)."""
     places, at = {}, 0
     for name, column in columns.items():
         places[name] = [column.dtype.str[1:], at, int(column.size)]
@@ -50,7 +51,7 @@ def pack(head: Mapping[str, Any], columns: Mapping[str, Array], level: int = 9) 
     body = b"".join(
         column.tobytes().ljust(-(-column.nbytes // ALIGNED) * ALIGNED, b"\0") for column in columns.values()
     )
-    return gzip.compress(len(text).to_bytes(LENGTH, "little") + text + body, level, mtime=0)
+    return compressed.at_once(len(text).to_bytes(LENGTH, "little") + text + body)
 
 
 def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -35,11 +35,14 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
 
 
 def load_reporting() -> None:
-    """Load what shows runs: meanwhile, as they run."""
+    """Load what shows runs, and hash what read them: meanwhile, as they run."""
     from rich import console, table  # noqa: F401
 
     from analysis.tables import flow_tables  # noqa: F401
     from emulation.cli import reporting  # noqa: F401
+    from emulation.play import store
+
+    store.readers()
 
 
 def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:

@@ -63,6 +63,11 @@ class Compressed:
         self.size += len(packed)
 
 
+def at_once(content: bytes) -> bytes:
+    """These bytes, compressed."""
+    return bytes(isal_zlib.compress(content, LEVEL, GZIP))
+
+
 def pieces(file: BinaryIO | io.RawIOBase, name: Path) -> Iterator[bytes]:
     """What is in an open file, unpacked if it is compressed. Raises Damaged, with the `name`; OSError."""
     held = file.read(PIECE) or b""

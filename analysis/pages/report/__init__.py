@@ -59,7 +59,7 @@ def page(report: Report) -> str:
     """The whole file."""
     head, columns = content(report)
     return packed.page(
-        HERE, report.findings.title, PROGRAMS, packed.pack(head, columns, 6),
+        HERE, report.findings.title, PROGRAMS, packed.pack(head, columns),
         uplot=(LOOK / "uplot/uPlot.min.css").read_text(), license=(LOOK / "uplot/LICENSE").read_text(),
     )  # fmt: skip
 

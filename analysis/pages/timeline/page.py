@@ -18,7 +18,6 @@ HERE = Path(__file__).parent
 PROGRAMS = ("times.js", "pen.js", "run.js", "query.js", "derive.js", "scale.js", "draw.js", "lanes.js", "tcp.js",
             "pane.js", "main.js")  # fmt: skip
 NOBODY = 255
-QUICK = 6  # of gzip's levels: half the time of the best, and a few percent more
 
 
 def page(made: Timeline) -> str:
@@ -63,7 +62,7 @@ def pack(made: Timeline) -> bytes:
         "limits": {int(reason): said for reason, said in LIMITS.items()}, "categories": CATEGORIES,
         "phases": [phase.name for phase in Phase], "nobody": NOBODY, "no_flow": NO_FLOW, "no_ssthresh": NO_SSTHRESH,
     }  # fmt: skip
-    return packed.pack(head, columns, QUICK)
+    return packed.pack(head, columns)
 
 
 def _sizes(made: Timeline, name: str) -> dict[str, int]:

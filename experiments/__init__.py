@@ -133,7 +133,7 @@ class Numbered:
 
     @property
     def where(self) -> str:
-        return f"seed {self.seed}" + (f", {self.section}" if self.section else "")
+        return f"paper {self.seed}" + (f", {self.section}" if self.section else "")
 
 
 def numbered() -> dict[str, Numbered]:

@@ -73,7 +73,7 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     return Judged(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), cause=cause, why="; ".join(whys),
         studies=list(dict.fromkeys(one.study.name for one in tested)),
-        ours=[line for one in tested for line in lines(one)],
+        ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def _details(record: Record) -> Iterator[str]:
                 if cause := one.cause and said.cause(column):
                     options = " ".join(f"--{option} {value}" for option, value in cause.options.items())
                     yield f"  - the cause: {cause.text} (`{options}`): {one.cause}"
-                yield from (f"  - {line}" for line in (*one.ours, *([f"missing: {one.why}"] if one.why else [])))
+                yield from (f"  - {line}" for line in (*one.ours, *([f"why it is open: {one.why}"] if one.why else [])))
         if known.controls:
             yield "- controls, not counted"
             yield from (f"  - {line}" for line in known.controls)

@@ -108,3 +108,11 @@ def new_bench(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> C
     from lane_bench import Bench
 
     return lambda: Bench(prepared, tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """Where the program runs; its temporary folder is `tmp` beside."""
+    for name in ("tmp", "here"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "here"

@@ -8,12 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rooms import needs
 
 from benchmarks import aodv, manet, wlan
 from benchmarks.compare import HERE, build_core, build_peer, build_without, events_per_s, output, preload
 from benchmarks.manet import Light, light_in_ns2
-from benchmarks.mutants import HERE as MODULES
-from benchmarks.mutants import MISTAKES, mutants
 from emulation.plan import plan
 from emulation.play.run import Task
 from emulation.play.session import play_with_progress, provide
@@ -99,8 +98,12 @@ def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
         assert found["bytes"] > 20 * found["frames"] > 0
 
 
+@needs("check")
 def test_there_are_mutants_of_each_kind() -> None:
     """More than a hundred, each of them one line that is not as it was."""
+    from benchmarks.mutants import HERE as MODULES
+    from benchmarks.mutants import MISTAKES, mutants
+
     found = list(mutants())
     assert len(found) == len(set(found)) > 100
     assert {mutant.what for mutant in found} >= {what for what, _, _ in MISTAKES} - {"a lock is another"}

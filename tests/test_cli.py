@@ -4,7 +4,6 @@ nothing of it is left: no process, no temporary file."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
@@ -12,17 +11,25 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import (
+    assert_answered_with_help,
+    assert_interrupted,
+    assert_nothing_left,
+    assert_refused,
+    dcflab,
+    environment,
+    obeyed,
+    processes,
+    started,
+    wait_for,
+)
+from rooms import needs
 
-from emulation.features.check import build, exercise
 from emulation.setup import prepare
 
-ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = [sys.executable, "-P", "-m", "emulation"]
 LONG = ["run", "string", "--seconds", "20000"]
 SHORT = ["run", "string", "--stations", "3", "--seconds", "2"]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -32,87 +39,6 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 def kernel() -> None:
     """What lanes need is there; else the first to start would make it."""
     prepare()
-
-
-@pytest.fixture(scope="session")
-def debug_kernel(kernel: None) -> None:
-    """The same of checks, and checkpatch."""
-    exercise.debug_kernel()
-    build.checkpatch()
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """Where the program runs; its temporary folder is `tmp` beside."""
-    for name in ("tmp", "here"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "here"
-
-
-def environment(here: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(here.parent / "tmp")}
-
-
-def dcflab(
-    here: Path, *arguments: str, wrapper: list[str] | None = None, limit_s: float = 60
-) -> subprocess.CompletedProcess[str]:
-    command = [*(wrapper or []), *PROGRAM, *arguments]
-    return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=limit_s)
-
-
-@contextlib.contextmanager
-def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A run in `here`/run, while it goes on; at the end it is gone."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    command = [*PROGRAM, *arguments, "--out", "run"]
-    with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def wait_for(what: Callable[[], object], limit_s: float = 30) -> None:
-    deadline = time.monotonic() + limit_s
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
-
-
-def processes(here: Path, folder: Path | None = None) -> list[int]:
-    """Kernels and their guests, by what they were handed of the run folder; or who works in another folder."""
-    found = []
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            said = command.read_bytes()
-            kernel = b"time-travel=inf-cpu" in said and not folder
-            opened = [os.readlink(each) for each in (command.parent / "fd").iterdir()] if kernel else []
-            if any(each.startswith(f"{here / 'run'}/") for each in opened) or (
-                folder and f"{folder}/".encode() in said
-            ):
-                found.append(int(command.parent.name))
-    return sorted(found)
-
-
-def assert_nothing_left(here: Path) -> None:
-    wait_for(lambda: not processes(here))  # killed processes take a moment to go
-    assert list((here.parent / "tmp").iterdir()) == []
-
-
-def assert_interrupted(status: int | None, out: str, err: str, more: str = "") -> None:
-    """Python ends itself by SIGINT if that met it within an `exec`, as of a dataclass: to a shell that is 130, too."""
-    assert status in (130, -signal.SIGINT)
-    said = [line for line in err.splitlines() if line]
-    assert (out, said) == ("", [*more.splitlines(), "dcflab: interrupted"])
-
-
-def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
-    """One line that names the culprit, and perhaps others with what may have been meant, and where to look."""
-    lines = done.stderr.splitlines()
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert lines[0].startswith("dcflab: ")
-    assert culprit in lines[0]
-    assert all(line.startswith(("        try: ./dcflab", "        did you mean: ")) for line in lines[1:])
 
 
 @pytest.mark.parametrize(
@@ -156,59 +82,41 @@ def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None
         ("run string --vary rate=2,11 --rate 2", "leave out --rate"),
         ("run string --vary rate=2,11 --vary rate=1", "rate is there twice"),
         ("run string --vary seed=1,2", "--seeds"),
-        ("shell ring", "there is no topology 'ring'; there are: mesh, mobile, random, route-break, string"),
-        ("shell string --stations 0", "stations"),
-        ("shell string --colour red", "--colour"),
         ("replay nowhere", "nowhere"),
         ("replay .", "result.json"),
         ("taps nowhere", "nowhere"),
         ("bench memory", "there is no benchmark 'memory'; there are: speed, routing"),
-        ("module chek", "'chek'"),
-        ("module check nowhere", "there is no nowhere"),
-        ("module check .", "neither a Kbuild file nor a Makefile is there"),
-        ("module check . --against tahoe", "'tahoe'"),
-        ("module check . --against newreno", "'newreno' to compare with; there are: bbr"),
-        ("module check . --kernels 5.4", "the headers of a kernel 5.4 are not installed"),
-        ("module check . --hops 0", "1 to 20 hops"),
-        ("module check . --hops 8..3", "1 to 20 hops"),
-        ("module check . --hops x", "a whole number of hops"),
-        ("module check . --seeds x", "'--seeds'"),
-        ("module check . --cycles -1", "'--cycles'"),
-        ("module check . --only lunch", "'lunch'"),
-        ("module check . --only load --skip load", "every stage is skipped"),
-        ("module check . --gdb --json", "--gdb"),
-        ("module new 3com", "'3com' is no name of C"),
-        ("module new tcp_a_name_that_is_long", "'a_name_that_is_long' is too long"),
-        ("module new cubic", "a congestion control 'cubic' already"),
-        ("module new tcp", "'tcp' means something else"),
-        ("module new mine --kind filter", "'filter'"),
     ],
 )
 def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
+    assert_refused(obeyed(here, *arguments.split()), culprit)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(("arguments", "culprit"), [("rum", "'rum'"), ("run string --stations 0", "stations")])
+def test_misuse_of_the_program_is_refused(here: Path, arguments: str, culprit: str) -> None:
+    """What others do within this process is the same for a process of its own."""
     assert_refused(dcflab(here, *arguments.split()), culprit)
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["shell"], ["module"]], ids=str)
+@pytest.mark.parametrize("arguments", [[], ["run"]], ids=str)
 def test_nothing_said_is_answered_with_help(here: Path, arguments: list[str]) -> None:
-    done = dcflab(here, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("Usage: ./dcflab")
-    assert "dcflab: " not in done.stderr
+    assert_answered_with_help(dcflab(here, *arguments))
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"version": 1}'])
 def test_a_broken_result_is_not_replayed(here: Path, content: bytes) -> None:
     (here / "result.json").write_bytes(content)
-    assert_refused(dcflab(here, "replay", "."), "that is not a result of this version of dcflab")
+    assert_refused(obeyed(here, "replay", "."), "that is not a result of this version of dcflab")
 
 
 def test_a_result_of_another_version_is_not_replayed(here: Path) -> None:
     (here / "result.json").write_text('{"version": 1}')
-    assert_refused(dcflab(here, "replay", "."), "result.json: it has version 1; this program reads version 3")
+    assert_refused(obeyed(here, "replay", "."), "result.json: it has version 1; this program reads version 3")
 
 
-@pytest.mark.parametrize("what", ["run", "shell"])
+@pytest.mark.parametrize("what", ["run", pytest.param("shell", marks=needs("prompt"))])
 def test_a_program_that_an_application_needs_is_there(here: Path, what: str) -> None:
     """Else nothing starts, and what gets it is said: here there is no apt-get either."""
     hidden = dcflab(here, what, "string", "--traffic", "iperf3", wrapper=["env", "PATH=/nowhere"])
@@ -227,7 +135,7 @@ def test_a_result_without_runs_is_not_identical_to_anything(here: Path) -> None:
     specification, host = Specification().model_dump(mode="json"), Host(lane="virtual", kernel="")
     result = Result(experiment="none", specification=specification, runs=[], host=host)
     (here / "result.json").write_text(result.model_dump_json())
-    assert_refused(dcflab(here, "replay", "."), "result.json has no runs")
+    assert_refused(obeyed(here, "replay", "."), "result.json has no runs")
 
 
 def test_a_run_folder_is_empty_and_a_folder(here: Path) -> None:
@@ -277,66 +185,6 @@ def test_an_interrupted_run_leaves_nothing(here: Path, number: signal.Signals, w
     to_continue = f"to continue: ./dcflab {shlex.join(LONG)} --seeds 1..3 --jobs 2 --resume run\n"
     assert_interrupted(run.returncode, out, err, to_continue if to_continue in err else "")
     assert when == "start" or to_continue in err  # else there may have been nothing to continue yet
-    assert_nothing_left(here)
-
-
-@pytest.mark.lane
-@pytest.mark.usefixtures("debug_kernel")
-@pytest.mark.parametrize("when", ["build", "workout", "compare"])
-def test_an_interrupted_check_leaves_nothing(here: Path, when: str) -> None:
-    """Interrupted while compilers run, or lanes of the debug kernel, or lanes side by side."""
-    assert dcflab(here, "module", "new", "mine").returncode == 0
-    begun = {"build": "tmp/.dcflab-check-*/*/build.log", "workout": "here/run/workout-*/console.log",
-             "compare": "here/run/compare-*/3-*/console.log"}  # fmt: skip
-    only = [] if when != "compare" else ["--only", "compare"]
-    with started(here, "module", "check", "mine", *only) as check:
-        wait_for(lambda: list(here.parent.glob(begun[when])), limit_s=120)
-        check.send_signal(signal.SIGINT)
-        out, err = check.communicate(timeout=60)
-    *stages, last = err.splitlines(keepends=True)
-    assert stages[0].startswith("dcflab: building against ")
-    assert_interrupted(check.returncode, out, last)
-    assert_nothing_left(here)
-    wait_for(lambda: not processes(here, here.parent / "tmp"))
-
-
-@pytest.mark.lane
-@pytest.mark.usefixtures("debug_kernel")
-def test_a_new_module_passes_its_check(here: Path) -> None:
-    assert dcflab(here, "module", "new", "mine").returncode == 0
-    few = ["--seeds", "1", "--cycles", "20", "--hops", "3", "--strict"]
-    done = dcflab(here, "module", "check", "mine", *few, "--json", "--out", "run", limit_s=300)
-    assert done.returncode == 0, done.stdout
-    stages = dict.fromkeys(line.split()[1] for line in done.stderr.splitlines())  # on a busy machine they say how far
-    assert list(stages) == ["building", "at", "beside"]
-    told = json.loads(done.stdout)
-    assert [stage["stage"] for stage in told["stages"]] == ["build", "load", "workout", "cycles", "compare"]
-    assert told["clean"]
-    assert told["stages"][2]["data"]["cycles"] == 20
-    assert all(stage["seconds"] is not None for stage in told["stages"])
-    assert {"report.json", "report.md", "curves.png"} < {file.name for file in (here / "run").iterdir()}
-    assert_nothing_left(here)
-
-
-@pytest.mark.lane
-@pytest.mark.usefixtures("debug_kernel")
-def test_what_a_check_finds_comes_again(here: Path) -> None:
-    """By the command that it tells, also in the file for a CI."""
-    broken = str(ROOT / "tests/features/check/broken/use_after_free")
-    options = "--seeds", "2,3", "--json", "--out", "run", "--junit", "report.xml"
-    done = dcflab(here, "module", "check", broken, *options, limit_s=300)
-    assert done.returncode == 1
-    stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["stages"]}
-    assert (stages["build"]["findings"], stages["compare"]["seconds"]) == ([], None)
-    finding = stages["workout"]["findings"][0]
-    assert (finding["name"], finding["seed"]) == ("use after free", 2)
-    assert f"again: {finding['again']}" in (here / "report.xml").read_text()
-    words = shlex.split(finding["again"])
-    assert words[:3] == ["./dcflab", "module", "check"]
-    again = dcflab(here, *words[1:], "--json", limit_s=300)
-    assert again.returncode == 1
-    (workout,) = json.loads(again.stdout)["stages"]
-    assert workout["findings"][0]["text"] == finding["text"]
     assert_nothing_left(here)
 
 

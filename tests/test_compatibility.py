@@ -6,11 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rooms import needs
+
 import emulation
 from analysis.results import result
-from emulation.features.check import report
-from emulation.features.claims.record import Record
-from emulation.features.labs.marks import Marks
 from emulation.play.finished import Finished
 from emulation.setup import prebuilt
 from emulation.specification import Specification
@@ -25,7 +24,12 @@ def family(name: str) -> int:
     return int(re.findall(r"^version: (\d+)$", specification.read_text(), re.MULTILINE)[0])
 
 
+@needs("check", "claims", "labs")
 def test_the_page_has_the_version_of_each_format() -> None:
+    from emulation.features.check import report
+    from emulation.features.claims.record import Record
+    from emulation.features.labs.marks import Marks
+
     models = {
         "result.json": result.Result, "run.json": Finished, "specification": Specification, "claims.json": Record,
         "marks.json": Marks,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from import_graph import MODULES, imports, module_of
+from rooms import BETWEEN, needs
 
 from emulation import features
 from emulation.lanes import CHECKOUT, INSIDE
@@ -45,12 +46,6 @@ ARROWS = {
 # The packages of analysis: each knows those before it, and `growing` and `load` know all.
 ANALYSIS = ("traces", "results", "taps", "tcp", "routes", "tables", "figures", "pages")
 FEATURES = [f"emulation.features.{name}" for name in features.names()]  # in one order: tests side by side ask for it
-# Which feature may import another one, and what for.
-BETWEEN = {
-    ("claims", "sweeps"): "a claim is tested by runs that may have been played before",
-    ("wmediumd", "prompt"): "`shell` takes a configuration, too",
-    ("mininet", "prompt"): "Mininet's CLI has the prompt's verbs",
-}
 
 
 def package_of(module: str) -> str:
@@ -151,7 +146,7 @@ def test_arrows_run_one_way(package: str) -> None:
                     assert package_of(ours) in allowed, f"{name} imports {imported}"
 
 
-@pytest.mark.parametrize("pair", BETWEEN, ids="-".join)
+@pytest.mark.parametrize("pair", [pytest.param(pair, id="-".join(pair), marks=needs(*pair)) for pair in BETWEEN])
 def test_no_arrow_between_features_is_allowed_in_vain(pair: tuple[str, str]) -> None:
     of, to = (f"emulation.features.{name}" for name in pair)
     assert any(package_of(name) == of and to in map(package_of, imports(name)) for name in MODULES)

@@ -5,10 +5,12 @@ by SIGKILL."""
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import select
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,24 +19,29 @@ from emulation import files
 from emulation.cli.main import written
 from emulation.lanes import CHECKOUT
 
-ENVIRONMENT = {"PYTHONPATH": str(CHECKOUT)}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+PROGRAM = [sys.executable, "-P", "-m", "emulation"]
 COMMANDS = (
-    ["--help"], ["--version"], ["run", "--help"], ["results"], ["doctor"], ["lab"], ["view", "nowhere"],
+    ["--help"], ["--version"], ["run", "--help"], ["results"], ["doctor"], ["motion"], ["view", "nowhere"],
     ["motion", "string", "--motion", "line,node=sta1", "--seconds", "1", "--out", "a.setdest"],
     ["run", "string", "--stations", "2", "--tpc", "reno"],
 )  # fmt: skip
+
+
+@functools.cache
+def status(*words: str) -> int:
+    """With which status the program ends that has all its streams."""
+    with tempfile.TemporaryDirectory() as here:
+        return subprocess.run([*PROGRAM, *words], cwd=here, env=ENVIRONMENT, capture_output=True).returncode
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_closed_streams(words: list[str], closed: str, tmp_path: Path) -> None:
     """What is said there goes nowhere; nothing else changes, and no file that is opened takes their place."""
-    command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-P", "-m", "emulation", *words]
-    plain, without = (
-        subprocess.run(line, cwd=tmp_path, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True)
-        for line in (command[4:], command)
-    )
-    assert "Traceback" not in without.stderr and without.returncode == plain.returncode
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *PROGRAM, *words]
+    without = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert "Traceback" not in without.stderr and without.returncode == status(*words)
 
 
 def test_a_locale_without_utf_8(tmp_path: Path) -> None:
@@ -68,7 +75,7 @@ def test_what_unpacks_a_kernel_ends_with_us(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from emulation.setup.uml import unpack; unpack(*map(Path, sys.argv[1:]))"
     )
     command = [sys.executable, "-P", "-c", text, archive, tmp_path / "tree"]
-    with subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}) as ours:
+    with subprocess.Popen(command, env=ENVIRONMENT) as ours:
         end = os.open(archive, os.O_WRONLY)  # waits until it reads
         ours.kill()
     gone = select.poll()

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from click import UsageError
 from click.testing import CliRunner
+from rooms import needs
 
 from analysis.results import result
 from analysis.results.result import Result
 from emulation.cli import own
 from emulation.cli.main import cli
-from emulation.features.film import runs as film
 from emulation.lane.measurement import ASKED
 from emulation.play import trust
 from emulation.play.errors import Failure, Misuse
@@ -146,15 +146,17 @@ def test_a_strangers_folder_runs_nothing_unasked(stranger: Stranger, named: dict
             replay(stranger.folder)
         with pytest.raises(Misuse, match="on the word of others"):
             tasks_of(before, stranger.folder)
-        film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False))
         assert not stranger.ran.exists()
     trusted = trust.to_play(stranger.folder, before, True)
     assert len(tasks_of(stranger.leaves(told), stranger.folder, trusted)) == 1
     assert stranger.ran.exists() == (stranger.file in str(told))
 
 
+@needs("film")
 def test_a_film_asks_for_files_only(stranger: Stranger, capsys: pytest.CaptureFixture[str]) -> None:
     """It plans nothing; it says what it goes without."""
+    from emulation.features.film import runs as film
+
     stranger.leaves({"kernel": {"plugins": [str(stranger.folder)]}})
     assert film._reach_m(stranger.folder / "1", trust.to_film(stranger.folder, False))
     assert capsys.readouterr().err == ""

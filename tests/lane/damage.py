@@ -27,6 +27,8 @@ from typing import Any
 
 import click
 
+from emulation import features
+
 MEMORY = 6 << 30  # address space, of which libraries take 2
 WORDS: list[Any] = [
     None, True, False, 0, 1, -1, 2, 255, 65536, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30, 10**400,
@@ -155,7 +157,7 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
 
         finished(run, json.loads((PRISTINE / run.name / "plan.json").read_bytes()), {}, "no")
 
-    return {
+    there = {
         "report": command("view", folder, "--report", "--no-open", "--out", out / "report.html"),
         "timeline": command("view", run, "--timeline", "--no-open", "--out", out / "timeline.html"),
         "perfetto": command("view", run, "--perfetto", out / "a.json"),
@@ -171,9 +173,14 @@ def commands(run: Path, out: Path) -> dict[str, Callable[[], object]]:
         "python": python,
         "resume": resumed,
     }
+    for feature in OF_FEATURES.keys() - {*features.names()}:
+        for what in OF_FEATURES[feature]:
+            del there[what]
+    return there
 
 
 PRISTINE = Path()
+OF_FEATURES = {"film": ("film", "still"), "export": ("export", "flent", "pcapng", "tables")}
 READ = {  # what reads which files; the others are read by what reads the run
     "result.json": ("report", "export", "flent", "tables", "python", "film", "replay"),
     "run.json": ("resume",),
@@ -233,7 +240,8 @@ def once(folder: Path, number: int, slow: int = 0) -> Iterator[str]:
     was = file.read_bytes()
     with tempfile.TemporaryDirectory() as out:
         there = commands(run, Path(out))
-        names = rng.sample(sorted(READ.get(file.name, OF_RUN)), 2 if file.name != "run.json" else 1)
+        readers = sorted(there.keys() & {*READ.get(file.name, OF_RUN)})
+        names = rng.sample(readers, min(2, len(readers)))
         if file.suffix == ".gz" and rng.random() < 0.1:
             names.append("scapy")
         try:

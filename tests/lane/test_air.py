@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rooms import needs
 
 from analysis.taps import compare, observe, phy
 from analysis.traces import capture, pcapng, trace
-from emulation.features.export import stations
 
 FUZZ = """
     import os, random, struct
@@ -183,8 +183,11 @@ def test_table_and_taps_agree_to_the_last_unit(bench, options: dict[str, object]
 
 
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+@needs("export")
 def test_tshark_counts_the_same(bench) -> None:  # type: ignore[no-untyped-def]
     """Wireshark's own filters on the same files give the module's numbers."""
+    from emulation.features.export import stations
+
     air = play(bench, stations=4, seconds=20, rts="full")
     views = bench.folder / "stations.pcapng.gz"
     assert stations.write(bench.folder, views)

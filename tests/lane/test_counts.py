@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rooms import needs
 
 from analysis import load
 from analysis.figures import figures
@@ -25,8 +26,6 @@ from analysis.taps.sniff import frames
 from analysis.traces.trace import Kind, Outcome
 from emulation.cli.main import cli
 from emulation.cli.reporting import report_again
-from emulation.features import export
-from emulation.features.prompt.inside.shell import COUNTED
 from emulation.play.view import timeline_of
 from emulation.specification import specify
 
@@ -110,20 +109,28 @@ def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
         )
 
 
-def test_taps_and_scapy_and_what_is_exported(folder: Path, runs: list[Run]) -> None:
-    exported = export.tables(folder)
-    for run, row in zip(runs, exported.runs.to_dict("records"), strict=True):
+def test_taps_and_scapy(folder: Path, runs: list[Run]) -> None:
+    for run in runs:
         counters = [station.counters for station in run.stations]
         wanted = shown(run)
         for found in (compare.totals(counters), compare.totals(compare.counters(folder / run.folder / "air.pcapng.gz")),
                       tally.counters(folder / run.folder)):  # fmt: skip
             assert {name: found[name] for name in wanted} == wanted
+        of_sniff = sum(f.kind is Kind.UDP and f.outcome in COLLIDED for f in frames(folder / run.folder))
+        assert of_sniff == run.col.udp
+
+
+@needs("export")
+def test_what_is_exported(folder: Path, runs: list[Run]) -> None:
+    from emulation.features import export
+
+    exported = export.tables(folder)
+    for run, row in zip(runs, exported.runs.to_dict("records"), strict=True):
+        wanted = shown(run)
         assert {name: row.get(name.replace("/", "").lower(), 0) for name in wanted} == wanted
         mine = exported.frames[exported.frames.run == run.folder]
         spoilt = mine[mine.outcome.isin(["collision", "own_tx"])]
         assert (spoilt.kind == "udp").sum() == run.col.udp
-        of_sniff = sum(f.kind is Kind.UDP and f.outcome in COLLIDED for f in frames(folder / run.folder))
-        assert of_sniff == run.col.udp
 
 
 def test_the_timeline(folder: Path, runs: list[Run]) -> None:
@@ -135,6 +142,7 @@ def test_the_timeline(folder: Path, runs: list[Run]) -> None:
             assert np.isin(spoilt, row).sum() == getattr(run.col, ROW[kind])
 
 
+@needs("prompt")
 def test_rates_at_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     """Of flows one after the other, and of one that begins late: over the time in which they ran."""
     asked = specify("string", {"stations": 2}).model_dump_json()
@@ -155,8 +163,11 @@ def left(folder: Path) -> Run:
     return from_lane(plan, lane, wall_s=1)
 
 
+@needs("prompt")
 def test_the_prompt(bench) -> None:  # type: ignore[no-untyped-def]
     """Its `counters` are those of the table at its exit."""
+    from emulation.features.prompt.inside.shell import COUNTED
+
     asked = specify("string", HIDDEN).model_dump_json()
     flows = " ".join(f"{source} sta2 udp,rate_kbps=900" for source in ("sta1", "sta3"))
     bench.answers = iter([f"flow 3 {flows}", "counters"])

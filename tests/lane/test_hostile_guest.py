@@ -20,13 +20,11 @@ from typing import Any
 
 import pytest
 from hostile import Kept, Lane, Ways, prey, snapshot, watched
+from rooms import needs
 
 import analysis.growing
 from analysis.growing import Growing
 from analysis.results.result import Script
-from emulation.features.live import deeds
-from emulation.features.live.play import trace_of
-from emulation.features.live.session import END, Session
 from emulation.files import tree
 from emulation.lanes import LaneError, LaneResult, Listener, virtual
 from emulation.lanes.virtual import ownership
@@ -200,8 +198,13 @@ def test_what_is_said_on_the_lanes_own_channel(at: Path) -> None:
     tried(at, "reports", 0.3, way)
 
 
+@needs("live")
 def test_what_a_lane_asks_that_somebody_watches_live(at: Path, prepared: Prepared) -> None:
     """Its questions say how all is."""
+    from emulation.features.live import deeds
+    from emulation.features.live.play import trace_of
+    from emulation.features.live.session import END, Session
+
     asked, questions = TASK.specification, list[str]()
     (at / "live.py").write_text(deeds.program(asked.model_dump_json()))
     (at / "base").mkdir()

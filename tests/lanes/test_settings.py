@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from emulation.features.check import inside as inner
 from emulation.lane import syscalls
 from emulation.lanes import CHECKOUT, Clock
 from emulation.lanes.host import loaned
@@ -36,7 +35,7 @@ def test_only_virtual_time_counts_instructions(tmp_path: Path) -> None:
 
 
 def test_a_users_script_sees_the_host_and_our_programs_do_not(tmp_path: Path) -> None:
-    ours = ["script", str(Path(inner.__file__).with_name("workout.py")), "word"]
+    ours = ["script", str(CHECKOUT / "emulation/features/check/inside/workout.py"), "word"]
     assert not boot.is_open(["plan"]) and not boot.is_open(ours)
     assert boot.in_lane(ours) == ["script", "/run/lab/checkout/emulation/features/check/inside/workout.py", "word"]
     assert boot.shown_folders(ours) == {}

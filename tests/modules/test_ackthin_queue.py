@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 from output import MODULE, NAMES, Script
+from rooms import needs
 from thinning import over_ipv6, packet
 
 pytestmark = pytest.mark.lane
@@ -54,6 +55,7 @@ def test_a_change_lets_go_and_a_reset_drops(script: Script) -> None:
     ]
 
 
+@needs("check")
 def test_the_queue_is_a_queue(script: Script) -> None:
     """Behind a token bucket of 100 kB/s packets wait in order; what is held has its place; a full queue drops."""
     data = [packet(payload=bytes(960), seq=n).hex() for n in range(9)]

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
+from command_line import assert_answered_with_help, assert_refused, obeyed
 
 from analysis.results import flow_series
 from analysis.results.result import from_lane
@@ -18,6 +20,23 @@ from emulation.specification import specify
 from traffic import tcp
 
 NETWORK = "from emulation.net import Net\nwith Net.of({asked!r}) as net:\n    net.start()\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        ("shell ring", "there is no topology 'ring'; there are: mesh, mobile, random, route-break, string"),
+        ("shell string --stations 0", "stations"),
+        ("shell string --colour red", "--colour"),
+    ],
+)
+def test_misuse_is_refused(here: Path, arguments: str, culprit: str) -> None:
+    assert_refused(obeyed(here, *arguments.split()), culprit)
+    assert list(here.iterdir()) == []
+
+
+def test_nothing_said_is_answered_with_help(here: Path) -> None:
+    assert_answered_with_help(obeyed(here, "shell"))
 
 
 def session(bench, *typed, **options):

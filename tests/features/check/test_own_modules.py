@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The modules build for every kernel there is, and no tool has a word to say: compiler (W=1), sparse, checkpatch.
+"""Our own modules build for every kernel there is, and no tool has a word to say: compiler (W=1), sparse, checkpatch.
 And they say what they are: modinfo has a text for each, and for each parameter; dkms.conf names them all."""
 
 from __future__ import annotations
 
-import lzma
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -15,11 +13,16 @@ import pytest
 
 from emulation.features.check.build import build, lane_target, stock_targets
 from emulation.features.check.subject import INFO, find
-from emulation.setup import MODULES, kernel, modules, stock
+from emulation.setup import MODULES, kernel, modules
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "tc_modules"
 SETTING = re.compile(r'^(\w+?)(?:\[\d+\])?="(.*)"$', re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def lane_kernel() -> kernel.Kernel:
+    return kernel.obtain()
 
 
 def test_no_tool_has_a_word_to_say(lane_kernel: kernel.Kernel, tmp_path: Path) -> None:
@@ -72,24 +75,3 @@ def test_dkms_builds_all_modules_of_this_version(folder: Path) -> None:
     assert ("PACKAGE_VERSION", project["version"]) in settings
     read = subprocess.run(["bash", "-euc", f". {folder}/dkms.conf; echo $PACKAGE_NAME"], capture_output=True, text=True)
     assert read.stdout == f"dcflab-{folder.name.replace('tc_', 'tc-')}\n"
-
-
-def test_what_dkms_has_built_of_this_source_is_taken(
-    lane_kernel: kernel.Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Packed or not; of another source, or if one of them lacks, nothing is."""
-    own, copy = tmp_path / "modules", tmp_path / "tap"
-    built = modules.obtain(shutil.copytree(ROOT / "emulation/tcp_tap", copy), lane_kernel)["tcp_tap"].read_bytes()
-    monkeypatch.setattr(stock, "modules_of", lambda release: own)
-    monkeypatch.setenv("DCFLAB_CACHE", str(tmp_path / "cache"))
-    here = stock.Installed("6.1")
-    assert modules.installed(copy, here) == {}
-    place = own / "updates/dkms/tcp_tap.ko.xz"
-    place.parent.mkdir(parents=True)
-    place.write_bytes(lzma.compress(built))
-    (own / "modules.dep").write_text("updates/dkms/tcp_tap.ko.xz:\n")
-    taken = modules.installed(copy, here)
-    assert [path.read_bytes() for path in taken.values()] == [built] and set(taken) == {"tcp_tap"}
-    with (copy / "tcp_tap.c").open("a") as source:
-        source.write("\n")
-    assert modules.installed(copy, here) == {}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program as a process of its own, and what is left of it when it is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = [sys.executable, "-P", "-m", "emulation"]
+
+
+def environment(here: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(here.parent / "tmp")}
+
+
+def dcflab(
+    here: Path, *arguments: str, wrapper: list[str] | None = None, limit_s: float = 60
+) -> subprocess.CompletedProcess[str]:
+    command = [*(wrapper or []), *PROGRAM, *arguments]
+    return subprocess.run(command, cwd=here, env=environment(here), capture_output=True, text=True, timeout=limit_s)
+
+
+def obeyed(here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same within this process, which takes a hundredth of the time."""
+    from emulation.cli.main import obey
+
+    status: object = 0
+    with contextlib.ExitStack() as stack:
+        out, err = (stack.enter_context(to(io.StringIO())) for to in (redirect_stdout, redirect_stderr))
+        stack.enter_context(contextlib.chdir(here))
+        stack.enter_context(mock.patch("sys.argv", ["dcflab", *arguments]))
+        try:
+            obey()
+        except SystemExit as end:
+            status = end.code
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def started(here: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A run in `here`/run, while it goes on; at the end it is gone."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [*PROGRAM, *arguments, "--out", "run"]
+    with subprocess.Popen(command, cwd=here, env=environment(here), **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(what: Callable[[], object], limit_s: float = 30) -> None:
+    deadline = time.monotonic() + limit_s
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def processes(here: Path, folder: Path | None = None) -> list[int]:
+    """Kernels and their guests, by what they were handed of the run folder; or who works in another folder."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            said = command.read_bytes()
+            kernel = b"time-travel=inf-cpu" in said and not folder
+            opened = [os.readlink(each) for each in (command.parent / "fd").iterdir()] if kernel else []
+            if any(each.startswith(f"{here / 'run'}/") for each in opened) or (
+                folder and f"{folder}/".encode() in said
+            ):
+                found.append(int(command.parent.name))
+    return sorted(found)
+
+
+def assert_nothing_left(here: Path) -> None:
+    wait_for(lambda: not processes(here))  # killed processes take a moment to go
+    assert list((here.parent / "tmp").iterdir()) == []
+
+
+def assert_interrupted(status: int | None, out: str, err: str, more: str = "") -> None:
+    """Python ends itself by SIGINT if that met it within an `exec`, as of a dataclass: to a shell that is 130, too."""
+    assert status in (130, -signal.SIGINT)
+    said = [line for line in err.splitlines() if line]
+    assert (out, said) == ("", [*more.splitlines(), "dcflab: interrupted"])
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
+    """One line that names the culprit, and perhaps others with what may have been meant, and where to look."""
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert lines[0].startswith("dcflab: ")
+    assert culprit in lines[0]
+    assert all(line.startswith(("        try: ./dcflab", "        did you mean: ")) for line in lines[1:])
+
+
+def assert_answered_with_help(done: subprocess.CompletedProcess[str]) -> None:
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: ./dcflab")
+    assert "dcflab: " not in done.stderr

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features are folders that can be removed: what a test outside of them needs of one, and a tree without it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from emulation import features
+from emulation.lanes import CHECKOUT
+
+# Which feature may import another one, and what for.
+BETWEEN = {
+    ("claims", "sweeps"): "a claim is tested by runs that may have been played before",
+    ("wmediumd", "prompt"): "`shell` takes a configuration, too",
+    ("mininet", "prompt"): "Mininet's CLI has the prompt's verbs",
+}
+NOT_COPIED = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", ".hypothesis", "runs", "*.so")
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """A test's mark: it has nothing to look at in a tree without these features."""
+    missing = sorted({*names} - {*features.names()})
+    return pytest.mark.skipif(bool(missing), reason=f"features that are removed here: {', '.join(missing)}")
+
+
+def tree_without(names: list[str], folder: Path) -> Path:
+    """A copy of the checkout without some features and their tests; where it can be, of the same files."""
+
+    def copy(source: str, target: str) -> None:
+        try:
+            os.link(source, target)
+        except OSError:  # of another file system, or without links
+            shutil.copy2(source, target)
+
+    shutil.copytree(CHECKOUT, folder, ignore=NOT_COPIED, copy_function=copy)
+    for name in names:
+        for room in ("emulation/features", "tests/features"):
+            shutil.rmtree(folder / room / name)
+    return folder

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from rooms import needs
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTION = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## A first change")[2].partition("\n## ")[0]
@@ -16,6 +17,7 @@ STEP = re.compile(r"^```diff\n(?P<diff>.*?)^```$|^ {7}(?P<line>(\./dcflab|cut) [
 FAILS = "# fails"
 
 
+@needs("export")
 @pytest.mark.lane
 def test_the_first_change_is_as_it_is_written(tmp_path: Path) -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)

@@ -129,6 +129,15 @@ def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. 0: all agree; 1: they differ, or a file cannot be read; 2: misuse."""
+    try:
+        return run(arguments)
+    except (Damaged, OSError) as error:
+        print(f"taps: {error}", file=sys.stderr)
+        return 1
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """The same. Raises Damaged and OSError for a file that cannot be read."""
     parser = argparse.ArgumentParser(
         prog="python -m analysis.taps.compare", description="Counters from captured frames."
     )
@@ -140,18 +149,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if (options.path is None) == (options.interface is None):
         parser.error("give a run folder or a pcapng file, or else --interface")
-    try:
-        if options.interface:
-            seen = sniff.frames(options.interface, seconds=options.seconds)
-            print(json.dumps(count(seen), indent=None if options.json else 1))
-            return 0
-        paths = sorted(options.path.rglob(AIR)) if options.path.is_dir() else [options.path]
-        if not paths:
-            parser.error(f"there is no {AIR} in {options.path}")
-        return 0 if all([_compare(path, options.json, options.scapy) for path in paths]) else 1
-    except (Damaged, OSError) as error:
-        print(f"taps: {error}", file=sys.stderr)
-        return 1
+    if options.interface:
+        seen = sniff.frames(options.interface, seconds=options.seconds)
+        print(json.dumps(count(seen), indent=None if options.json else 1))
+        return 0
+    paths = sorted(options.path.rglob(AIR)) if options.path.is_dir() else [options.path]
+    if not paths:
+        parser.error(f"there is no {AIR} in {options.path}")
+    return 0 if all([_compare(path, options.json, options.scapy) for path in paths]) else 1
 
 
 if __name__ == "__main__":

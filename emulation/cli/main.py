@@ -11,7 +11,10 @@ import os
 import pathlib
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import NoReturn
 
 import click
 
@@ -21,6 +24,8 @@ from emulation.cli import interrupts
 from emulation.cli.groups import Files
 from emulation.files.foreign import Damaged
 from emulation.play.errors import Failure, Misuse
+
+SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of what has no class of ours
 
 
 def say_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
@@ -58,6 +63,22 @@ def refusal(error: click.UsageError) -> tuple[str, str | None]:
     return said, meant(said)
 
 
+def fail(status: int, code: str, said: str, hints: Mapping[str, str] = MappingProxyType({})) -> NoReturn:
+    """Say what went wrong, for people or, with --json, for programs; and exit."""
+    ours = sys.argv[1:]
+    if "--json" in ours[: ours.index("--") if "--" in ours else None]:
+        import json
+
+        named = {name.replace(" ", "_"): hint for name, hint in hints.items()}
+        error = {"code": code, "exit": status, "message": said, **named}
+        click.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)
+    else:
+        click.echo(f"dcflab: {said}", err=True)
+        for name, hint in hints.items():
+            click.echo(f"        {name}: {hint}", err=True)
+    sys.exit(status)
+
+
 def obey() -> None:
     """The command line; what is wrong with it, or went wrong, is said."""
     try:
@@ -67,15 +88,10 @@ def obey() -> None:
         sys.exit(2)
     except click.UsageError as error:
         said, near = refusal(error)
-        click.echo(f"dcflab: {said}", err=True)
-        if near:
-            click.echo(f"        did you mean: {near}", err=True)
-        if error.ctx:
-            click.echo(f"        try: {error.ctx.command_path} --help", err=True)
-        sys.exit(2)
+        hints = {"did you mean": near} if near else {}
+        fail(2, Misuse.code, said, hints | ({"try": f"{error.ctx.command_path} --help"} if error.ctx else {}))
     except (Misuse, Failure, Damaged) as error:
-        click.echo(f"dcflab: {error}", err=True)
-        sys.exit(2 if isinstance(error, Misuse) else 1)
+        fail(2 if isinstance(error, Misuse) else 1, error.code, str(error))
 
 
 def written(error: OSError) -> str:
@@ -92,20 +108,17 @@ def main() -> None:
     try:
         os.getcwd()
     except OSError as error:
-        click.echo(f"dcflab: the working directory: {error.strerror}; change to another one", err=True)
-        sys.exit(2)
+        fail(2, SYSTEM, f"the working directory: {error.strerror}; change to another one")
     for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown as it can be
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         obey()
     except (KeyboardInterrupt, click.Abort):
-        click.echo("dcflab: interrupted", err=True)
-        sys.exit(130)
+        fail(130, INTERRUPTED, "interrupted")
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         where = f"{name}: " if (name := error.filename or written(error)) else ""
-        click.echo(f"dcflab: {where}{error.strerror or error}", err=True)
-        sys.exit(1)
+        fail(1, SYSTEM, f"{where}{error.strerror or error}")

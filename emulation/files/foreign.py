@@ -19,6 +19,8 @@ WORDS = -(1 << 63), (1 << 64) - 1  # the smallest and the largest number that so
 class Damaged(ValueError):
     """What is there cannot be read, or is not whole; the text says what, and where."""
 
+    code = "damaged"
+
 
 @contextmanager
 def reading(where: Path) -> Iterator[None]:

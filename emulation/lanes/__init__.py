@@ -60,6 +60,11 @@ class LaneError(Exception):
         super().__init__(reason, detail, console)  # all of it: workers send it through a pipe
         self.reason, self.detail, self.console = reason, detail, tuple(console)
 
+    @property
+    def code(self) -> str:
+        """For programs: `lane-` and the reason's name."""
+        return f"lane-{self.reason.name}".lower().replace("_", "-")
+
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
 

@@ -95,7 +95,7 @@ def set_up() -> Iterator[None]:
     try:
         yield
     except SetupError as error:
-        raise Failure(str(error)) from None
+        raise Failure(str(error), error.code) from None
 
 
 @contextmanager
@@ -109,7 +109,8 @@ def failures() -> Iterator[None]:
         if error.reason is Reason.MISUSE:
             raise Misuse(error.detail) from None
         last = "".join(f"\n    {line}" for line in error.console if line.strip())
-        raise Failure(f"{error}" + (f"\n  the lane's console ended with:{last}" if last else "")) from None
+        said = f"{error}" + (f"\n  the lane's console ended with:{last}" if last else "")
+        raise Failure(said, error.code) from None
     except PlanError as error:
         raise Misuse(str(error)) from None
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 class SetupError(Exception):
     """Set-up cannot go on. Its text says what is wrong and what to do, then what a log tells if there is one."""
 
+    code = "setup"
+
     def __init__(self, message: str, log: Sequence[str] = ()) -> None:
         super().__init__("\n".join([message, *(f"  | {line}" for line in log)]))
 

@@ -15,7 +15,7 @@ def callback(run_folder: Path, as_json: bool, scapy: bool) -> None:
     """Count a run's trace with the taps and compare with the module's own table."""
     from analysis.taps import compare
 
-    sys.exit(compare.main([str(run_folder), *["--json"] * as_json, *["--scapy"] * scapy]))
+    sys.exit(compare.run([str(run_folder), *["--json"] * as_json, *["--scapy"] * scapy]))
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))

@@ -48,7 +48,7 @@ def test_it_runs_where_pip_installs_it(built: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", there, built]
     subprocess.run(command, check=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
     assert "section 3" in (there / wheel.HOME / "SOURCES.txt").read_text()
-    assert not (there / wheel.HOME / "tests").exists() and not (there / wheel.HOME / "requirements.lock").exists()
+    assert not (there / wheel.HOME / "tests").exists() and not list((there / wheel.HOME).glob("*.lock"))
     before = {file: file.lstat().st_mtime_ns for file in there.rglob("*")}
     without.mkdir()
     for name in WITHOUT:
@@ -121,11 +121,12 @@ def environment_lock() -> list[str]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As in a wheel, where there is no lock file; a package is not there."""
+    """As in a wheel, where there are no lock files; a package is not there."""
     project = 'dependencies = ["click>=8"]\noptional-dependencies.all = ["no-such_package>=2,<3"]\n'
     (tmp_path / "pyproject.toml").write_text(f"[project]\n{project}")
     for module in (emulation.setup, doctor):
-        monkeypatch.setattr(module, "LOCK_FILE", tmp_path / "requirements.lock")
+        for name in ("LOCK_FILE", "RUN_LOCK_FILE"):
+            monkeypatch.setattr(module, name, tmp_path / getattr(module, name).name)
     return tmp_path
 
 

@@ -192,7 +192,10 @@ def command_line() -> str:
 
 
 def become(program: str, *arguments: str) -> NoReturn:
-    """Go on as another Python program of the checkout."""
+    """Go on as another Python program of the checkout. Raises Failure."""
+    from emulation.play.session import have_all_packages
+
+    have_all_packages()
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", program, *arguments])
 

@@ -19,7 +19,7 @@ from emulation.plan import plan
 from emulation.play.errors import Misuse
 from emulation.play.run import Task
 from emulation.play.script import KEPT, play_script
-from emulation.play.session import check_programs, failures, play_with_progress, provide
+from emulation.play.session import check_programs, failures, have_all_packages, play_with_progress, provide
 from emulation.play.trust import to_play
 from emulation.specification import Specification, explain, flatten, unflatten
 from topologies.files import NOBODY, Trust, run_by
@@ -41,6 +41,8 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     and if it names programs for this machine that are not `trusted`, nor by whom we ask; Failure.
     """
     before = read(folder)
+    if before.script:
+        have_all_packages()
     trust = to_play(folder, before, trusted, lane)
     tasks = tasks_of(before, folder, trust)
     script = script_of(before, folder)

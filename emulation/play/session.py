@@ -27,7 +27,16 @@ from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
 from emulation.play.run import Outcome, Task
-from emulation.setup import Group, Prepared, PreparedStock, SetupError, packages, prepare, prepare_stock
+from emulation.setup import (
+    Group,
+    Prepared,
+    PreparedStock,
+    SetupError,
+    packages,
+    prepare,
+    prepare_stock,
+    require_all_packages,
+)
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
 from traffic import applications
@@ -70,6 +79,13 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
             if task.seed == tasks[0].seed:
                 lab.check(plan(task.specification))
     return lab
+
+
+def have_all_packages() -> None:
+    """Begin again in the environment with all packages, if this one has only what runs load: scripts, and other
+    programs of the user's own, load what they like. Raises Failure."""
+    with set_up():
+        require_all_packages()
 
 
 def check_programs(made: Mapping[str, Any]) -> None:

@@ -27,12 +27,15 @@ __all__ = [
     "SetupError",
     "mend_environment",
     "prepare",
+    "prepare_all_packages",
     "prepare_docs",
     "prepare_stock",
+    "require_all_packages",
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK_FILE = ROOT / "requirements.lock"
+RUN_LOCK_FILE = ROOT / "requirements-run.lock"
 DOCS_LOCK_FILE = ROOT / "requirements-docs.lock"
 AIR = ROOT / "emulation" / "dcf80211"
 MODULES = (AIR, ROOT / "emulation" / "manet", ROOT / "emulation" / "tcp_tap", ROOT / "tc_modules")
@@ -122,23 +125,38 @@ def prepare_stock(
 
 
 def prepare_environment() -> Path:
-    """The Python interpreter of the project's environment, which is made if it is not there. Raises SetupError."""
+    """The Python interpreter of the environment for runs, which is made if it is not there. Raises SetupError."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.BUILD)
     if liked := packages.missing(Group.PROMPT):
         say("some networks, scripts and people at the prompt call programs that are not installed; a run that needs "
             f"one says so first. To have them all, as root: {packages.command(liked)}")  # fmt: skip
-    return environment.obtain(LOCK_FILE)
+    return environment.obtain(RUN_LOCK_FILE)
+
+
+def prepare_all_packages() -> Path | None:
+    """The Python interpreter of the whole environment, which is made if it is not there; None if this program runs in
+    one that has more than runs load. Raises SetupError."""
+    return environment.obtain(LOCK_FILE) if environment.is_here(RUN_LOCK_FILE) else None
+
+
+def require_all_packages() -> None:
+    """Start this program again in the whole environment if it runs in that of runs. Raises SetupError."""
+    if python := prepare_all_packages():
+        environment.begin_again(python)
 
 
 def prepare_docs() -> Path:
     """The Python interpreter that has what the docs are built with, in an environment of its own. Raises SetupError."""
-    return environment.obtain(DOCS_LOCK_FILE, kind="docs")
+    return environment.obtain(DOCS_LOCK_FILE)
 
 
 def mend_environment(thoroughly: bool = False, lacking: str = "") -> None:
-    """Start this program again in a sound environment if this one is damaged, or lacks a module, else return."""
+    """Start this program again in another environment if this one is damaged, or lacks a module, else return."""
     try:
-        environment.mend(LOCK_FILE, thoroughly, lacking)
+        environment.mend(LOCK_FILE, RUN_LOCK_FILE, thoroughly, lacking)
     except SetupError as error:
         sys.exit(f"dcflab: {error}")
+    except KeyboardInterrupt:  # the program that lacks a module has ended
+        say("interrupted")
+        sys.exit(130)

@@ -24,6 +24,7 @@ from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import (
     LOCK_FILE,
     MODULES,
+    RUN_LOCK_FILE,
     Group,
     cache,
     distribution,
@@ -36,6 +37,7 @@ from emulation.setup import (
 )
 
 MEMORY_MB = 512  # of one lane
+WHOLE = "environment"
 AT_NEXT_RUN = "the next ./dcflab run builds it"
 
 
@@ -66,7 +68,11 @@ def checks() -> list[Check]:
 def python() -> Iterator[Check]:
     yield Check("python", Status.OK, f"{platform.python_version()} at {sys.executable}")
     if environment.is_ours(LOCK_FILE):
-        yield entry("environment", environment.name(LOCK_FILE))
+        if (found := entry(WHOLE, environment.name(LOCK_FILE))).status is not Status.MISSING:
+            yield found
+        else:
+            yield entry("environment for runs", environment.name(RUN_LOCK_FILE))
+            yield Check(WHOLE, Status.HINT, found.detail, "./dcflab setup makes it, or the first command that needs it")
     elif missing := environment.missing(LOCK_FILE):
         detail = f"what some commands need is not installed: {', '.join(map(environment.package, missing))}"
         yield Check("environment", Status.HINT, detail, environment.pip(missing))
@@ -77,8 +83,9 @@ def python() -> Iterator[Check]:
 def system_packages() -> Iterator[Check]:
     """Packages by what needs them; what would build a thing is not needed where the thing is in the cache."""
     offered = prebuilt.offered(kernel.recipe_key(uml.CONFIGURATION))
+    environments = (environment.name(file) for file in (LOCK_FILE, RUN_LOCK_FILE) if environment.is_ours(file))
     needed = {
-        Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not cache.find(environment.name(LOCK_FILE)),
+        Group.ENVIRONMENT: environment.is_ours(LOCK_FILE) and not any(map(cache.find, environments)),
         Group.BUILD: not (offered or kernel.find()),
     }
     for group in Group:

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python environment: a virtual environment with exactly what requirements.lock names, each file checked by hash.
+"""Python environments: each is a virtual environment with exactly what a lock file names, each file checked by hash.
 
-The launcher looks for `venv-*-KEY` by itself, where KEY is the start of the lock file's SHA-256, so that a second use
-costs no Python before the real one. The environment's interpreter is named by its version (/usr/bin/python3.11): when
-the system's Python is replaced by another, the link dangles, and the launcher asks for a new environment.
+There are two. The first use waits for the small one, `run-*-KEY`, which has what every run loads
+(requirements-run.lock). The whole one, `venv-*-KEY`, has all that any command loads, and the tests' tools
+(requirements.lock). A command that needs more than runs do has it made, and begins again in it; once it is there,
+every command runs in it.
+
+The launcher looks for them by itself, where KEY is the start of the lock file's SHA-256, so that a second use costs no
+Python before the real one. An environment's interpreter is named by its version (/usr/bin/python3.11): when the
+system's Python is replaced by another, the link dangles, and the launcher asks for a new environment.
 
 A wheel has no lock file (`wheel`): whoever installed it made the environment, and it is looked at, but never changed.
 """
@@ -18,18 +23,27 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from emulation.setup import cache, packages
 from emulation.setup.errors import SetupError, say
+from emulation.setup.tools import end_with_us
 
-KIND = "venv"  # for which the launcher looks
+WHOLE = "venv"  # the kind of the environment that has everything
+SAID = {WHOLE: "with all packages", "run": "for runs"}  # of an environment, by its kind
+TOOLS = r"/(pip|setuptools|pkg_resources|_distutils_hack)/"  # which no command of ours loads
 PYTHON = "bin/python"
 SHOWN = 12  # lines of what pip says
 
 
-def name(lock_file: Path, kind: str = KIND) -> str:
+def kind(lock_file: Path) -> str:
+    """The kind of the environment's cache entry: `run` of requirements-run.lock."""
+    return lock_file.stem.partition("-")[2] or WHOLE
+
+
+def name(lock_file: Path) -> str:
     """The name of the environment's cache entry."""
-    return f"{kind}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
+    return f"{kind(lock_file)}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
 
 
 def is_ours(lock_file: Path) -> bool:
@@ -37,28 +51,27 @@ def is_ours(lock_file: Path) -> bool:
     return lock_file.exists()
 
 
-def obtain(lock_file: Path, thoroughly: bool = False, kind: str = KIND) -> Path:
-    """The environment's interpreter; the environment is made if it is not there. One that is not the program's own has
-    another kind. Raises SetupError."""
+def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
+    """The environment's interpreter; the environment is made if it is not there. Raises SetupError."""
     if not is_ours(lock_file):
         raise SetupError(f"{lock_file.name} is not here, of which an environment is made: this takes a checkout")
-    entry = name(lock_file, kind)
+    entry = name(lock_file)
     python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON
     if not thoroughly and not os.access(python, os.X_OK):  # of an environment whose manifest does not name it
-        return obtain(lock_file, thoroughly=True, kind=kind)
+        return obtain(lock_file, thoroughly=True)
     return python
 
 
 def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
     """Make the environment in a folder that will be renamed to its entry; returns its key files. Raises SetupError."""
     packages.ensure(packages.Group.ENVIRONMENT)
-    whose = "" if entry.startswith(KIND) else f" for {entry.partition('-')[0]}"
-    say(f"making the Python environment{whose}; this happens once, and takes half a minute")
+    which = SAID.get(kind(lock_file), f"for {kind(lock_file)}")
+    say(f"making the Python environment {which}; this happens once")
     python = folder / PYTHON
     run([os.path.realpath(sys._base_executable), "-m", "venv", str(folder)])  # type: ignore[attr-defined]
     options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input"]
     run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", *options, "-r", str(lock_file)])
-    run([str(python), "-m", "compileall", "-q", "-j", "0", str(folder / "lib")], must=False)
+    run([str(python), "-m", "compileall", "-q", "-j", "0", "-x", TOOLS, str(folder / "lib")], must=False)
     move(folder, folder, folder.parent / entry)
     beginnings = (f"lib/python*/site-packages/{each}" for each in ("*/RECORD", "*/__init__.py", "*.py"))
     found = (file for pattern in beginnings for file in folder.glob(pattern))
@@ -74,27 +87,45 @@ def move(folder: Path, here: Path, there: Path) -> None:
 
 def run(command: list[str], must: bool = True) -> None:
     """Run a command; raises SetupError with the end of its output if it fails and must not."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        preexec_fn=end_with_us,
+    )
     if must and done.returncode:
         output = (done.stdout + done.stderr).splitlines()
         raise SetupError("cannot make the Python environment; pip needs the network for it", output[-SHOWN:])
 
 
-def mend(lock_file: Path, thoroughly: bool, lacking: str) -> None:
-    """Start this program again in a sound environment if this one is damaged, else return. One that is not of the cache
-    is looked at only `thoroughly`, when it lacks something: a module of this name, if that is known. Raises SetupError,
-    also if it is not for us to mend."""
-    here = Path(sys.prefix)
+def is_here(lock_file: Path) -> bool:
+    """Whether this program runs in the environment that this lock file names."""
+    return is_ours(lock_file) and Path(sys.prefix).name == name(lock_file)
+
+
+def mend(lock_file: Path, run_lock_file: Path, thoroughly: bool, lacking: str) -> None:
+    """Start this program again in a sound environment if this one is damaged, and in the whole one if this one is that
+    of runs and lacks a module of the name `lacking`; else return. One that is not of the cache is looked at only
+    `thoroughly`, when it lacks something. Raises SetupError, also if it is not for us to mend."""
+    here, module = Path(sys.prefix), lacking.partition(".")[0]
     if not is_ours(lock_file):
-        module = lacking.partition(".")[0]
         if wanted := [each for each in missing(lock_file) if package(each) == module]:
             raise SetupError(f"this needs {module}, which is not installed. Install it, and try again:\n"
                              f"  {pip(wanted)}")  # fmt: skip
         return
     ours = (here / cache.MANIFEST).is_file()
     if (ours or thoroughly) and cache.inspect(here, thoroughly)[0] is cache.State.DAMAGED:
-        python = obtain(lock_file, thoroughly=True)
-        os.execv(python, [str(python), *sys.orig_argv[1:]])
+        begin_again(obtain(run_lock_file if is_here(run_lock_file) else lock_file, thoroughly=True))
+    if module and is_here(run_lock_file) and importlib.util.find_spec(module) is None:
+        say(f"this needs {module}, which the Python environment for runs does not have")
+        begin_again(obtain(lock_file))
+
+
+def begin_again(python: Path) -> NoReturn:
+    """Start this program again with this interpreter."""
+    os.execv(python, [str(python), *sys.orig_argv[1:]])
 
 
 def requirements(lock_file: Path) -> list[str]:

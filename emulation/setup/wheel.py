@@ -18,13 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from emulation.setup import DOCS_LOCK_FILE, LOCK_FILE, ROOT, cache, prebuilt, sources
+from emulation.setup import DOCS_LOCK_FILE, LOCK_FILE, ROOT, RUN_LOCK_FILE, cache, prebuilt, sources
 from emulation.setup.errors import say
 from emulation.setup.sources import Contents, files_of
 
 HOME = "dcflab/home"
 # What makes an environment, or another machine, of a checkout.
-LEFT_OUT = ("dcflab", LOCK_FILE.name, DOCS_LOCK_FILE.name, "Containerfile", ".containerignore", "Vagrantfile")
+LOCK_FILES = (LOCK_FILE.name, RUN_LOCK_FILE.name, DOCS_LOCK_FILE.name)
+LEFT_OUT = ("dcflab", *LOCK_FILES, "Containerfile", ".containerignore", "Vagrantfile")
 GLIBC = re.compile(rb"GLIBC_2\.(\d+)\0")
 WHEEL = "Wheel-Version: 1.0\nGenerator: dcflab\nRoot-Is-Purelib: false\nTag: {tag}\n"
 COMMANDS = "[console_scripts]\ndcflab = dcflab:main\n"

@@ -6,21 +6,23 @@ from __future__ import annotations
 import click
 
 from emulation.cli.command import Command
-from emulation.setup import Group, kernel, prepare, prepare_stock
+from emulation.setup import Group, kernel, prepare, prepare_all_packages, prepare_stock
 
 CHOICES = [group.value for group in Group if group not in (Group.ENVIRONMENT, Group.BUILD)]
 
 
 def callback(wanted: tuple[str, ...]) -> None:
-    """Install and build now what runs in the virtual lane need; and what is FOR other things.
+    """Install and build now what runs in the virtual lane need, and all Python packages; and what is FOR other things.
 
     As root it installs packages, and what it builds serves everyone.
     """
+    from emulation.play.processes import Child
     from emulation.play.session import set_up
 
     groups = {Group(value) for value in wanted}
-    with set_up():
+    with set_up(), Child(lambda _: prepare_all_packages()) as beside:
         prepare(*groups)
+        beside.result()
         if Group.CHECK in groups:
             prepare(configuration=kernel.DEBUG)
         if Group.VM in groups:

@@ -16,7 +16,7 @@ from emulation.features.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
 from emulation.lanes import Lane
 from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
-from emulation.play.session import new_folder, provide
+from emulation.play.session import have_all_packages, new_folder, provide
 
 PROGRAM = """# What `./dcflab mn` ran.
 from emulation.features.mininet.mn import mn
@@ -78,6 +78,8 @@ def callback(
 ) -> None:
     """Make a network of Mininet's or Mininet-WiFi's kind, and open a prompt in it, or try something."""
     asked = {**asked, "own": own.read_text() if own else "", **({"ipBase": ipBase} if ipBase else {})}
+    if own:
+        have_all_packages()
     lab, folder = provide(lane=lane), new_folder(out, "mn")
     program = folder / KEPT
     program.write_text(PROGRAM.format(asked=asked))

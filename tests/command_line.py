@@ -93,10 +93,11 @@ def assert_interrupted(status: int | None, out: str, err: str, more: str = "") -
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], culprit: str) -> None:
-    """One line that names the culprit, and perhaps others with what may have been meant, and where to look."""
+    """One line that names the culprit, and perhaps others with what may have been meant, and where to look; with
+    --json, one line of JSON."""
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert lines[0].startswith("dcflab: ")
+    assert lines[0].startswith('{"error": ' if "--json" in done.args else "dcflab: ")
     assert culprit in lines[0]
     assert all(line.startswith(("        try: ./dcflab", "        did you mean: ")) for line in lines[1:])
 

@@ -16,6 +16,7 @@ from emulation.features.check import Finding, Name
 
 FRAME = re.compile(r"(?P<function>[\w.]+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+) \[(?P<module>\w+)\]")
 NAMELESS = re.compile(r"^\s*(?:\[<[^>]*>\] |RIP: \w+:)?0x(?P<address>[0-9a-f]+)$")  # of what was unloaded since
+UNSURE = re.compile(r"^\s*(?:\[<\w+>\] )?\? ")  # an address that lay on the stack, perhaps of an earlier call
 EXACT = re.compile(r"RIP: ")  # elsewhere addresses are those to which a call returns: the line is before them
 SYMBOL = re.compile(
     r"^\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+)\s+FUNC\s+\w+\s+\w+\s+(?P<section>\d+) (?P<name>\S+)$"
@@ -105,6 +106,8 @@ def explained(finding: Finding, lines: Lines) -> Finding:
     for text in finding.console:
         where = lines.of(text)
         console.append(f"{text} ({where})" if where else text)
+        if UNSURE.match(text):
+            continue
         first = first or where
         if where and (re.search(rf"\b{re.escape(function)}[.+]", text) or EXACT.match(text)):
             place = place or where

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulation.features.check import Name, Stage, splats
+from emulation.features.check import Finding, Name, Stage, splats
+from emulation.features.check.lines import explained
 
 STACK = """\
 CPU: 0 UID: 0 PID: 23 Comm: python Tainted: G           O       6.12.117 #1
@@ -322,3 +323,23 @@ def test_no_log_is_too_odd(lines, stamp):
     for found in splats.find(stamp + line for line in lines):
         assert found.console
     splats.leaks(Stage.WORKOUT, lines, "tcp_foo")
+
+
+def test_an_address_that_only_lay_on_the_stack_is_no_place():
+    """The kernel marks it with a question mark: it may be of an earlier call."""
+
+    class Known:
+        def of(self, line):
+            return "tcp_foo.c:13" if "+0x0/" in line else "tcp_foo.c:24" if "+0x29d/" in line else ""
+
+        def gone(self, line):
+            return ""
+
+    stack = (
+        " [<8082f000>] ? foo_acked+0x0/0x2a5 [tcp_foo]",
+        " [<8082f29d>] foo_acked+0x29d/0x2a5 [tcp_foo]",
+    )
+    finding = Finding(Stage.WORKOUT, Name.DIVISION_BY_ZERO, "", console=stack, where="foo_acked [tcp_foo]")
+    found = explained(finding, Known())
+    assert found.place == "tcp_foo.c:24"
+    assert [line.endswith(".c:13)") for line in found.console] == [True, False]

@@ -14,6 +14,7 @@ from sample_runs import NOBODY
 from emulation.cli.main import cli
 from emulation.features.film import runs as film
 from emulation.files.foreign import Damaged
+from emulation.play import view
 from emulation.play.errors import Misuse
 from emulation.specification import specify
 from emulation.specification.propagation import NS2_POWER_DBM
@@ -40,10 +41,10 @@ def run_in(folder: Path, *names: str) -> None:
 
 def test_which_run(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="no run in it"):
-        film.runs_of(tmp_path)
+        view.runs_of(tmp_path)
     run_in(tmp_path, "full-1", "none-1")
-    assert film.runs_of(tmp_path) == [tmp_path / "full-1", tmp_path / "none-1"]
-    assert film.runs_of(tmp_path / "full-1") == [tmp_path / "full-1"]
+    assert view.runs_of(tmp_path) == [tmp_path / "full-1", tmp_path / "none-1"]
+    assert view.runs_of(tmp_path / "full-1") == [tmp_path / "full-1"]
 
 
 def test_a_run_without_a_trace(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -186,22 +185,29 @@ def names() -> list[str]:
 @contextmanager
 def mistakes(lane: Lane) -> Iterator[None]:
     """What goes wrong in a lane of the user's own becomes LaneError, with the line."""
-    module = sys.modules.get(type(lane).__module__)
-    if module is None or not module.__name__.startswith("own "):
+    try:
         yield
-        return
-    from topologies.files import own_mistakes  # which takes the environment, that this file does without
+    except (LaneError, OSError):
+        raise
+    except Exception as error:
+        module = sys.modules.get(type(lane).__module__)
+        if module is None or not module.__name__.startswith("own "):
+            raise
+        from topologies.files import mistake
 
-    with own_mistakes(Path(str(module.__file__)), partial(LaneError, Reason.PROGRAM), (LaneError, OSError)):
-        yield
+        raise LaneError(Reason.PROGRAM, mistake(Path(str(module.__file__)), error)) from error
 
 
 def find(name: str) -> Lane:
     """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
     if name.endswith(".py"):
-        from topologies.files import load
+        from topologies.files import load  # which takes the environment, that this file does without
 
-        return cast(Lane, load(name, "lane", {"LANE": (lambda found: hasattr(found, "run"), "has no run")}).LANE)
-    if name not in names():
+        found = load(name, "lane", ("LANE",)).LANE
+    elif name in names():
+        found = importlib.import_module(f"{__name__}.{name}").LANE
+    else:
         raise ValueError(f"there is no lane {name!r}; there are: {', '.join(names())}")
-    return cast(Lane, importlib.import_module(f"{__name__}.{name}").LANE)
+    if not hasattr(found, "run"):
+        raise ValueError(f"{name} is no lane: its LANE has no run")
+    return cast(Lane, found)

@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import topologies
-from emulation.lane.errors import Misuse
 from emulation.lane.motion import FASTEST, Position, standing
 from emulation.lane.node import Node
 from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds, units
-from emulation.plan.errors import refusals
+from emulation.plan.errors import PlanError, refusals
 from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, own_of_air, own_radio
 from topologies.network import WITH_RADIO
 
@@ -32,7 +31,7 @@ class Station(Node):
     def __setattr__(self, name: str, value: object) -> None:
         """What would have no effect is refused."""
         if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
-            raise Misuse(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
+            raise PlanError(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
         super().__setattr__(name, value)
 
     @property
@@ -52,10 +51,10 @@ class Station(Node):
 
     def move(self, to: Any, speed: float) -> None:
         """Let it go there (metres) from where it is, straight on, at so many metres a second, from now on; returns at
-        once. Raises Misuse, and OSError."""
+        once. Raises PlanError, and OSError."""
         asked = self.asked_at(to)
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
-            raise Misuse(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
+            raise PlanError(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
         self.net.set_out(self, asked, float(speed))
 
     def asked_at(self, position: Any) -> topologies.Node:
@@ -64,9 +63,9 @@ class Station(Node):
             return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
 
     def check_radio(self) -> None:
-        """Raises Misuse if it has none: nothing else of it can be set."""
+        """Raises PlanError if it has none: nothing else of it can be set."""
         if self.kind not in WITH_RADIO:
-            raise Misuse(f"{self.name} is a {self.kind}, and has no radio")
+            raise PlanError(f"{self.name} is a {self.kind}, and has no radio")
 
     @property
     def tx_power_dbm(self) -> float | None:
@@ -99,7 +98,7 @@ class Station(Node):
     def rate(self, rate: float) -> None:
         asked = self.with_settings(rate=rate)
         if own_radio(self.net.asked.radio, self.name, asked.settings).rate_control != FIXED:
-            raise Misuse(f"{self.name}: rate: the kernel's rate control chooses it")
+            raise PlanError(f"{self.name}: rate: the kernel's rate control chooses it")
         if self.net.started:
             link = self.net.link_of(self.radio).plan
             self.radio.change_rate(units(rate), link["freq"], link["basic_rates"])
@@ -142,7 +141,7 @@ class Station(Node):
         self.set_own(sense_dbm=power)
 
     def set_own(self, **own_ones: float) -> None:
-        """Several at once. Raises Misuse, and OSError."""
+        """Several at once. Raises PlanError, and OSError."""
         asked = self.with_settings(**own_ones)
         own_radio(self.net.asked.radio, self.name, asked.settings)
         own = own_of_air(self.net.asked, self.name, asked.settings)

@@ -13,24 +13,28 @@ from emulation.specification import explain
 Found = TypeVar("Found")
 
 
+class PlanError(Misuse):
+    """What was asked for cannot be done; the text says why, and what can."""
+
+
 def known(find: Callable[[str], Found], kind: str) -> Found:
-    """What carries out a kind. Raises Misuse, with the kinds there are, if nothing does."""
+    """What carries out a kind. Raises PlanError, with the kinds there are, if nothing does."""
     try:
         return find(kind)
     except ValueError as error:
-        raise Misuse(str(error)) from None
+        raise PlanError(str(error)) from None
 
 
 @contextlib.contextmanager
 def refusals(what: str) -> Iterator[None]:
-    """What a model refuses, as Misuse: a line each, which begins with whose it is."""
+    """What a model refuses, as PlanError: a line each, which begins with whose it is."""
     try:
         yield
     except ValueError as error:
-        raise Misuse("; ".join(f"{what}: {line}" for line in explain(error))) from None
+        raise PlanError("; ".join(f"{what}: {line}" for line in explain(error))) from None
 
 
 def only(what: str, settings: Mapping[str, Any], there: Collection[str]) -> None:
-    """Raises Misuse, with the settings there are, for one that there is not."""
+    """Raises PlanError, with the settings there are, for one that there is not."""
     if strange := next((name for name in settings if name not in there), None):
-        raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")
+        raise PlanError(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")

@@ -16,7 +16,6 @@ from analysis.traces import views
 from analysis.traces.pcapng import AIR
 from emulation import files
 from emulation.features.labs.inside import SAID
-from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
 from emulation.play.lab import Lab
 from emulation.play.session import failures
@@ -27,6 +26,10 @@ MOST_BYTES = 1 << 26  # of a module
 PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
 ERROR = re.compile(r"(?:[^\s:]*/)?(?P<file>[\w.-]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
 POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
+
+
+class Wrong(Exception):
+    """What a student is told of a program that did not do what was asked."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def why(error: LaneError, what: str) -> str:
 
 
 def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) -> dict[str, Any]:
-    """Have `inside.py` do this in a lane with this run folder. Raises Misuse."""
+    """Have `inside.py` do this in a lane with this run folder. Raises Wrong."""
     quiet = Listener(line=lambda line: None)
     try:
         lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
@@ -74,16 +77,16 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
         if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
             with failures():
                 raise
-        raise Misuse(why(error, what)) from None
+        raise Wrong(why(error, what)) from None
     except (OSError, ValueError):
-        raise Misuse(f"{what} left nothing behind") from None
+        raise Wrong(f"{what} left nothing behind") from None
     if not isinstance(said, dict):
-        raise Misuse(f"{what} left something else than what came of it")
+        raise Wrong(f"{what} left something else than what came of it")
     return said
 
 
 def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
-    """What this program prints of a run. Raises Misuse."""
+    """What this program prints of a run. Raises Wrong."""
     shown = place / "run"
     shown.mkdir(parents=True)
     for file in (AIR, views.FILE):
@@ -97,12 +100,12 @@ def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
         at = f", line {places[-1]}" if places else ""
         ended = "it sleeps" if said.get("status") is None else f"it ended with status {said['status']}"
         last = lines[-1][:200] if lines else ended
-        raise Misuse(f"{name}{at}: {last}")
+        raise Wrong(f"{name}{at}: {last}")
     return str(said.get("said", ""))
 
 
 def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
-    """The module that this C file makes for the lane's kernel. Raises Misuse."""
+    """The module that this C file makes for the lane's kernel. Raises Wrong."""
     (place / "build").mkdir(parents=True)
     (place / "build" / f"{name}.c").write_bytes(source)
     said = in_lane(lab, place, BUILD_LIMIT_S, f"to build {name}.c", "build", name)
@@ -114,5 +117,5 @@ def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
         last = told[-1] if told else "the compiler was ended, or had nothing to build"
         found = match.groupdict() if match else {"what": last}
         at = f"{found['file']}, line {found['line']}: " if "line" in found else ""
-        raise Misuse(f"{name}.c does not build: {at}{found['what'][:200]}")
+        raise Wrong(f"{name}.c does not build: {at}{found['what'][:200]}")
     return built

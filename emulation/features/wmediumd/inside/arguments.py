@@ -6,8 +6,6 @@ from __future__ import annotations
 import getopt
 from dataclasses import dataclass
 
-from emulation.lane.errors import Misuse
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +42,10 @@ SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
 
 
+class UsageError(Exception):
+    """A command line that makes no sense."""
+
+
 @dataclass
 class Arguments:
     """What was asked for."""
@@ -62,12 +64,12 @@ class Arguments:
 
 
 def parse(words: Sequence[str]) -> Arguments:
-    """Raises Misuse."""
+    """Raises UsageError."""
     found = Arguments()
     try:
         options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
     except getopt.GetoptError as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     for name, value in options:
         match name:
             case "-h" | "--help":
@@ -95,19 +97,19 @@ def parse(words: Sequence[str]) -> Arguments:
             case "--socket":
                 found.socket, found.serve = value, True
             case _:
-                raise Misuse(f"{name}: {ELSEWHERE[name]}")
+                raise UsageError(f"{name}: {ELSEWHERE[name]}")
     if found.only:
         return found
     if rest:
-        raise Misuse(f"what is {rest[0]!r}? A configuration is named by -c")
+        raise UsageError(f"what is {rest[0]!r}? A configuration is named by -c")
     if found.dynamic and found.config:
-        raise Misuse("-d is without a configuration: leave out -c, or -d")
+        raise UsageError("-d is without a configuration: leave out -c, or -d")
     if not found.dynamic and not found.config:
-        raise Misuse("which configuration? -c FILE")
+        raise UsageError("which configuration? -c FILE")
     return found
 
 
 def _number(name: str, value: str, least: int, most: int) -> int:
     if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
-        raise Misuse(f"{name} is a number from {least} to {most}, not {value!r}")
+        raise UsageError(f"{name} is a number from {least} to {most}, not {value!r}")
     return int(value)

@@ -9,6 +9,7 @@ import click
 
 from emulation.cli.command import Command
 from emulation.features.check import new
+from emulation.features.check.subject import Refused
 
 
 @click.command("new", cls=Command, examples=["module new mine", "module new mine --kind qdisc"])
@@ -16,7 +17,10 @@ from emulation.features.check import new
 @click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
 def new_module(name: str, kind: str) -> None:
     """Begin a module: a folder NAME with a commented C file and its Kbuild."""
-    file = new.make(name, kind, Path())
+    try:
+        file = new.make(name, kind, Path())
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
     click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
 
 

@@ -23,6 +23,8 @@
 
 #include "types.h"
 
+#define NEVER (~0ULL)
+
 #define MANET_ALEN 6
 #define MANET_EVERYBODY 0xffffffffU /* as a next hop: all neighbours */
 #define MANET_NOBODY 0U

@@ -10,6 +10,7 @@
 #include <linux/vmalloc.h>
 
 #include "air.h"
+#include "compat.h"
 
 /* When there was no memory: so soon it is asked for again. */
 #define STARVED_NS (1000 * US)
@@ -86,8 +87,7 @@ struct air *air_create(const struct dcf_config *config)
 	spin_lock_init(&air->lock);
 	raw_spin_lock_init(&air->told_lock);
 	INIT_LIST_HEAD(&air->backlog);
-	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	air->timer.function = air_timer;
+	hrtimer_setup(&air->timer, air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->armed = DCF_NEVER;
 	air->stations = config->stations;
 	air->radio = kcalloc(config->stations, sizeof(*air->radio), GFP_KERNEL);

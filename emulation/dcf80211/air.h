@@ -4,7 +4,7 @@
  * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
  * (generic netlink), settings.c (its commands that change stations, powers and
- * places), refusal.c (its sentences), trace.c (the relay channel), conf_tx.c (what
+ * places), refusal.c (its sentences), trace.c (the trace), conf_tx.c (what
  * mac80211 says of access categories).
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
@@ -30,9 +30,8 @@
 enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
 struct netlink_ext_ack;
-struct rchan;
+struct channel;
 struct tracepoint;
-struct dentry;
 
 /* One hwsim radio: its transmitter address, whether control has named it, and where it is when. */
 struct radio {
@@ -103,9 +102,7 @@ struct air {
 	struct tracepoint *point_conf_tx; /* with our probe */
 	struct notifier_block modules;
 
-	struct dentry *debugfs;
-	struct rchan *trace;
-	u32 lost_records;
+	struct channel *trace; /* or NULL */
 
 	u64 lost_messages, refused_frames, unknown_radios, frames, timers;
 	struct delays late, lag; /* of the timer; of hwsim's frames, from its kick on */
@@ -140,6 +137,9 @@ void vdev_interrupt(struct air *air);
 /* trace.c */
 int trace_open(struct air *air);
 void trace_close(struct air *air);
+/* Under air->lock: count anew what is lost; and how much that is. */
+void trace_begin(struct air *air);
+u32 trace_lost(const struct air *air);
 void trace_flush(struct air *air);
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
 

@@ -4,12 +4,12 @@
  * rings, and a life from registration to the driver's reset. Both sides are in
  * this kernel, so a descriptor's address is a physical address of ours.
  */
-#include <linux/version.h>
 #include <linux/virtio_config.h>
 #include <linux/virtio_ids.h>
 #include <linux/virtio_ring.h>
 
 #include "air.h"
+#include "compat.h"
 
 #define RING_SIZE 256
 
@@ -85,23 +85,14 @@ static void del_vqs(struct virtio_device *vdev)
 	}
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], struct virtqueue_info info[],
+static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], FIND_VQS_ARGS,
 		    struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) info[i].callback
-#define QUEUE_NAME(i) info[i].name
-#else
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], vq_callback_t *callbacks[],
-		    const char *const names[], const bool *ctx, struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) callbacks[i]
-#define QUEUE_NAME(i) names[i]
-#endif
 {
 	unsigned int i;
 	int err = n == QUEUES ? 0 : -EINVAL;
 
 	for (i = 0; i < n && !err; i++)
-		err = make_queue(vdev, i, &vqs[i], QUEUE_CALLBACK(i), QUEUE_NAME(i));
+		err = make_queue(vdev, i, &vqs[i], FIND_VQS_CALLBACK(i), FIND_VQS_NAME(i));
 	if (err)
 		del_vqs(vdev);
 	return err;

@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <net/rtnetlink.h>
 
+#include "compat.h"
 #include "device.h"
 #include "link.h"
 
@@ -250,9 +251,9 @@ static int tie(struct manet_device *d, struct nlattr *monitor, struct net *net, 
 	return monitor ? listen(d, other(net, monitor), extack) : 0;
 }
 
-static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
-		   struct netlink_ext_ack *extack)
+static int newlink(NEWLINK_ARGS, struct netlink_ext_ack *extack)
 {
+	struct nlattr **tb = NEWLINK_TB, **data = NEWLINK_DATA;
 	struct manet_device *d = netdev_priv(dev);
 	int preset = preset_of(data[MANET_LINK_PRESET], extack), err;
 	const struct manet_parameter *parameters;
@@ -261,7 +262,7 @@ static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
 	if (preset < 0)
 		return preset;
 	d->dev = dev;
-	d->lower = other(net, tb[IFLA_LINK]);
+	d->lower = other(NEWLINK_NET, tb[IFLA_LINK]);
 	if (!d->lower || d->lower->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG(extack, "a radio is needed, in this network namespace: link wlan0");
 		return -EINVAL;
@@ -276,14 +277,13 @@ static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
 	spin_lock_init(&d->lock);
 	spin_lock_init(&d->answers);
 	__skb_queue_head_init(&d->lost);
-	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	d->timer.function = radio_timer;
+	hrtimer_setup(&d->timer, radio_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	if (!tb[IFLA_MTU])
 		dev->mtu = min_t(u32, MANET_MTU, d->lower->mtu - manet_overhead(d->protocol));
 	err = register_netdevice(dev);
 	if (err)
 		return err;
-	err = tie(d, data[MANET_LINK_MONITOR], net, extack);
+	err = tie(d, data[MANET_LINK_MONITOR], NEWLINK_NET, extack);
 	if (err)
 		unregister_netdevice(dev);
 	return err;

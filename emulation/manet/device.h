@@ -4,7 +4,7 @@
  * hops. This header joins the module's files: device.c (the interface and
  * rtnetlink), radio.c (frames to and from the radio, and what became of them),
  * told.c (to sources, that there is no way),
- * control.c (generic netlink), trace.c (the relay channel).
+ * control.c (generic netlink), trace.c (the trace).
  *
  * Locking. device->lock guards the core; it is taken with softirqs off, and never
  * held while a frame is handed to the radio, as its answer may come at once:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same modules for Debian's stock kernels: the air, routing and the tap build without a warning. That they work there, too,
-is what tests/lanes is about."""
+"""The same modules for Debian's stock kernels: the air, routing and the tap build without a warning. That they work
+there, too, is what tests/lanes is about."""
 
 import shutil
 import subprocess

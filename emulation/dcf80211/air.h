@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
- * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
+ * module.c (its beginning and end), air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
  * (generic netlink), settings.c (its commands that change stations, powers and
  * places), refusal.c (its sentences), trace.c (the trace), conf_tx.c (what
  * mac80211 says of access categories).
+ *
+ * What happens to the air comes in at its edges, kicks its timer, and is taken
+ * from there by it. In a circle: air.c, conf_tx.c, hwsim.c, virtio.c.
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
@@ -152,10 +155,6 @@ void conf_tx_take(struct air *air);
 
 /* refusal.c */
 void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);
-
-/* settings.c */
-/* Give back what the core, which is gone, has pointed to. */
-void settings_forget(struct air *air);
 
 /* control.c */
 int control_register(void);

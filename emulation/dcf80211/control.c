@@ -17,7 +17,7 @@ static struct {
 	u32 portid;
 } owner;
 
-static bool have(struct genl_info *info, const int *attrs)
+static bool control_have(struct genl_info *info, const int *attrs)
 {
 	for (; attrs && *attrs; attrs++)
 		if (!info->attrs[*attrs]) {
@@ -33,7 +33,7 @@ struct air *control_air(struct genl_info *info, const int *needs)
 		NL_SET_ERR_MSG(info->extack, "there is no air: set one up first");
 		return ERR_PTR(-ENODEV);
 	}
-	return have(info, needs) ? the_air : ERR_PTR(-EINVAL);
+	return control_have(info, needs) ? the_air : ERR_PTR(-EINVAL);
 }
 
 u64 control_begin(struct air *air, unsigned long *flags)
@@ -68,7 +68,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
 		return -EBUSY;
 	}
-	if (!have(info, setup_needs))
+	if (!control_have(info, setup_needs))
 		return -EINVAL;
 	config = (struct dcf_config){
 		.phy = {

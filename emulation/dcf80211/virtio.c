@@ -53,7 +53,7 @@ static struct air *air_of(struct virtio_device *vdev)
 	return container_of(vdev, struct air, vdev);
 }
 
-static bool notify(struct virtqueue *vq)
+static bool vdev_notify(struct virtqueue *vq)
 {
 	struct air *air = air_of(vq->vdev);
 
@@ -67,7 +67,7 @@ static int make_queue(struct virtio_device *vdev, int i, struct virtqueue **out,
 {
 	struct air *air = air_of(vdev);
 
-	*out = vring_create_virtqueue(i, RING_SIZE, PAGE_SIZE, vdev, true, false, false, notify, callback, name);
+	*out = vring_create_virtqueue(i, RING_SIZE, PAGE_SIZE, vdev, true, false, false, vdev_notify, callback, name);
 	air->queue[i].vq = *out;
 	air->queue[i].seen = 0;
 	return *out ? 0 : -ENOMEM;
@@ -115,7 +115,7 @@ static void set_status(struct virtio_device *vdev, u8 status)
 }
 
 /* The driver lets go of the device: after this nobody touches rings or frames. */
-static void reset(struct virtio_device *vdev)
+static void vdev_reset(struct virtio_device *vdev)
 {
 	struct air *air = air_of(vdev);
 	unsigned long flags;
@@ -139,7 +139,7 @@ static int finalize_features(struct virtio_device *vdev)
 	return 0;
 }
 
-static void release(struct device *dev)
+static void vdev_release(struct device *dev)
 {
 	complete(&container_of(dev, struct air, vdev.dev)->released);
 }
@@ -147,7 +147,7 @@ static void release(struct device *dev)
 static const struct virtio_config_ops config_ops = {
 	.get_status = get_status,
 	.set_status = set_status,
-	.reset = reset,
+	.reset = vdev_reset,
 	.find_vqs = find_vqs,
 	.del_vqs = del_vqs,
 	.get_features = get_features,
@@ -166,7 +166,7 @@ int vdev_register(struct air *air)
 
 	air->vdev.id.device = VIRTIO_ID_MAC80211_HWSIM;
 	air->vdev.config = &config_ops;
-	air->vdev.dev.release = release;
+	air->vdev.dev.release = vdev_release;
 	init_completion(&air->released);
 	err = register_virtio_device(&air->vdev);
 	if (err) {

@@ -15,7 +15,7 @@
  * manet_sent() says what became of it before the next is.
  *
  * Protocols see node.h. A protocol is one or few files, and a struct
- * manet_protocol; all else is shared: node (this face), queue, timers, neighbours
+ * manet_protocol; all else is shared: protocols (which there are), node (this face), queue, timers, neighbours
  * (who has which MAC address), ip (headers).
  */
 #ifndef MANET_H

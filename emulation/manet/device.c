@@ -11,7 +11,6 @@
 #include <linux/random.h>
 #include <net/rtnetlink.h>
 
-#include "compat.h"
 #include "device.h"
 #include "link.h"
 
@@ -49,7 +48,7 @@ u32 device_protocol(const char *name)
 }
 
 /* Before it, and again when the address has changed. */
-static void device_leave(struct manet_device *d)
+static void leave(struct manet_device *d)
 {
 	spin_lock_bh(&d->lock);
 	if (d->running)
@@ -64,7 +63,7 @@ static void device_leave(struct manet_device *d)
 	device_settle(d);
 }
 
-static void device_begin(struct manet_device *d)
+static void begin(struct manet_device *d)
 {
 	const struct in_device *in = __in_dev_get_rtnl(d->dev);
 	const struct in_ifaddr *ifa = in ? rtnl_dereference(in->ifa_list) : NULL;
@@ -89,34 +88,34 @@ static int address_changed(struct notifier_block *nb, unsigned long event, void 
 	struct manet_device *d = device_of(ifa->ifa_dev->dev);
 
 	if (d && event == NETDEV_DOWN)
-		device_leave(d);
+		leave(d);
 	if (d)
-		device_begin(d);
+		begin(d);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block address_notifier = { .notifier_call = address_changed };
 
-static int device_open(struct net_device *dev)
+static int open(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
 	if (!(d->lower->flags & IFF_UP))
 		return -ENETDOWN;
-	device_begin(d);
+	begin(d);
 	return 0;
 }
 
-static int device_stop(struct net_device *dev)
+static int stop(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
-	device_leave(d);
+	leave(d);
 	hrtimer_cancel(&d->timer);
 	return 0;
 }
 
-static int device_init(struct net_device *dev)
+static int init(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
@@ -140,7 +139,7 @@ static void ignore_monitor(struct manet_device *d)
 }
 
 /* Also of one that came to be in part only. */
-static void device_uninit(struct net_device *dev)
+static void uninit(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
@@ -155,21 +154,21 @@ static void device_uninit(struct net_device *dev)
 	dev_put(d->lower);
 }
 
-static int device_iflink(const struct net_device *dev)
+static int iflink(const struct net_device *dev)
 {
 	return ((struct manet_device *)netdev_priv(dev))->lower_index;
 }
 
 static const struct net_device_ops device_ops = {
-	.ndo_init = device_init,
-	.ndo_uninit = device_uninit,
-	.ndo_open = device_open,
-	.ndo_stop = device_stop,
+	.ndo_init = init,
+	.ndo_uninit = uninit,
+	.ndo_open = open,
+	.ndo_stop = stop,
 	.ndo_start_xmit = radio_start_xmit,
-	.ndo_get_iflink = device_iflink,
+	.ndo_get_iflink = iflink,
 };
 
-static void device_setup(struct net_device *dev)
+static void setup(struct net_device *dev)
 {
 	dev->netdev_ops = &device_ops;
 	dev->needs_free_netdev = true;
@@ -190,7 +189,7 @@ static const struct nla_policy policy[MANET_LINK_ATTRS] = {
 	[MANET_LINK_MONITOR] = { .type = NLA_U32 },
 };
 
-static int device_validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
+static int validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	if (!data || !data[MANET_LINK_PROTOCOL]) {
 		NL_SET_ERR_MSG(extack, "a protocol is needed: static, aodv, dsr, olsr or dsdv");
@@ -213,12 +212,12 @@ static int preset_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return i;
 }
 
-static struct net_device *device_other(struct net *net, const struct nlattr *index)
+static struct net_device *other(struct net *net, const struct nlattr *index)
 {
 	return index ? __dev_get_by_index(net, nla_get_u32(index)) : NULL;
 }
 
-static int device_listen(struct manet_device *d, struct net_device *monitor, struct netlink_ext_ack *extack)
+static int listen(struct manet_device *d, struct net_device *monitor, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -234,7 +233,7 @@ static int device_listen(struct manet_device *d, struct net_device *monitor, str
 	return 0;
 }
 
-static int device_tie(struct manet_device *d, struct nlattr *monitor, struct net *net, struct netlink_ext_ack *extack)
+static int tie(struct manet_device *d, struct nlattr *monitor, struct net *net, struct netlink_ext_ack *extack)
 {
 	int err = netdev_rx_handler_register(d->lower, radio_receive, d);
 
@@ -248,12 +247,12 @@ static int device_tie(struct manet_device *d, struct nlattr *monitor, struct net
 		return err;
 	}
 	d->tied = true;
-	return monitor ? device_listen(d, device_other(net, monitor), extack) : 0;
+	return monitor ? listen(d, other(net, monitor), extack) : 0;
 }
 
-static int device_newlink(NEWLINK_ARGS, struct netlink_ext_ack *extack)
+static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
+		   struct netlink_ext_ack *extack)
 {
-	struct nlattr **tb = NEWLINK_TB, **data = NEWLINK_DATA;
 	struct manet_device *d = netdev_priv(dev);
 	int preset = preset_of(data[MANET_LINK_PRESET], extack), err;
 	const struct manet_parameter *parameters;
@@ -262,7 +261,7 @@ static int device_newlink(NEWLINK_ARGS, struct netlink_ext_ack *extack)
 	if (preset < 0)
 		return preset;
 	d->dev = dev;
-	d->lower = device_other(NEWLINK_NET, tb[IFLA_LINK]);
+	d->lower = other(net, tb[IFLA_LINK]);
 	if (!d->lower || d->lower->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG(extack, "a radio is needed, in this network namespace: link wlan0");
 		return -EINVAL;
@@ -277,19 +276,20 @@ static int device_newlink(NEWLINK_ARGS, struct netlink_ext_ack *extack)
 	spin_lock_init(&d->lock);
 	spin_lock_init(&d->answers);
 	__skb_queue_head_init(&d->lost);
-	hrtimer_setup(&d->timer, radio_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	d->timer.function = radio_timer;
 	if (!tb[IFLA_MTU])
 		dev->mtu = min_t(u32, MANET_MTU, d->lower->mtu - manet_overhead(d->protocol));
 	err = register_netdevice(dev);
 	if (err)
 		return err;
-	err = device_tie(d, data[MANET_LINK_MONITOR], NEWLINK_NET, extack);
+	err = tie(d, data[MANET_LINK_MONITOR], net, extack);
 	if (err)
 		unregister_netdevice(dev);
 	return err;
 }
 
-static void device_dellink(struct net_device *dev, struct list_head *head)
+static void dellink(struct net_device *dev, struct list_head *head)
 {
 	unregister_netdevice_queue(dev, head);
 }
@@ -313,10 +313,10 @@ static struct rtnl_link_ops link_ops = {
 	.priv_size = sizeof(struct manet_device),
 	.maxtype = MANET_LINK_ATTRS - 1,
 	.policy = policy,
-	.setup = device_setup,
-	.validate = device_validate,
-	.newlink = device_newlink,
-	.dellink = device_dellink,
+	.setup = setup,
+	.validate = validate,
+	.newlink = newlink,
+	.dellink = dellink,
 	.get_size = link_size,
 	.fill_info = fill_link,
 };
@@ -332,7 +332,7 @@ static int device_changed(struct notifier_block *nb, unsigned long event, void *
 	if (event != NETDEV_UNREGISTER)
 		return NOTIFY_DONE;
 	if (handler == radio_receive) {
-		device_dellink(d->dev, &gone);
+		dellink(d->dev, &gone);
 		unregister_netdevice_many(&gone);
 	} else if (handler == radio_overhear) {
 		ignore_monitor(d);
@@ -342,27 +342,49 @@ static int device_changed(struct notifier_block *nb, unsigned long event, void *
 
 static struct notifier_block device_notifier = { .notifier_call = device_changed };
 
-int devices_register(void)
+static int __init manet_init_module(void)
 {
-	int err = register_netdevice_notifier(&device_notifier);
+	int err = trace_open();
 
 	if (err)
 		return err;
+	err = register_netdevice_notifier(&device_notifier);
+	if (err)
+		goto close;
 	err = register_inetaddr_notifier(&address_notifier);
 	if (err)
 		goto unregister_device;
+	err = control_register();
+	if (err)
+		goto unregister_address;
 	err = rtnl_link_register(&link_ops);
 	if (!err)
 		return 0;
+	control_unregister();
+unregister_address:
 	unregister_inetaddr_notifier(&address_notifier);
 unregister_device:
 	unregister_netdevice_notifier(&device_notifier);
+close:
+	trace_close();
 	return err;
 }
 
-void devices_unregister(void)
+static void __exit manet_exit_module(void)
 {
 	rtnl_link_unregister(&link_ops);
+	control_unregister();
 	unregister_inetaddr_notifier(&address_notifier);
 	unregister_netdevice_notifier(&device_notifier);
+	radio_wait();
+	trace_close();
 }
+
+module_init(manet_init_module);
+module_exit(manet_exit_module);
+MODULE_DESCRIPTION("Ad hoc routing over a radio: AODV, DSR, OLSR, DSDV, with what the link layer says of each frame");
+MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif
+MODULE_ALIAS_RTNL_LINK(MANET_NAME);

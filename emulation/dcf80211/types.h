@@ -1,1 +1,0 @@
-../kernel/shared/types.h

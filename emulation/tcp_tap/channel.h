@@ -1,1 +1,0 @@
-../kernel/shared/channel.h

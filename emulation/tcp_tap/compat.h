@@ -1,1 +1,0 @@
-../kernel/shared/compat.h

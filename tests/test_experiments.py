@@ -263,7 +263,7 @@ SAME = {
     "testbed-windows": {"placement": 2},
 }
 FREELY = {"seconds": 10.0, "trace": False, "views": "no", "like": "ns2", "eifs": "frame", "reception": "sinr",
-          "plugins": [str(ROOT)]}  # fmt: skip
+          "tcp_like": "ns2", "rto_min_ms": 1000, "plugins": [str(ROOT)]}  # fmt: skip
 OTHERWISE = [
     ("rts-cts", {"stations": 6}, "--stations 6", "--stations 5"),
     ("rts-cts", {"spacing": 100, "rate": 11.0}, "--rate 11.0 --spacing 100.0", "--rate 2.0, --spacing 200.0"),

@@ -164,12 +164,39 @@ def test_rts_modes_are_thresholds():
 
 def test_plain_acks_are_the_receivers_routes():
     def prompt(ack, **options):
-        return [(s["name"], r["to"]) for s in parts_of(made(ack=ack, **options)) for r in s["routes"] if r["quickack"]]
+        return [(s["name"], r["to"]) for s in parts_of(made(ack=ack, **options)) for r in s["routes"] if r["tcp"]]
 
     assert prompt("plain") == [("sta5", "10.0.0.1")]
     assert prompt("delayed") == []
     two = parts_of(made(ack="plain", stations=2))[1]["routes"]  # a neighbour, and yet it has a route, for its metric
-    assert [(route["to"], route["via"], route["quickack"]) for route in two] == [("10.0.0.1", None, True)]
+    assert [(route["to"], route["via"], route["tcp"]) for route in two] == [("10.0.0.1", None, {"quickack": 1})]
+
+
+def test_tcp_like_ns2_is_in_routes_variables_and_qdiscs_of_a_flows_ends():
+    like = made(tcp_like="ns2", rto_min_ms=1000, stations=3)
+    first, middle, last = parts_of(like)
+    told = {"initcwnd": 2, "rto_min": 1000}
+    assert [(route["to"], route["tcp"]) for route in first["routes"]] == [("10.0.0.3", told)]
+    assert [(route["to"], route["tcp"]) for route in last["routes"]] == [("10.0.0.1", {**told, "quickack": 1})]
+    assert [node["sysctl"].get("net.ipv4.tcp_max_reordering") for node in (first, middle, last)] == ["3", None, "3"]
+    past = {"kind": "netem", "latency_ns": 1}
+    assert [node["qdisc"] for node in (first, middle, last)] == [past, None, past]
+    assert "sch_netem" in like["modules"]
+
+
+@pytest.mark.parametrize("options", [
+    {"tcp": "vegas,cubic", "flows": 2}, {"application": "bulk,from=sta3,to=sta1,tcp=cubic"}
+])  # fmt: skip
+def test_tcp_like_ns2_is_none_of_linuxs_own_loss_recovery(options):
+    with pytest.raises(PlanError, match="tcp_like ns2: cubic recovers from losses as Linux does; there are: newreno,"):
+        made(tcp_like="ns2", **options)
+
+
+def test_what_takes_segments_past_small_queues_leaves_room_for_what_thins_acks():
+    first, _, last = parts_of(made(tcp_like="ns2", ackthin="delayed", stations=3))
+    assert (first["qdisc"]["kind"], last["qdisc"]["kind"]) == ("netem", "ackthin")
+    with pytest.raises(PlanError, match="sta1 sends and has its ACKs thinned"):
+        made(tcp_like="ns2", ackthin="delayed", stations=3, application="bulk,from=sta3,to=sta1")
 
 
 def test_tcp_is_set_at_the_ends_of_a_flow_only():

@@ -16,6 +16,8 @@ from emulation.lane import programs, routing
 from emulation.lane.routing import Demand, Reach, Unreachable, babel, batman_adv, etx_frozen, hwmp, static
 
 Links = NDArray[np.bool_]
+PROMPT, FIRST = {"quickack": 1}, {"initcwnd": 2}
+ONE = [Demand(0, 2, {}, PROMPT)]
 
 
 def network(seed: int) -> tuple[Links, list[Demand]]:
@@ -27,7 +29,7 @@ def network(seed: int) -> tuple[Links, list[Demand]]:
         for b in range(a):
             links[a, b] = links[b, a] = draw.random() < 2.5 / count
     ends = [draw.sample(range(count), 2) for _ in range(draw.randint(1, 6))]
-    return links, [Demand(a, b, draw.random() < 0.5) for a, b in ends]
+    return links, [Demand(a, b, *draw.choice([({}, {}), ({}, PROMPT), (FIRST, FIRST | PROMPT)])) for a, b in ends]
 
 
 def reach_of(links: Links) -> Reach:
@@ -68,21 +70,22 @@ def test_static_routes_are_shortest_paths_of_lowest_index(seed: int) -> None:
             assert len(way) - 1 == hops[at, to]
             for here, there in itertools.pairwise(way):
                 assert there == np.flatnonzero(links[here] & (hops[:, to] == hops[here, to] - 1))[0]
-    prompt = {(one.destination, one.source) for one in demands if one.prompt}
+    told = {(one.source, one.destination) for one in demands if one.there}
+    told |= {(one.destination, one.source) for one in demands if one.back}
     for at, part in enumerate(planned):
         to = [ips.index(route["to"]) for route in part.node["routes"]]
         assert to == sorted(to)
         assert [route["metric"] for route in part.node["routes"]] == [hops[at, one] for one in to]
-        assert [route["quickack"] for route in part.node["routes"]] == [(at, one) in prompt for one in to]
+        assert [bool(route["tcp"]) for route in part.node["routes"]] == [(at, one) in told for one in to]
         beside = [one for one, route in zip(to, part.node["routes"], strict=True) if route["via"] is None]
-        assert beside == [b for a, b in sorted(prompt) if a == at and hops[a, b] == 1]
+        assert beside == [b for a, b in sorted(told) if a == at and hops[a, b] == 1]
         assert len(set(part.neighbours)) == len(part.neighbours)
         assert set(part.neighbours) <= set(np.flatnonzero(links[at]).tolist())
 
 
 def test_a_flow_without_a_path_is_refused_by_its_ends() -> None:
     with pytest.raises(Unreachable) as caught:
-        static.plan([[1], [0], []], ["a", "b", "c"], [Demand(0, 1, True), Demand(1, 2, True)])
+        static.plan([[1], [0], []], ["a", "b", "c"], [Demand(0, 1, {}, {}), Demand(1, 2, {}, {})])
     assert (caught.value.at, caught.value.to) == (1, 2)
 
 
@@ -98,25 +101,34 @@ def test_what_a_protocol_cannot_be_told_is_refused_before_it_starts(options: dic
 
 
 def test_none_plans_nothing_and_everybody_knows_all_they_hear() -> None:
-    planned = routing.find("none").plan([[1], [0, 2], [1], []], ["a", "b", "c", "d"], [Demand(0, 2, True)])
+    planned = routing.find("none").plan([[1], [0, 2], [1], []], ["a", "b", "c", "d"], ONE)
     assert [(each.node, each.neighbours) for each in planned] == [({}, [1]), ({}, [0, 2]), ({}, [1]), ({}, [])]
 
 
-ONE = [Demand(0, 2, True)]
 STRING: Reach = [[1], [0, 2], [1]]
 IPS = ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
 
 
 def test_who_must_be_known_before_a_run_are_the_ends_of_flows() -> None:
-    assert routing.ends(STRING, [*ONE, Demand(2, 0, False), Demand(1, 0, False)], False) == [[1, 2], [0], [0]]
-    assert routing.ends([[1], [0], []], [*ONE, Demand(0, 1, True)], True) == [[1], [0], []]
-    assert routing.prompted(IPS, [*ONE, *ONE, Demand(1, 2, False)]) == [[], [], ["10.0.0.1"]]
+    assert routing.ends(STRING, [*ONE, Demand(2, 0, {}, {}), Demand(1, 0, {}, {})], False) == [[1, 2], [0], [0]]
+    assert routing.ends([[1], [0], []], [*ONE, Demand(0, 1, {}, {})], True) == [[1], [0], []]
+
+
+def test_flows_that_share_a_route_tell_it_what_either_has_to() -> None:
+    both = [*ONE, *ONE, Demand(2, 0, FIRST, FIRST | PROMPT), Demand(1, 2, {}, {})]
+    assert routing.metrics_of_nodes(IPS, both) == [{IPS[2]: PROMPT | FIRST}, {}, {IPS[0]: PROMPT | FIRST}]
+
+
+@pytest.mark.parametrize(("kind", "told"), [("babel", PROMPT), ("babel", FIRST), ("none", FIRST)])
+def test_a_routing_whose_routes_tell_tcp_nothing_says_so(kind: str, told: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=f"{kind}.* TCP .*{next(iter(told))}"):
+        routing.find(kind).plan(STRING, IPS, [Demand(0, 2, told, told)])
 
 
 @pytest.mark.parametrize("kind", [batman_adv, hwmp, etx_frozen, babel])
 def test_others_say_at_once_who_can_never_be_reached(kind: Any) -> None:
     with pytest.raises(Unreachable) as caught:
-        kind.plan([[1], [0], []], IPS, [Demand(0, 2, False)])
+        kind.plan([[1], [0], []], IPS, [Demand(0, 2, {}, {})])
     assert (caught.value.at, caught.value.to) == (0, 2)
 
 
@@ -129,7 +141,6 @@ def test_others_say_at_once_who_can_never_be_reached(kind: Any) -> None:
         (hwmp, {"preq_retries": "-1"}, "preq_retries must be a whole number from 0 to 255, not '-1'"),
         (etx_frozen, {"probes": "0"}, "probes must be a whole number from 1 to 10000, not '0'"),
         (babel, {"rxcost": "x"}, "rxcost must be a whole number from 1 to 65534, not 'x'"),
-        (babel, {}, "babel: a receiver's ACK for each segment is .*: add --ack delayed"),
     ],
 )
 def test_what_is_wrong_is_said(kind: Any, options: dict[str, str], said: str) -> None:

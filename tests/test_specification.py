@@ -143,6 +143,9 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
         ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
         ({"qdisc": "mine"}, "qdisc: 'mine' is not of the form MODULE:KIND"),
         ({"qdisc": "sch_mine:mine", "ackthin": "daa"}, "leave the qdisc out"),
+        ({"qdisc": "sch_mine:mine", "small_queues": False}, "netem: leave the qdisc out"),
+        ({"initial_window": 0}, "initial_window: must be at least 1, not 0"),
+        ({"rto_min_ms": 1}, "rto_min_ms: must be at least 10, not 1"),
         ({"module_parameters": "beta=3"}, "'beta' is not of the form MODULE.PARAMETER"),
         ({"tcp": "tcp mine:mine"}, "there is no TCP 'tcp mine:mine'"),
         ({"tcp": "tcp_mine:a_name_that_is_too_long"}, "MODULE:NAME for one of your own"),
@@ -184,6 +187,18 @@ def test_like_a_simulator_sets_what_was_not_said() -> None:
     medium = specify("string", {"like": "ns2", "sensing_ns": 5000}).medium
     assert (medium.rules, medium.eifs, medium.nav_reset, medium.sensing_ns) == (RULES, "energy", False, 5000)
     assert unflatten(flatten(specify("string", {"like": "ns2"}))).medium.rules == RULES
+
+
+def test_tcp_like_a_simulator_sets_what_was_not_said() -> None:
+    names = ("initial_window", "rto_min_ms", "max_reordering", "small_queues")
+
+    def chosen(**options):
+        transport = unflatten(flatten(specify("string", options))).transport
+        return tuple(getattr(transport, name) for name in names)
+
+    assert chosen() == (None, None, None, True)
+    assert chosen(tcp_like="ns2") == (2, 200, 3, False)
+    assert chosen(tcp_like="ns2", rto_min_ms=1000, small_queues=True) == (2, 1000, 3, True)
     default = specify("string", {}).medium
     assert (default.rules, default.nav_reset, default.sensing_ns) == ((), True, None)
 

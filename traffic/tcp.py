@@ -7,10 +7,7 @@ detection by time, RACK and TLP (RFC 8985), F-RTO (RFC 5682), timestamps (RFC 73
 names leave all of that as the kernel has it. Reno without the partial-ACK rule does not exist in Linux: `reno` is
 NewReno's window with the kernel's own loss recovery.
 
-Two more things differ from a simulator and are not settings. Limited transmit (RFC 3042) is always on. And TCP small
-queues keep a sender from handing more than a few segments at a time to its own radio, so that the rest of the window
-waits in the socket and not in the interface queue as in ns-2. On a string of five stations at 2 Mb/s the first one's
-queue held up to 5 segments for 99.8 % of the time, while the window was 11.
+What differs from a simulator besides is in docs/like-ns2.md, The transport: what can be set, and what cannot.
 
 The variables are those of `net.ipv4` in a station's namespace: Documentation/networking/ip-sysctl.rst.
 
@@ -74,6 +71,11 @@ VARIANTS = {
 
 NAMES = tuple(VARIANTS)
 LONGEST = 16  # TCP_CA_NAME_MAX, with its final NUL
+
+
+def is_classic(name: str) -> bool:
+    """Whether a variant has no loss recovery but that of the studies' words. Raises ValueError as `find` does."""
+    return find(name).sysctl.get("net.ipv4.tcp_recovery") == "0"
 
 
 def find(name: str) -> Variant:

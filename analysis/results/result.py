@@ -28,7 +28,7 @@ APART = {"routing": ("routing",), "management": ("management",), "mac_ack": ("ac
 COLLIDED = ("COLLISION", "OWN_TX")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT", "STAGES")
 NO_RESULT = {"wall_s", "late_ns_max", "timing", "host", "made_of"}  # at any depth
-PLAN_VERSION, LANE_VERSION, VERSION = 5, 3, 3
+PLAN_VERSION, LANE_VERSION, VERSION = 6, 3, 3
 
 
 class Losses(NamedTuple):

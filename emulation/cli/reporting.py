@@ -22,9 +22,8 @@ from emulation.play import traces
 from emulation.play.drawing import Artist
 from emulation.play.errors import Failure
 from emulation.play.run import Outcome, name_of
-from emulation.specification import flat, flatten
+from emulation.specification import flat, flatten, medium, transport
 from emulation.specification.measurement import Measurement
-from emulation.specification.medium import LIKE
 
 if TYPE_CHECKING:
     from analysis.pages.report import Report
@@ -34,10 +33,11 @@ if TYPE_CHECKING:
 BULK = "bulk"
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
 LONGEST = 60  # of an option, in a title
-# Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air it is
-# run, what is recorded, and what is at hand.
+# Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air and
+# of TCP it is run, what is recorded, and what is at hand.
 DRAWS = {"placement"}
-FREE = {*Measurement.model_fields, *DRAWS, "like", *(name for rules in LIKE.values() for name in rules),
+RULES = (*medium.LIKE.values(), *transport.LIKE.values())
+FREE = {*Measurement.model_fields, *DRAWS, "like", "tcp_like", *(name for rules in RULES for name in rules),
         "modules", "plugins", "unreachable"} - {"recorders"}  # fmt: skip
 
 

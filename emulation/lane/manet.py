@@ -133,11 +133,11 @@ class Interface:
         with node:
             self.control = Control(self.index)
 
-    def start(self, ip: str, quickack: list[str]) -> None:
-        """From now on it is a node of the network, which acknowledges each segment of these at once."""
+    def start(self, ip: str, told: dict[str, routing.Metrics]) -> None:
+        """From now on it is a node of the network, whose routes to these tell TCP this."""
         self.node.route.set_link(self.index, up=True)
         self.node.route.add_address(self.index, ip)
-        routing.acknowledge_at_once(self.node, self.index, quickack)
+        routing.add_metrics(self.node, self.index, told)
 
     def close(self) -> None:
         self.control.close()
@@ -170,8 +170,8 @@ def plan(
         if not (str(value).isdecimal() and least <= int(value) <= most):
             raise ValueError(f"{protocol}: {name} must be a whole number from {least} to {most}, not {value!r}")
     chosen = {"protocol": protocol, "preset": preset, "parameters": {n: int(v) for n, v in parameters.items()}}
-    prompted = routing.prompted(ips, demands)
-    return [Planned({**chosen, "quickack": known}, list(near)) for known, near in zip(prompted, reach, strict=True)]
+    told = routing.metrics_of_nodes(ips, demands)
+    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(told, reach, strict=True)]
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
@@ -198,7 +198,7 @@ class Routing(routing.Routing):
                 made.control.set(name, value)
                 node.note(f"{chosen['protocol']} {name}", value, None)
         for node in net.nodes.values():
-            self.interfaces[node.name].start(node.radio.plan["ip"], node.plan["routing"]["quickack"])
+            self.interfaces[node.name].start(node.radio.plan["ip"], node.plan["routing"]["tcp"])
             if node.radio.plan["qdisc"]:
                 node.route.delete_qdisc(node.radio.index)
                 node.radio.set_qdisc(node.radio.plan["qdisc"], self.interfaces[node.name].index)

@@ -237,16 +237,17 @@ class Interface:
             self.set_qdisc(self.plan["qdisc"])
 
     def set_qdisc(self, options: dict[str, Any], index: int | None = None) -> None:
-        """Give it, or what stands for it, a root qdisc: its `kind`, and if that is ackthin, what it takes. Raises
-        NetlinkError."""
-        from emulation.lane import ackthin
+        """Give it, or what stands for it, a root qdisc: its `kind`, and if that is ackthin or netem, what it takes.
+        Raises NetlinkError."""
+        from emulation.lane import ackthin, netem
 
         node, wanted, index = self.node, dict(options), index or self.index
         kind = wanted.pop("kind")
-        node.route.replace_qdisc(index, kind, ackthin.pack(wanted) or None, self.parent)
+        packer: Any = netem if kind == "netem" else ackthin
+        node.route.replace_qdisc(index, kind, packer.pack(wanted) or None, self.parent)
         root = node.route.qdisc(index, self.parent)
         node.note("root qdisc", text(root[TCA_KIND]), None)
-        kept = ackthin.unpack(root[TCA_OPTIONS]) if wanted else {}
+        kept = packer.unpack(root[TCA_OPTIONS]) if wanted else {}
         for name, value in wanted.items():
             if kept[name] != value:
                 said = f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}"

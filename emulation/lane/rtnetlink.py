@@ -31,6 +31,7 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 LINK, ADDRESS = struct.Struct("=BxHiII"), struct.Struct("=BBBBI")
 ROUTE, NEIGHBOUR = struct.Struct("=BBBBBBBBI"), struct.Struct("=BxxxiHBB")
 QDISC, ROOT = struct.Struct("=BxxxiIII"), 0xFFFFFFFF
+RTAX_LOCK = 1
 METRICS = {"window": 3, "cwnd": 7, "advmss": 8, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}  # RTAX_*
 UP, PERMANENT, MAIN_TABLE, BY_ADMINISTRATOR, UNIVERSE, ON_LINK, UNICAST = 1, 0x80, 254, 4, 0, 253, 1
 ANY_SCOPE = 255  # RT_SCOPE_NOWHERE: of a route to be deleted
@@ -137,7 +138,10 @@ class Route(Netlink):
         if metric:
             values.append((RTA_PRIORITY, metric))
         if metrics:
-            values.append((RTA_METRICS, [(METRICS[name], value) for name, value in metrics.items()]))
+            told: list[tuple[int, Value]] = [(METRICS[name], value) for name, value in metrics.items()]
+            if "rto_min" in metrics:  # TCP heeds it only if it is locked: tcp_rto_min() in include/net/tcp.h
+                told.append((RTAX_LOCK, 1 << METRICS["rto_min"]))
+            values.append((RTA_METRICS, told))
         scope = ON_LINK if via is None else UNIVERSE
         head = ROUTE.pack(family, int(prefix or len(ip) * 8), 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, scope, UNICAST, 0)
         self.request(RTM_NEWROUTE, head + build(values), CREATE | EXCLUSIVE, f"route to {to}")

@@ -44,7 +44,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     nodes = plan_nodes(specification, network, links)
     by_name = {node["name"]: node for node in nodes}
     applications, tcp = plan_applications(specification, network)
-    tcp_modules, parameters = set_up_tcp(by_name, network, tcp)
+    tcp_modules, parameters = set_up_tcp(specification.transport, by_name, network, tcp)
     received = reached(specification, aired, standing.power_mdbm)
     found, ways = plan_routing(specification, network, links, nodes, received)
     owners = owners_of(nodes)
@@ -60,7 +60,7 @@ def plan(specification: Specification) -> dict[str, Any]:
     recording = [AIR_TRACE] * measurement.trace + [TCP_TAP] * measurement.tcp_trace + list(measurement.recorders)
     recording += [*getattr(found, "RECORDERS", ()), *recorders_of(links)]
     return {
-        "version": 5,
+        "version": 6,
         "name": Path(specification.network.topology or "script").stem,
         "seed": measurement.seed,
         "seconds": measurement.seconds,

@@ -51,7 +51,7 @@ def _route(at: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any] | Non
         return None
     ip = to["interfaces"][0]["ip"].partition("/")[0]
     near: dict[str, Any] | None = (
-        {"to": ip, "metric": 1, "quickack": False} if ip in at["interfaces"][0]["neighbours"] else None
+        {"to": ip, "metric": 1, "tcp": {}} if ip in at["interfaces"][0]["neighbours"] else None
     )
     return next((route for route in at["routing"]["routes"] if route["to"] == ip), near)
 
@@ -73,5 +73,5 @@ def _awaited(node: Mapping[str, Any], back: Mapping[str, Any]) -> tuple[str, int
         values = {name: parameter.default for name, parameter in PARAMETERS.items()} | qdisc
         waits = {"delayed": values["count"], "skip": values["skip"] + 1, "daa": values["dwin_min"]}
         return f"ackthin {values['policy']}", waits.get(values["policy"], 1)
-    prompt = back["quickack"] if "quickack" in back else back["to"] in node["routing"]["quickack"]
-    return "delayed ACK", 1 if prompt else 2
+    told = back["tcp"] if "tcp" in back else node["routing"]["tcp"].get(back["to"], {})
+    return "delayed ACK", 1 if "quickack" in told else 2

@@ -15,7 +15,9 @@ from traffic import applications, tcp
 from traffic.settings import setting
 
 FIRST_PORT = 5001
-THINNING = "sch_ackthin"
+THINNING, NETEM = "sch_ackthin", "sch_netem"
+# netem takes a segment from its socket's account before it delays it (skb_orphan_partial), whatever the delay.
+PAST_SMALL_QUEUES = {"kind": "netem", "latency_ns": 1}
 
 Nodes = Mapping[str, dict[str, Any]]
 
@@ -38,13 +40,22 @@ def plan_applications(specification: Specification, network: Network) -> tuple[l
 def plan_flow(transport: Transport, application: Application) -> tuple[dict[str, Any], dict[str, str]]:
     """A flow besides those of a network: the same, and the variables of its TCP, for both ends. Raises PlanError."""
     planned, name = _application(transport, 1, application)
-    return planned, dict(tcp.find(name).sysctl) if name else {}
+    return planned, variables(transport, name) if name else {}
+
+
+def variables(transport: Transport, name: str) -> dict[str, str]:
+    """Those of a node where flows with this TCP end."""
+    own = {} if transport.max_reordering is None else {"net.ipv4.tcp_max_reordering": str(transport.max_reordering)}
+    return tcp.find(name).sysctl | own
 
 
 def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
-    """An application of the plan, and its TCP ("": it has none)."""
+    """An application of the plan, and its TCP ("": it has none). Raises PlanError."""
     kind, flow, own = own_flow(transport, application)
     has_tcp = "tcp" in heeded(kind)
+    if has_tcp and transport.tcp_like == "ns2" and not tcp.is_classic(flow.tcp):
+        there = ", ".join(name for name in tcp.NAMES if tcp.is_classic(name))
+        raise PlanError(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; there are: {there}")
     return {
         "name": f"flow{number}",
         "kind": kind,
@@ -98,7 +109,9 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
     return kind, flow.model_copy(update=dict.fromkeys(unheeded)), own
 
 
-def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[str], dict[str, str]]:
+def set_up_tcp(
+    transport: Transport, nodes: Nodes, network: Network, names: list[str]
+) -> tuple[list[str], dict[str, str]]:
     """Put the variables of the flows' TCP into their end points; returns the modules needed, and their parameters.
 
     A node has each variable once, so all flows that end there must need the same; what one leaves alone counts too.
@@ -112,7 +125,7 @@ def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[s
             continue
         parameters |= tcp.find(name).module_parameters
         for end in (application.source, application.destination):
-            mine, other = tcp.find(name).sysctl, tcp.find(first.setdefault(end, name)).sysctl
+            mine, other = variables(transport, name), variables(transport, first.setdefault(end, name))
             if mine != other:
                 differ = ", ".join(sorted(key for key in mine | other if mine.get(key) != other.get(key)))
                 raise PlanError(
@@ -123,19 +136,27 @@ def set_up_tcp(nodes: Nodes, network: Network, names: list[str]) -> tuple[list[s
 
 
 def set_up_queues(specification: Specification, nodes: Nodes, network: Network) -> list[str]:
-    """Give the ends of flows their qdiscs: receivers the one that thins their ACKs, or both ends one of the user's.
+    """Give the ends of flows their qdiscs: both ends one of the user's, or what takes their segments past TCP small
+    queues; receivers the one that thins their ACKs.
 
-    Returns the modules needed.
+    Returns the modules needed. Raises PlanError.
     """
-    transport = specification.transport
+    transport, modules = specification.transport, []
     ends = [(application.source, application.destination) for application in network.applications]
-    if transport.ackthin:
-        for _, destination in ends[: transport.thinned_flows]:
-            nodes[destination]["interfaces"][0]["qdisc"] = {"kind": "ackthin", **transport.ackthin}
-        return [THINNING]
     if transport.qdisc:
         module, _, kind = transport.qdisc.partition(":")
+        modules.append(module)
         for end in itertools.chain.from_iterable(ends):
             nodes[end]["interfaces"][0]["qdisc"] = {"kind": kind}
-        return [module]
-    return []
+    if not transport.small_queues:
+        modules.append(NETEM)
+        for end in itertools.chain.from_iterable(ends):
+            nodes[end]["interfaces"][0]["qdisc"] = dict(PAST_SMALL_QUEUES)
+    if transport.ackthin:
+        modules.append(THINNING)
+        thinned = {destination for _, destination in ends[: transport.thinned_flows]}
+        if not transport.small_queues and (both := thinned & {source for source, _ in ends}):
+            raise PlanError(f"{min(both)} sends and has its ACKs thinned, and no small_queues: it has one root qdisc")
+        for destination in thinned:
+            nodes[destination]["interfaces"][0]["qdisc"] = {"kind": "ackthin", **transport.ackthin}
+    return modules

@@ -21,6 +21,8 @@ from emulation.specification import Specification, propagation
 from topologies import Network
 from topologies.network import WITH_RADIO
 
+TOLD = {"initial_window": "initcwnd", "rto_min_ms": "rto_min"}  # what routes tell TCP, by our words and the kernel's
+
 
 class Hop(NamedTuple):
     """How one reaches a neighbour: from its interface of this number, to the neighbour's of that."""
@@ -45,8 +47,9 @@ def plan_routing(
     """
     chosen, names = specification.network, list(network.nodes)
     index = {name: i for i, name in enumerate(names)}
-    prompt = specification.transport.ack == "plain"
-    demands = [Demand(index[one.source], index[one.destination], prompt) for one in network.applications]
+    told = {name: value for option, name in TOLD.items() if (value := getattr(specification.transport, option))}
+    back = told | {"quickack": 1} if specification.transport.ack == "plain" else told
+    demands = [Demand(index[one.source], index[one.destination], told, back) for one in network.applications]
     kinds = {link["name"]: link["kind"] for link in links}
     options = dict(chosen.routing)
     kind = options.pop("kind")

@@ -17,7 +17,16 @@ QDISC = re.compile(r"\w+:[\w-]{1,15}")
 Amount = Annotated[int, Field(ge=1, le=2**50)]
 SegmentSize = Annotated[int, Field(ge=536, le=1460)]
 Buffer = Annotated[int, Field(ge=4096, le=2**27)]
+Window = Annotated[int, Field(ge=1, le=1000)] | None
+Timer = Annotated[int, Field(ge=10, le=120_000)] | None  # from a tick of the lane's kernel to Linux's longest RTO
+Reordering = Annotated[int, Field(ge=3, le=300)] | None
 WindowLimit = Annotated[int, Field(ge=2, le=2**16)] | None  # Linux sends half segments into a window of one
+
+# Simulators whose TCP can be had, as far as Linux has settings for it: what is set that was not said otherwise.
+# docs/like-ns2.md, The transport.
+LIKE: dict[str, dict[str, object]] = {
+    "ns2": {"initial_window": 2, "rto_min_ms": 200, "max_reordering": 3, "small_queues": False},
+}
 
 
 def _thinning(value: object) -> object:
@@ -45,6 +54,21 @@ class Transport(Section):
     tcp: Words = Field(
         ("newreno",), min_length=1, description=f"TCP, for all flows or one for each: {', '.join(tcp.NAMES)}"
     )
+    tcp_like: Literal["linux", "ns2"] = Field(
+        "linux", description="ns2: TCP as the papers' simulator has it: sets the next four (docs/like-ns2.md)"
+    )
+    initial_window: Window = Field(
+        None, description="segments in the first flight, and after idleness; by default Linux's 10"
+    )
+    rto_min_ms: Timer = Field(
+        None, description="the least retransmission timeout, to which Linux adds the round trip; by default its 200"
+    )
+    max_reordering: Reordering = Field(
+        None, description="duplicate ACKs that Linux may learn to wait for; by default 300. ns-2 has 3"
+    )
+    small_queues: bool = Field(
+        True, description="TCP small queues: the window waits in the socket; in ns-2 it waits in the interface's"
+    )
     ack: Literal["plain", "delayed"] = Field(
         "plain", description="an ACK for each segment, or the kernel's delayed ACK"
     )
@@ -70,6 +94,14 @@ class Transport(Section):
         "(a window of 1: --tcp cwl, docs/tc-modules.md)",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _like(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        like = data.get("tcp_like")
+        return {**LIKE[like], **data} if isinstance(like, str) and like in LIKE else data
+
     @field_validator("tcp")
     @classmethod
     def _named(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -88,6 +120,8 @@ class Transport(Section):
     def _consistent(self) -> Self:
         if self.ackthin and self.qdisc:
             raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
+        if self.qdisc and not self.small_queues:
+            raise ValueError("no small_queues takes a root qdisc itself, netem: leave the qdisc out")
         if self.thinned_flows is not None and not self.ackthin:
             raise ValueError("thinned_flows says whose ACKs ackthin thins: it needs ackthin")
         if self.ackthin and self.ack != "plain":

@@ -16,7 +16,7 @@ NOBODY = {  # a run of nobody: what its files say
 
 def plan(seed: int = 1) -> dict[str, Any]:
     flow = {"name": "flow1", "source": "sta1", "destination": "sta5", "congestion": "reno", "mss": 1460, "start_s": 0.0}
-    return {"version": 5, "seed": seed, "applications": [flow]}
+    return {"version": 6, "seed": seed, "applications": [flow]}
 
 
 def lane(segments: int, collisions: int = 0, given_up: int = 0) -> dict[str, Any]:

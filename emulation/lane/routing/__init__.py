@@ -22,6 +22,9 @@ of the routing is none to IP, `TTL_FALLS` is False.
 
 from __future__ import annotations
 
+import errno
+
+from emulation.lane.netlink import NetlinkError
 from traffic import plugins
 
 TYPE_CHECKING = False
@@ -33,13 +36,16 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 Reach = list[list[int]]  # whom each node can exchange frames with, sorted; symmetric
+Metrics = dict[str, int]  # of a route: what it tells TCP
+USUAL = {"quickack": 0, "initcwnd": 10, "rto_min": 200}  # what TCP does where no route tells it
 
 
 class Demand:
-    """A flow from a node to another. `prompt`: its receiver acknowledges each segment at once (quickack)."""
+    """A flow from a node to another, and what the routes between its ends tell TCP: `there` from the source, `back` to
+    it. These are metrics of `emulation.lane.rtnetlink`: quickack, initcwnd, rto_min."""
 
-    def __init__(self, source: int, destination: int, prompt: bool) -> None:
-        self.source, self.destination, self.prompt = source, destination, prompt
+    def __init__(self, source: int, destination: int, there: Metrics, back: Metrics) -> None:
+        self.source, self.destination, self.there, self.back = source, destination, there, back
 
 
 class Planned:
@@ -82,10 +88,22 @@ class Routing:
         """Leave nothing behind that does not go with the nodes, however far it came."""
 
 
-def prompted(ips: list[str], demands: list[Demand]) -> list[list[str]]:
-    """For each node, the addresses of those whose segments it acknowledges at once, each once."""
-    found = [(one.destination, ips[one.source]) for one in demands if one.prompt]
-    return [list(dict.fromkeys(source for at, source in found if at == node)) for node in range(len(ips))]
+def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:
+    """(at, to) -> what the route tells TCP, where it tells anything."""
+    found: dict[tuple[int, int], Metrics] = {}
+    for one in demands:
+        for ends, told in (((one.source, one.destination), one.there), ((one.destination, one.source), one.back)):
+            if told:
+                found[ends] = found.get(ends, {}) | told
+    return found
+
+
+def metrics_of_nodes(ips: list[str], demands: list[Demand]) -> list[dict[str, Metrics]]:
+    """The same for each node, by the address of the other."""
+    found: list[dict[str, Metrics]] = [{} for _ in ips]
+    for (at, to), told in metrics(demands).items():
+        found[at][ips[to]] = told
+    return found
 
 
 def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[int]]:
@@ -121,11 +139,22 @@ def replace_radio(node: Node, index: int, mtu: int) -> None:
         radio.set_qdisc(radio.plan["qdisc"], index)
 
 
-def acknowledge_at_once(node: Node, index: int, sources: list[str]) -> None:
-    """Let a node do so, where all are to be reached on this interface, as far as the kernel's routes know."""
-    for source in sources:
-        node.route.add_route(index, source, None, {"quickack": 1})
-        node.note(f"route {source} quickack", node.route.route_metrics(source)["quickack"], 0)
+def add_metrics(node: Node, index: int, routes: dict[str, Metrics]) -> None:
+    """Give a node routes that tell TCP this, where all are to be reached on this interface, as far as the kernel's
+    routes know. Raises NetlinkError."""
+    for to, told in routes.items():
+        node.route.add_route(index, to, None, told)
+        check_metrics(node, to, told)
+
+
+def check_metrics(node: Node, to: str, told: Metrics) -> None:
+    """Note what a route tells TCP. Raises NetlinkError if the kernel did not keep it."""
+    kept = node.route.route_metrics(to) if told else {}
+    for name, value in told.items():
+        if kept.get(name) != value:
+            said = f"{node.name}: route to {to}: {name} was set to {value}, but the kernel kept {kept.get(name)}"
+            raise NetlinkError(errno.EINVAL, said)
+        node.note(f"route {to} {name}", value, USUAL[name])
 
 
 def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, int, int]]) -> dict[str, int]:

@@ -46,10 +46,10 @@ def plan(
     """For each node babeld's options, and to whom it must know a way before anything else begins. Raises ValueError,
     Unreachable."""
     chosen = routing.numbers("babel", options, OPTIONS)
-    if any(one.prompt for one in demands):
+    if told := sorted({name for one in demands for name in (*one.there, *one.back)}):
         raise ValueError(
-            "babel: a receiver's ACK for each segment is a matter of its routes, and babeld's do not ask for it: add "
-            "--ack delayed"
+            f"babel: the routes are babeld's, and cannot tell TCP {', '.join(told)}: add --ack delayed, and leave out "
+            "initial_window and rto_min_ms"
         )
     wanted = routing.ends(reach, demands, unreachable)
     return [Planned({**chosen, "wanted": [ips[to] for to in each]}, []) for each in wanted]

@@ -17,7 +17,7 @@ import select
 import struct
 import time
 
-from emulation.lane import routing
+from emulation.lane import netem, routing
 from emulation.lane.netlink import DUMP, Generic, NetlinkError
 from emulation.lane.routing import Demand, Planned, Reach
 from emulation.lane.rtnetlink import hardware_address
@@ -36,8 +36,7 @@ FAMILY, TRANSLATIONS, ORIGINATORS, SET_MESH = "batadv", 7, 8, 15  # include/uapi
 ORIGINATOR, BEST, NEIGHBOUR = 9, 22, 24
 ALGO_NAME, MESH_IFINDEX, TT_ADDRESS, HOP_PENALTY, ORIG_INTERVAL = 1, 3, 16, 53, 57
 OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # the kernel's defaults and limits
-SPREAD_NS, NETEM_LIMIT = 20_000_000, 1000  # batman-adv's own jitter (BATADV_JITTER, ms); packets
-TICK_NS = 64  # of the kernel's packet schedulers
+SPREAD_NS = 20_000_000  # batman-adv's own jitter (BATADV_JITTER)
 CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL, by which batman-adv marks its own packets
 TTL_FALLS, FARTHEST = False, 50  # BATADV_TTL
 LEARNING_S, LOOK_S = 60.0, 0.01  # for all to know all, in the lane's time; how often it is looked whether they do
@@ -53,8 +52,8 @@ def plan(
     chosen = {"algorithm": algorithm, **routing.numbers("batman-adv", options, OPTIONS)}
     wanted = routing.ends(reach, demands, unreachable)
     return [
-        Planned({**chosen, "quickack": quickack, "wanted": [ips[to] for to in wanted[at]]}, [])
-        for at, quickack in enumerate(routing.prompted(ips, demands))
+        Planned({**chosen, "tcp": told, "wanted": [ips[to] for to in wanted[at]]}, [])
+        for at, told in enumerate(routing.metrics_of_nodes(ips, demands))
     ]
 
 
@@ -83,7 +82,7 @@ class Routing(routing.Routing):
             index = node.route.index(NAME)
             for ip in node.plan["routing"]["wanted"]:
                 node.route.add_neighbour(index, ip, macs[ip])
-            routing.acknowledge_at_once(node, index, node.plan["routing"]["quickack"])
+            routing.add_metrics(node, index, node.plan["routing"]["tcp"])
         deadline = time.monotonic() + LEARNING_S
         for node, asked in zip(net.nodes.values(), self.asked, strict=True):
             while missing := [ip for ip in node.plan["routing"]["wanted"] if macs[ip] not in known(asked, node)]:
@@ -134,8 +133,8 @@ def spread(node: Node) -> None:
     """Let what batman-adv sends of its own wait for up to SPREAD_NS; the rest goes straight on."""
     bands = struct.pack("=i16B", BANDS, *(priority == CONTROL for priority in range(16)))
     node.route.replace_qdisc(node.radio.index, "prio", bands, handle=HANDLE)
-    mean = SPREAD_NS // 2 // TICK_NS  # and as much more or less; struct tc_netem_qopt
-    waits = struct.pack("=6I", mean, NETEM_LIMIT, 0, 0, 0, mean)
+    mean = SPREAD_NS // 2  # and as much more or less
+    waits = netem.pack({"latency_ns": mean, "jitter_ns": mean})
     node.route.replace_qdisc(node.radio.index, "netem", waits, parent=HANDLE | 2)
 
 

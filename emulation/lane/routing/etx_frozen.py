@@ -44,7 +44,9 @@ def plan(
     """For each node the options, and its flows; routes come later. Raises ValueError, Unreachable."""
     chosen = routing.numbers("etx-frozen", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
-    flows = [[[one.destination, one.prompt] for one in demands if one.source == at] for at in range(len(reach))]
+    flows = [
+        [[one.destination, one.there, one.back] for one in demands if one.source == at] for at in range(len(reach))
+    ]
     return [Planned({**chosen, "flows": each, "unreachable": unreachable, "routes": []}, []) for each in flows]
 
 

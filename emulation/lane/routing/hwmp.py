@@ -48,8 +48,8 @@ def plan(
     Unreachable."""
     chosen = routing.numbers("hwmp", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
-    prompted = routing.prompted(ips, demands)
-    return [Planned({**chosen, "quickack": each}, list(near)) for each, near in zip(prompted, reach, strict=True)]
+    told = routing.metrics_of_nodes(ips, demands)
+    return [Planned({**chosen, "tcp": each}, list(near)) for each, near in zip(told, reach, strict=True)]
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
@@ -72,7 +72,7 @@ class Routing(routing.Routing):
             self.restore(node)
 
     def restore(self, node: Node) -> None:
-        routing.acknowledge_at_once(node, node.radio.index, node.plan["routing"]["quickack"])
+        routing.add_metrics(node, node.radio.index, node.plan["routing"]["tcp"])
 
     def via(self, node: Node, to: Node) -> Node | None:
         """By the mesh path. The kernel forgets one that has expired when it is asked for it, as when it has a frame."""

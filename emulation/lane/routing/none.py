@@ -19,6 +19,8 @@ def plan(
     """Nothing for any node, which knows all that it can hear once the network has started."""
     if options:
         raise ValueError(f"routing none has no option {', '.join(options)}")
+    if told := sorted({name for one in demands for name in one.there}):
+        raise ValueError(f"routing none has no routes that could tell TCP {', '.join(told)}")
     return [Planned({}, list(near)) for near in reach]
 
 

@@ -8,11 +8,9 @@ has what is planned for a node.
 
 from __future__ import annotations
 
-import errno
 from itertools import pairwise
 
 from emulation.lane import routing
-from emulation.lane.netlink import NetlinkError
 from emulation.lane.routing import Demand, Planned, Reach, Unreachable
 from emulation.lane.rtnetlink import hardware_address
 
@@ -65,13 +63,13 @@ def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
 def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:
     """For each node, what is to be entered that these routes hold."""
     planned: list[Planned] = [Planned({"routes": []}, []) for _ in ips]
-    prompt = {(demand.destination, demand.source) for demand in demands if demand.prompt}
+    told = routing.metrics(demands)
     for (at, to), (via, hops) in sorted(routes.items()):
         if via not in planned[at].neighbours:
             planned[at].neighbours.append(via)
-        if via != to or (at, to) in prompt:  # a neighbour needs no route but for its metrics
+        if via != to or (at, to) in told:  # a neighbour needs no route but for its metrics
             gateway = None if via == to else ips[via]
-            route = {"to": ips[to], "via": gateway, "quickack": (at, to) in prompt, "metric": hops}
+            route = {"to": ips[to], "via": gateway, "metric": hops, "tcp": told.get((at, to), {})}
             planned[at].node["routes"].append(route)
     return planned
 
@@ -148,15 +146,9 @@ def next_hops(plan: dict[str, Any]) -> dict[str, str]:
 
 def add_route(node: Node, route: dict[str, Any]) -> None:
     """Add a route of the plan. Raises NetlinkError if the kernel did not keep its metrics."""
-    to, via = route["to"], route["via"]
-    metrics = {"quickack": 1} if route["quickack"] else {}
-    node.route.add_route(interface_to(node, via or to).index, to, via, metrics, route["metric"])
-    kept = node.route.route_metrics(to) if metrics else {}
-    if metrics != {name: kept.get(name) for name in metrics}:
-        said = f"{node.name}: route to {to}: asked for {metrics}, the kernel kept {kept}"
-        raise NetlinkError(errno.EINVAL, said)
-    for name in metrics:
-        node.note(f"route {to} {name}", kept[name], 0)
+    to, via, told = route["to"], route["via"], route["tcp"]
+    node.route.add_route(interface_to(node, via or to).index, to, via, told, route["metric"])
+    routing.check_metrics(node, to, told)
 
 
 def interface_to(node: Node, neighbour: str) -> Interface:

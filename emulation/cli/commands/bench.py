@@ -16,6 +16,7 @@ BENCHMARKS = {
     "speed": "benchmarks.compare",
     "routing": "benchmarks.routing",
     "like-ns2": "benchmarks.like_ns2",
+    "tcp-like": "benchmarks.tcp_like",
     "mobile": "benchmarks.mobile",
     "manet": "benchmarks.manet",
     "aodv": "benchmarks.aodv",
@@ -26,11 +27,12 @@ BENCHMARKS = {
 
 def callback(arguments: Sequence[str]) -> None:
     """Side by side with ns-2 and ns-3: speed, what slow congestion avoidance gains under which routing,
-    goodput under --like ns2, what stations that move cost, or what they
-    deliver; why ns-2's AODV loses more; who gets how much of a WLAN;
+    goodput under --like ns2, and with --tcp-like ns2; what stations that move
+    cost, or what they deliver; why ns-2's AODV loses more; who gets how much of a WLAN;
     and, alone, how time and memory grow with the network.
 
-    ARGUMENTS: speed (the default), routing, like-ns2, mobile, manet, aodv, wlan or scale;
+    ARGUMENTS: speed (the default), routing, like-ns2, tcp-like, mobile, manet,
+    aodv, wlan or scale;
     --json prints the figures as JSON;
     --repeats N says how often each is timed, or how many seeds are run.
     """

@@ -50,7 +50,7 @@ LONGEST = 1 << 16  # bytes of a record
 
 class Growing:
     """A trace file, to be asked for `more` now and then, and to be finished; if it was not, what is kept is gone at the
-    end of the block. Raises TraceError, OSError."""
+    end of the block. Raises Damaged, OSError."""
 
     def __init__(
         self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf, part: int = PART,

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.setup import SetupError, cache
+from emulation.lane.errors import Failure
+from emulation.setup import cache
 from emulation.setup.cache import State
 
 
@@ -91,7 +92,7 @@ def test_everyone_may_read_what_one_built(root: Path) -> None:
     assert (entry / "file").stat().st_mode & 0o044 == 0o044
 
 
-@pytest.mark.parametrize("failure", [SetupError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize("failure", [Failure("no"), KeyboardInterrupt()])
 def test_a_build_that_ends_early_leaves_nothing(root: Path, failure: BaseException) -> None:
     def build(folder: Path) -> Iterable[str]:
         (folder / "half").touch()
@@ -244,11 +245,11 @@ def test_a_user_uses_what_root_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_cache_that_cannot_be_written_says_where_else(root: Path) -> None:
     root.write_text("a file")
-    with pytest.raises(SetupError, match=r"cannot build thing-1: .*DCFLAB_CACHE"):
+    with pytest.raises(Failure, match=r"cannot build thing-1: .*DCFLAB_CACHE"):
         cache.obtain("thing-1", never)
 
 
 def test_a_full_disk_is_noticed_before_a_build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 1 << 20}))
-    with pytest.raises(SetupError, match="has 1 MB left"):
+    with pytest.raises(Failure, match="has 1 MB left"):
         cache.obtain("thing-1", never)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,9 @@ ARROWS = {
     "benchmarks": {"analysis", "emulation.features.check", "emulation.lanes", "emulation.play",
                    "emulation.plan", "emulation.setup", "emulation.specification", "topologies"},
     "emulation": {"emulation.cli", "emulation.setup"},
-    "emulation.cli": {"analysis", "emulation.features", "emulation.files", "emulation.lanes", "emulation.plan",
-                      "emulation.play", "emulation.setup", "emulation.specification", "experiments", "topologies",
-                      "traffic"},
+    "emulation.cli": {"analysis", "emulation.features", "emulation.files", "emulation.lane", "emulation.lanes",
+                      "emulation.plan", "emulation.play", "emulation.setup", "emulation.specification", "experiments",
+                      "topologies", "traffic"},
     "emulation.features": set(),
     "emulation.files": set(),
     "emulation.lane": {"traffic"},
@@ -182,6 +183,37 @@ def test_no_file_is_in_a_circle() -> None:
         for name in MODULES
     }
     assert circle(arrows) == []
+
+
+def test_each_class_of_errors_is_there_once_and_caught_by_its_type() -> None:
+    """One that nobody tells from its base is no class of its own; unless it is one for Python, too."""
+    trees = [ast.parse(file.read_text()) for file in MODULES.values()]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    kinds, errors = {"Exception", "KeyboardInterrupt"}, list[ast.ClassDef]()
+    while found := [
+        one
+        for one in classes
+        if one not in errors and any(base in kinds or base.endswith("Error") for base in bases(one))
+    ]:
+        errors += found
+        kinds |= {one.name for one in found}
+    names = [one.name for one in errors]
+    assert len(names) > 10 and len(names) == len(set(names)), sorted(names)
+    tested = {name for tree in trees for name in told_apart(tree)}
+    assert [one.name for one in errors if one.name not in tested and len(one.bases) == 1] == []
+
+
+def bases(made: ast.ClassDef) -> set[str]:
+    return {ast.unparse(base).rpartition(".")[2] for base in made.bases}
+
+
+def told_apart(tree: ast.AST) -> Iterator[str]:
+    """The types of errors that a file catches, or asks for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and node.type:
+            yield from re.findall(r"\w+", ast.unparse(node.type))
+        elif isinstance(node, ast.Call) and re.search(r"suppress$|isinstance$", ast.unparse(node.func)):
+            yield from re.findall(r"\w+", ast.unparse(node))
 
 
 def drawn() -> set[str]:

@@ -9,13 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.setup import (
-    SetupError,
-    cache,
-    kernel,
-    tools,
-    uml,
-)
+from emulation.lane.errors import Failure
+from emulation.setup import cache, kernel, tools, uml
 
 
 @pytest.fixture
@@ -121,7 +116,7 @@ def test_an_archive_that_was_cut_short_is_noticed(tmp_path: Path) -> None:
     source, tree = archive_of(tmp_path, ["Makefile", "net/net.c"]), tmp_path / "tree"
     tree.mkdir()
     source.write_bytes(source.read_bytes()[:-40])
-    with pytest.raises(SetupError, match="cannot unpack"):
+    with pytest.raises(Failure, match="cannot unpack"):
         uml.unpack(source, tree)
 
 
@@ -134,7 +129,7 @@ def test_a_build_that_fails_says_first_what_is_wrong(tmp_path: Path) -> None:
         '\t@for n in $$(seq 50); do echo "  CC      errors/error-$$n.o"; done; exit 1\n'
     )
     (tmp_path / "log").write_text("an older error: of another build\n")
-    with pytest.raises(SetupError) as caught:
+    with pytest.raises(Failure) as caught:
         tools.make([], tmp_path, tmp_path / "log", "thing")
     said = str(caught.value).splitlines()
     assert said[0] == "building the thing failed"

@@ -3,7 +3,8 @@
 
 import pytest
 
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.plan.advice import advice
 from emulation.specification import specify
 
@@ -30,7 +31,7 @@ def test_nodes_send_with_a_ttl_that_carries_through_the_network(stations, ttl):
 )
 def test_a_flow_over_more_hops_than_packets_take_is_refused(stations, options, said):
     made(stations=stations - 1, **options)
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(Misuse, match=said):
         made(stations=stations, **options)
     made(stations=stations, unreachable=True, **options)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import experiments
-from emulation.plan import PlanError, link_table, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import link_table, plan
 from emulation.plan.error_rates import bit_error_rate
 from emulation.specification import Specification, flatten, specify, unflatten
 from experiments import testbed_windows
@@ -103,7 +104,7 @@ def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_links_of_strangers_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match=r"links\.csv has links of sta3; there is no such station"):
+    with pytest.raises(Misuse, match=r"links\.csv has links of sta3; there is no such station"):
         plan(specify("string", {"stations": 2, "propagation": f"table,file={written(tmp_path, THREE)}"}))
     with pytest.raises(ValueError, match="knows no metres"):
         specify("string", {"propagation": f"table,file={written(tmp_path, THREE)}", "ranges": {"transmission_m": 250}})
@@ -182,14 +183,14 @@ def test_a_path_of_ones_own_is_checked(path: str, said: str | None) -> None:
     if said is None:
         assert plan(made) == plan(specify("string", {"stations": 3}))
         return
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(Misuse, match=said):
         plan(made)
 
 
 def test_two_paths_do_not_part_on_their_way_to_one_node() -> None:
     """On a square, whose diagonal is a link, too."""
     square = {"size": "2x2", "flows": 0, "spacing": 100}
-    with pytest.raises(PlanError, match="two paths to one node part"):
+    with pytest.raises(Misuse, match="two paths to one node part"):
         plan(specify("mesh", {**square, "routing": "static,path=sta1:sta2:sta4;sta2:sta3:sta4"}))
 
 

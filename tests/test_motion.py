@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from emulation.lane.errors import Misuse
 from emulation.lane.motion import Way, legs
-from emulation.plan import PlanError, distance, plan
+from emulation.plan import distance, plan
 from emulation.specification import specify
 from emulation.specification.propagation import MODELS, Propagation, model
 from topologies import Network, Node
@@ -97,7 +98,7 @@ def test_a_model_says_for_itself_that_it_is_of_the_distance_alone():
             end["power_mdbm"][0][1],
             end["delay_ns"][0][1],
         )
-        with pytest.raises(PlanError, match="two-ray-and-more motion is planned for at most 3600 s, not 5000"):
+        with pytest.raises(Misuse, match="two-ray-and-more motion is planned for at most 3600 s, not 5000"):
             made(stations=2, seconds=5000, motion="line,node=sta2", propagation="two-ray-and-more", unreachable=True)
     finally:
         del MODELS["two-ray-and-more"]
@@ -110,7 +111,7 @@ def test_motion_is_the_seeds_whatever_else_is_asked_for():
 
 
 def test_motion_that_cannot_be_is_refused():
-    with pytest.raises(PlanError, match="there is no node sta9 to move"):
+    with pytest.raises(Misuse, match="there is no node sta9 to move"):
         made(motion="line,node=sta9")
     with pytest.raises(ValueError, match=r"there is no mobility model 'teleport'; there are: .*line"):
         made(motion="teleport")
@@ -126,7 +127,7 @@ def test_motion_that_cannot_be_is_refused():
 )
 def test_ways_that_the_air_cannot_follow_are_refused(way, said):
     network = Network(nodes={name: Node() for name in "ab"}, motion={"b": way})
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(Misuse, match=said):
         plan(specify(network, {"seconds": 600, "propagation": "free-space", "reception": "sinr"}))
 
 

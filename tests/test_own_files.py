@@ -16,7 +16,7 @@ import experiments
 from analysis.results.result import Host, Result
 from emulation import lanes
 from emulation.cli.groups import defines
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.play.lab import Lab, parameters_of
 from emulation.play.player import play, play_all
 from emulation.play.replay import changed, replay

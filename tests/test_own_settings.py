@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.specification import flatten, specify, unflatten
 from topologies import Application, Link, Network, Node
 
@@ -32,7 +33,7 @@ def test_what_a_node_has_of_its_own():
 )
 def test_a_nodes_own_settings_are_checked(settings, says):
     network = Network(nodes={"a": Node(settings=settings), "b": Node()})
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         plan(specify(network, {}))
 
 
@@ -47,7 +48,7 @@ def test_a_nodes_own_settings_are_checked(settings, says):
 )
 def test_a_links_own_settings_are_checked(settings, says):
     nodes = {name: Node(position=(100.0 * i, 0, 0)) for i, name in enumerate("ab")}
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=settings),)), {}))
 
 
@@ -67,7 +68,7 @@ def test_a_flow_may_have_a_tcp_of_its_own():
         ("sca", 1000), ("ss", None), ("reno", None)
     ]  # fmt: skip
     assert found["modules"] == ["tcp_tap", "tcp_sca"]
-    with pytest.raises(PlanError, match="cannot both be at b, which has these settings only once"):
+    with pytest.raises(Misuse, match="cannot both be at b, which has these settings only once"):
         flows_of_their_own({"tcp": "cubic"}, {}, {})
 
 
@@ -84,7 +85,7 @@ def test_a_flow_may_have_a_tcp_of_its_own():
     ],
 )
 def test_a_flows_own_settings_are_checked(settings, says):
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         flows_of_their_own(settings)
 
 
@@ -105,13 +106,13 @@ def test_a_flows_own_settings_are_checked(settings, says):
     ],
 )
 def test_a_kinds_own_settings_are_checked(kind, settings, says):
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         flows_of_their_own(settings, kind=kind)
 
 
 def test_what_all_flows_have_is_of_use_to_each():
     """Or else it is said how only some have it."""
-    with pytest.raises(PlanError, match="web takes no bytes; for flows of another kind only: --traffic KIND,bytes="):
+    with pytest.raises(Misuse, match="web takes no bytes; for flows of another kind only: --traffic KIND,bytes="):
         flows_of_their_own({}, kind="web", bytes=1000)
     (flow,) = flows_of_their_own({}, kind="voice", bytes=1000, window_limit=64)["applications"]
     assert (flow["bytes"], flow["tos"], flow["codec"], flow["window_limit"]) == (1000, 46 << 2, "g711", None)
@@ -150,13 +151,13 @@ def test_applications_are_a_part_of_the_specification():
 
 
 def test_of_flows_to_one_node_each_has_its_port():
-    with pytest.raises(PlanError, match="flow1 and flow2 both go to port 5001 of b"):
+    with pytest.raises(Misuse, match="flow1 and flow2 both go to port 5001 of b"):
         flows_of_their_own({}, {"port": 5001})
 
 
 def test_an_application_that_there_is_not_is_answered_with_those_there_are():
     with pytest.raises(
-        PlanError, match=r"there is no application 'ftp'; there are: .*bulk, iperf3, request, udp, voice, web"
+        Misuse, match=r"there is no application 'ftp'; there are: .*bulk, iperf3, request, udp, voice, web"
     ):
         flows_of_their_own({}, kind="ftp")
 
@@ -178,7 +179,7 @@ def test_a_node_may_send_stronger_than_the_others():
     )
     assert now[1] == [usual[1][0] + 3000, None, usual[1][2] + 3000]
     assert [now[0], now[2]] == [usual[0], usual[2]]
-    with pytest.raises(PlanError, match="b: tx_power_dbm: propagation snr knows no transmit power"):
+    with pytest.raises(Misuse, match="b: tx_power_dbm: propagation snr knows no transmit power"):
         plan(specify(Network(nodes=louder), {"propagation": {"model": "snr", "snr_db": [[None] * 3] * 3}}))
 
 
@@ -212,5 +213,5 @@ def test_80211b_among_80211g():
     ],
 )
 def test_where_80211b_and_80211g_cannot_be(options, says):
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         mixed(**options)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from emulation.setup import ROOT, SetupError, cache, deb, environment, kernel, package, prebuilt, sources, uml
+from emulation.lane.errors import Failure
+from emulation.setup import ROOT, cache, deb, environment, kernel, package, prebuilt, sources, uml
 from emulation.setup.package import Kind
 
 needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
@@ -52,7 +53,7 @@ def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_is_no_checkout_of_git_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="git failed"):
+    with pytest.raises(Failure, match="git failed"):
         sources.copy_checkout(tmp_path, tmp_path / "home")
 
 
@@ -96,5 +97,5 @@ def test_a_kernel_goes_from_one_checkout_to_another(tmp_path: Path, monkeypatch:
 def test_a_kernel_that_was_not_built_here_is_not_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its sources may be others than those of this machine."""
     monkeypatch.setattr(kernel, "obtain", lambda configuration: kernel.Kernel(tmp_path / "kernel-of-others"))
-    with pytest.raises(SetupError, match="was not built from the sources on this machine"):
+    with pytest.raises(Failure, match="was not built from the sources on this machine"):
         package.built_here(uml.CONFIGURATION)

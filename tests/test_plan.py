@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.plan.advice import CHEN, advice
 from emulation.plan.nodes import PARTIAL_RTS
 from emulation.specification import specify
@@ -127,12 +128,12 @@ def test_bit_errors_are_a_choice_of_sinr():
 
 def test_stations_exactly_at_the_reception_range_reach_each_other():
     made(spacing=250)
-    with pytest.raises(PlanError, match=r"sta1 and sta2, 250.1 m apart.*-64.4 dBm are needed, the power at 250 m"):
+    with pytest.raises(Misuse, match=r"sta1 and sta2, 250.1 m apart.*-64.4 dBm are needed, the power at 250 m"):
         made(spacing=250.1)
 
 
 def test_no_path_is_refused_unless_asked_for():
-    with pytest.raises(PlanError, match="nothing arrives"):
+    with pytest.raises(Misuse, match="nothing arrives"):
         made(propagation="disc", spacing=300)
     lone = parts_of(made(propagation="disc", spacing=300, unreachable=True))
     assert all(station["routes"] == [] and station["neighbours"] == {} for station in lone)
@@ -213,20 +214,20 @@ def test_tcp_is_set_at_the_ends_of_a_flow_only():
 
 
 def test_flows_that_disagree_about_a_station_are_refused():
-    with pytest.raises(PlanError, match=r"sack and newreno cannot both be at sta1.*net\.ipv4\.tcp_sack"):
+    with pytest.raises(Misuse, match=r"sack and newreno cannot both be at sta1.*net\.ipv4\.tcp_sack"):
         made(flows=2, tcp="newreno,sack")
-    with pytest.raises(PlanError, match="cubic and newreno"):  # what one leaves to the kernel counts, too
+    with pytest.raises(Misuse, match="cubic and newreno"):  # what one leaves to the kernel counts, too
         made(flows=2, tcp="newreno,cubic")
     assert [flow["congestion"] for flow in made(flows=2, tcp="newreno,vegas")["applications"]] == ["reno", "vegas"]
 
 
 def test_a_model_that_does_not_fit_is_refused():
-    with pytest.raises(PlanError, match="2 stations; there are 3"):
+    with pytest.raises(Misuse, match="2 stations; there are 3"):
         made(stations=3, propagation={"model": "snr", "snr_db": [[0, 9], [9, 0]]})
 
 
 def test_the_airs_limit_of_delay_is_said_in_kilometres():
-    with pytest.raises(PlanError, match=r"sta1 and sta60 hear each other over 11.8 km"):
+    with pytest.raises(Misuse, match=r"sta1 and sta60 hear each other over 11.8 km"):
         made(stations=60, propagation="free-space")
 
 
@@ -295,10 +296,10 @@ def test_links_have_settings_of_their_own_and_the_rest_share_one():
         ({"freq": 5300}, "link adhoc: freq: 5300 MHz is not possible"),
         ({"beacon_tu": 1}, "link adhoc: beacon_tu: must be at least 10, not 1"),
     ):
-        with pytest.raises(PlanError, match=said):
+        with pytest.raises(Misuse, match=said):
             plan(specify(Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings=own),)), {}))
     two_bands = Network(nodes=nodes, links=(Link(nodes=("a", "b"), settings={"freq": 5180}),))
-    with pytest.raises(PlanError, match="link adhoc: at 5180 MHz it has another PHY than the network at 2412 MHz"):
+    with pytest.raises(Misuse, match="link adhoc: at 5180 MHz it has another PHY than the network at 2412 MHz"):
         plan(specify(two_bands, {"rate": 6}))
 
 
@@ -313,7 +314,7 @@ def test_a_routing_has_the_names_that_people_give_it():
 
 
 def test_a_routing_of_one_kind_of_link_says_so():
-    with pytest.raises(PlanError, match="routing hwmp is for links of kind mesh, not adhoc: --link mesh"):
+    with pytest.raises(Misuse, match="routing hwmp is for links of kind mesh, not adhoc: --link mesh"):
         made(routing="hwmp")
 
 
@@ -327,7 +328,7 @@ def test_who_is_on_another_link_is_no_neighbour():
     link, flow = Link(nodes=("a", "b"), settings={"freq": 2437}), Application(source="a", destination="d")
     found = parts_of(plan(specify(Network(nodes=nodes, links=(link,)), {})))
     assert [list(part["neighbours"]) for part in found] == [["10.0.0.2"], ["10.0.0.1"], ["10.0.0.4"], ["10.0.0.3"]]
-    with pytest.raises(PlanError, match="no path from a to d: b and c hear each other, but are on different links"):
+    with pytest.raises(Misuse, match="no path from a to d: b and c hear each other, but are on different links"):
         plan(specify(Network(nodes=nodes, links=(link,), applications=(flow,)), {}))
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import emulation.setup
-from emulation.setup import SetupError, cache, doctor, kernel, prebuilt, uml
+from emulation.lane.errors import Failure
+from emulation.setup import cache, doctor, kernel, prebuilt, uml
 
 RECIPE = kernel.recipe_key(uml.CONFIGURATION)
 KERNEL, OTHER = f"kernel-{RECIPE}-0123456789abcdef", "kernel-0123456789abcdef-0123456789abcdef"
@@ -88,7 +89,7 @@ def test_that_of_another_version_is_refused(
     """With an error if it was named; one that only lies there is no reason not to build."""
     other = made.rename(made.with_name(f"dcflab-{OTHER}.tar.xz"))
     monkeypatch.setenv(prebuilt.VARIABLE, str(other))
-    with pytest.raises(SetupError, match=f"its kernel is not the one of this checkout, whose recipe is {RECIPE}"):
+    with pytest.raises(Failure, match=f"its kernel is not the one of this checkout, whose recipe is {RECIPE}"):
         emulation.setup.find_or_take(uml.CONFIGURATION)
     checks = {check.name: check for check in doctor.caches()}
     assert checks["prebuilt kernel"].status is doctor.Status.BROKEN
@@ -105,7 +106,7 @@ def test_what_is_no_prebuilt_kernel_is_refused(made: Path, monkeypatch: pytest.M
     (folder := made.parent / "other").mkdir()
     (folder / "my.tar.xz").touch()
     monkeypatch.setenv(prebuilt.VARIABLE, str(folder / named))
-    with pytest.raises(SetupError, match=r"neither a prebuilt kernel|the name of a prebuilt kernel is"):
+    with pytest.raises(Failure, match=r"neither a prebuilt kernel|the name of a prebuilt kernel is"):
         emulation.setup.find_or_take(uml.CONFIGURATION)
 
 
@@ -169,7 +170,7 @@ def test_what_leads_elsewhere_or_is_not_as_announced_is_refused(
     taker = tmp_path / "taker"
     before = {*tmp_path.rglob("*"), taker}
     rewritten(made, change)
-    with pytest.raises(SetupError, match="is damaged, or no prebuilt kernel"):
+    with pytest.raises(Failure, match="is damaged, or no prebuilt kernel"):
         prebuilt.take(made)
     assert not cache.find(KERNEL) and not list(taker.glob("[!lm]*"))
     assert {path for path in tmp_path.rglob("*") if taker not in path.parents} <= before
@@ -177,7 +178,7 @@ def test_what_leads_elsewhere_or_is_not_as_announced_is_refused(
 
 def test_what_is_too_large_is_not_unpacked(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prebuilt, "LIMIT", 1000)
-    with pytest.raises(SetupError, match="too large"):
+    with pytest.raises(Failure, match="too large"):
         prebuilt.take(made)
 
 
@@ -190,6 +191,6 @@ def test_a_damaged_file_is_refused(made: Path, damage: str) -> None:
     made.write_bytes({"cut": content[:half], "changed": flipped, "empty": b"", "other": other}.get(damage, content))
     if damage == "gone":
         made.unlink()
-    with pytest.raises(SetupError, match=r"is damaged, or no prebuilt kernel|No such file"):
+    with pytest.raises(Failure, match=r"is damaged, or no prebuilt kernel|No such file"):
         prebuilt.take(made)
     assert not cache.find(KERNEL)

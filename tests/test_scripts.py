@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT
 from emulation.net import Mesh, Net
-from emulation.plan import PlanError
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def net():
     ],
 )
 def test_options_are_checked_at_once(options, says):
-    with pytest.raises(PlanError, match=re.escape(says)) as refused:
+    with pytest.raises(Misuse, match=re.escape(says)) as refused:
         Net(**options)
     assert "pydantic" not in str(refused.value)
 
@@ -61,7 +61,7 @@ def test_options_are_checked_at_once(options, says):
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_at_once(net, ask, says):
-    with pytest.raises(PlanError, match=re.escape(says)):
+    with pytest.raises(Misuse, match=re.escape(says)):
         ask(net)
 
 
@@ -83,7 +83,7 @@ def test_what_is_refused_later_leaves_all_as_it_was():
     net = Net(propagation="free-space")
     net.addStation("a")
     b = net.addStation("b", position=(400, 0, 0))
-    with pytest.raises(PlanError, match=r"a and b hear each other over 12\.0 km"):
+    with pytest.raises(Misuse, match=r"a and b hear each other over 12\.0 km"):
         b.position = (12_000, 0, 0)
     assert b.position == (400.0, 0.0, 0.0)
 

@@ -13,20 +13,10 @@ from typing import Any
 import pytest
 
 import emulation.setup
+from emulation.lane.errors import Failure
 from emulation.plan import plan
-from emulation.play.errors import Failure
 from emulation.play.session import check_programs
-from emulation.setup import (
-    ROOT,
-    SetupError,
-    bytecode,
-    distribution,
-    doctor,
-    environment,
-    kernel,
-    modules,
-    packages,
-)
+from emulation.setup import ROOT, bytecode, distribution, doctor, environment, kernel, modules, packages
 from emulation.specification import specify
 
 
@@ -60,7 +50,7 @@ def executable(file: Path, script: str) -> None:
 
 def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
     executable(bare_machine / "apt-get", "exit 1")
-    with pytest.raises(SetupError) as caught:
+    with pytest.raises(Failure) as caught:
         packages.ensure(packages.Group.CHECK, packages.Group.BENCH)
     assert str(caught.value).splitlines()[-1].split() == [
         *["apt-get", "install", "-y", "--no-install-recommends"],
@@ -69,7 +59,7 @@ def test_without_rights_the_one_command_is_said(bare_machine: Path) -> None:
 
 
 def test_elsewhere_than_on_debian_the_packages_are_named(bare_machine: Path) -> None:
-    with pytest.raises(SetupError, match="please install what Debian calls ns2, g"):
+    with pytest.raises(Failure, match="please install what Debian calls ns2, g"):
         packages.ensure(packages.Group.BENCH)
 
 
@@ -79,7 +69,7 @@ def test_who_has_a_kernel_builds_modules_with_a_compiler_alone(
     """Nobody is asked for what only the kernel is built with, such as its source, which Ubuntu has in no package."""
     for there, wanted in ((kernel.Kernel(root), False), (None, True)):
         monkeypatch.setattr(emulation.setup, "find_or_take", lambda _, there=there: there)
-        with pytest.raises(SetupError) as caught:
+        with pytest.raises(Failure) as caught:
             emulation.setup.prepare()
         assert "gcc" in str(caught.value) and ("flex" in str(caught.value)) == wanted
 
@@ -142,7 +132,7 @@ def test_an_installation_that_fails_says_so(bare_machine: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     executable(bare_machine / "env", 'shift; exec "$@"')
     executable(bare_machine / "apt-get", "exit 100")
-    with pytest.raises(SetupError, match="apt-get failed"):
+    with pytest.raises(Failure, match="apt-get failed"):
         packages.ensure(packages.Group.CHECK)
 
 
@@ -279,7 +269,7 @@ def test_what_is_in_no_package_is_got_otherwise(bare_machine: Path, monkeypatch:
     """The rest is installed first; and no package of that name is asked for."""
     on(monkeypatch, "Ubuntu 24.04")
     executable(bare_machine / "apt-get", "exit 1")
-    with pytest.raises(SetupError) as caught:
+    with pytest.raises(Failure) as caught:
         packages.ensure(packages.Group.BUILD)
     apt, how = str(caught.value).splitlines()[1:]
     assert apt.split()[:2] == ["apt-get", "install"] and "gcc" in apt and "Linux" not in apt
@@ -287,7 +277,7 @@ def test_what_is_in_no_package_is_got_otherwise(bare_machine: Path, monkeypatch:
     for need in packages.NEEDS[packages.Group.BUILD]:
         if not need.package.startswith("linux"):
             (bare_machine / need.package).touch()
-    with pytest.raises(SetupError, match="DCFLAB_LINUX_SOURCE") as alone:
+    with pytest.raises(Failure, match="DCFLAB_LINUX_SOURCE") as alone:
         packages.ensure(packages.Group.BUILD)
     assert "apt-get" not in str(alone.value)
 

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.specification import specify
 from topologies import Link, Network, Node
 
@@ -49,14 +50,14 @@ def test_their_motion_too():
 
 
 def test_nobody_is_on_a_link_twice_but_of_access_points():
-    with pytest.raises(PlanError, match="link adhoc: a is on it twice"):
+    with pytest.raises(Misuse, match="link adhoc: a is on it twice"):
         plan(specify(Network(nodes={"a": Node()}, links=(Link(nodes=("a", "a")),)), OPTIONS))
 
 
 def test_an_antenna_gains_both_ways():
     usual, more = (plan(specify(network(b=b), OPTIONS))["air"]["power_mdbm"] for b in (None, {"antenna_gain_dbi": 7}))
     assert more[0][1] - usual[0][1] == more[1][0] - usual[1][0] == 7000 and more[0][3] == usual[0][3]
-    with pytest.raises(PlanError, match=re.escape("b: antenna_gain_dbi: must be from -60 to 60, not 'much'")):
+    with pytest.raises(Misuse, match=re.escape("b: antenna_gain_dbi: must be from -60 to 60, not 'much'")):
         plan(specify(network(b={"antenna_gain_dbi": "much"}), OPTIONS))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.plan.fading import FADES
 from emulation.plan.shadowing import shadow_db
 from emulation.specification import explain, flatten, specify, unflatten
@@ -118,7 +119,7 @@ def test_shadows_of_those_who_move() -> None:
         standing = {step["power_mdbm"]["0"][1] for step in motion["steps"] if "0" in step["power_mdbm"]}
         assert len(standing) == 1  # two of whom neither moves
     many = {**moving, "stations": 100, "seconds": 3000}
-    with pytest.raises(PlanError, match="under shadowing: what arrives between stations that move is worked out"):
+    with pytest.raises(Misuse, match="under shadowing: what arrives between stations that move is worked out"):
         plan(specify("string", {**many, "shadowing": "sigma=6"}))
 
 
@@ -139,7 +140,7 @@ def test_nodes_of_their_own() -> None:
         ({"short_retry": 0}, "sta2: short_retry: must be at least 1"),
     ):
         nodes["sta2"] = network.nodes["sta2"].model_copy(update={"settings": wrong})
-        with pytest.raises(PlanError, match=said):
+        with pytest.raises(Misuse, match=said):
             plan(specify(network.model_copy(update={"nodes": nodes}), options))
 
 
@@ -155,7 +156,7 @@ def test_a_node_that_senses_less_than_it_receives() -> None:
     assert made["nodes"][1]["interfaces"][0]["rx_threshold_mdbm"] == -130_000
     arriving = [made["air"]["power_mdbm"][sender][1] for sender in (0, 2)]
     assert all(power is not None and -130_000 < power < -114_000 for power in arriving), arriving
-    with pytest.raises(PlanError, match="sta2: thresholds of -130 dBm to receive, -62 dBm to sense: with reception c"):
+    with pytest.raises(Misuse, match="sta2: thresholds of -130 dBm to receive, -62 dBm to sense: with reception c"):
         plan(specify(own, options))
 
 

@@ -17,9 +17,9 @@ from analysis.results import result
 from analysis.results.result import Result
 from emulation.cli import own
 from emulation.cli.main import cli
+from emulation.lane.errors import Failure, Misuse
 from emulation.lane.measurement import ASKED
 from emulation.play import trust
-from emulation.play.errors import Failure, Misuse
 from emulation.play.replay import replay, tasks_of
 from emulation.play.script import specified
 from emulation.specification import Specification, flatten, specify, unflatten

@@ -29,8 +29,8 @@ from analysis.traces.trace import Kind
 from emulation.cli.commands import view as command
 from emulation.cli.main import cli
 from emulation.files.foreign import Damaged
+from emulation.lane.errors import Failure, Misuse
 from emulation.play import view
-from emulation.play.errors import Failure, Misuse
 
 
 def run_in(folder: Path, *names: str) -> Path:

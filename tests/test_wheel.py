@@ -19,8 +19,9 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
 import emulation.setup
+from emulation.lane.errors import Failure
 from emulation.play.traces import TRACE
-from emulation.setup import ROOT, SetupError, doctor, environment, package, prebuilt, wheel
+from emulation.setup import ROOT, doctor, environment, package, prebuilt, wheel
 from emulation.setup.package import Kind
 
 needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
@@ -141,7 +142,7 @@ def test_a_package_that_is_not_there_is_named(installed: Path, monkeypatch: pyte
 
 
 def test_it_makes_no_environment(installed: Path) -> None:
-    with pytest.raises(SetupError, match="this takes a checkout"):
+    with pytest.raises(Failure, match="this takes a checkout"):
         emulation.setup.prepare_environment()
 
 

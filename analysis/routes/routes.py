@@ -26,9 +26,9 @@ from analysis.routes.paths import Paths, addresses
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
 from analysis.traces.columns import one_of
-from analysis.traces.trace import NEVER, Array, TraceError, record
+from analysis.traces.trace import NEVER, Array, record
 from emulation.files import compressed
-from emulation.files.foreign import LONGEST_NS, reading
+from emulation.files.foreign import LONGEST_NS, Damaged, reading
 
 RECORD = record(
     "size:u2 event:u1 kind:u1 node:u4 time_ns:i8 to:u4 next_hop:u4 hops:u2 reason:u1 count:u1 source:u4 ip_id:u2 len:u2"
@@ -150,10 +150,10 @@ def common(some: Array, others: Array) -> int:
 
 
 def read(path: Path, lane: Mapping[str, Any]) -> Array:
-    """The records of the file at `path`, compressed or not, of the run that left this lane.json. Raises TraceError,
+    """The records of the file at `path`, compressed or not, of the run that left this lane.json. Raises Damaged,
     OSError."""
     if lost := lane["recorders"][RECORDER]["lost_records"]:
-        raise TraceError(f"the trace of routing lost {lost} records: its reader fell behind")
+        raise Damaged(f"the trace of routing lost {lost} records: its reader fell behind")
     with reading(path):
         return parse(compressed.read(compressed.kept(path)))
 
@@ -166,7 +166,7 @@ def parse(data: bytes | bytearray) -> Array:
     def fail(bad: Array, what: str) -> None:
         if bad.any():
             at = int(bad.argmax()) * RECORD.itemsize
-            raise TraceError(f"the trace of routing is corrupt: at byte {at}: {what}")
+            raise Damaged(f"the trace of routing is corrupt: at byte {at}: {what}")
 
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
     fail(records["event"] > max(Event), "an event that there is not")
@@ -175,9 +175,7 @@ def parse(data: bytes | bytearray) -> Array:
     fail((records["time_ns"] < 0) | (records["time_ns"] > LONGEST_NS), "a time that there is not")
     if whole != len(data):
         left = len(data) - whole
-        raise TraceError(
-            f"the trace of routing is truncated: at byte {whole}: {left} bytes are left of the last record"
-        )
+        raise Damaged(f"the trace of routing is truncated: at byte {whole}: {left} bytes are left of the last record")
     return records[np.argsort(records["time_ns"], kind="stable")]
 
 

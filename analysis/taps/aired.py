@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from analysis.taps.phy import airtime_ns, radios
-from analysis.traces.capture import Capture, CaptureError, read_file
+from analysis.traces.capture import Capture, read_file
 from analysis.traces.columns import around
 from analysis.traces.dissect import Frames, Tcp, classify
 from analysis.traces.pcapng import AIR
 from analysis.traces.trace import Array, Outcome, is_response
-from emulation.files.foreign import reading
+from emulation.files.foreign import Damaged, reading
 
 NONE = -1
 CULPRIT = re.compile(r"collision with (\S+) ")
@@ -47,15 +47,15 @@ class Aired:
 
 
 def read(path: Path, plan: Mapping[str, Any]) -> Aired:
-    """The transmissions in the file at `path`, of a run of this plan. Raises CaptureError, OSError."""
+    """The transmissions in the file at `path`, of a run of this plan. Raises Damaged, OSError."""
     with reading(path):
         return of_capture(read_file(path), plan)
 
 
 def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
-    """The same of one that was read. Raises CaptureError if it is of other stations than the plan."""
+    """The same of one that was read. Raises Damaged if it is of other stations than the plan."""
     if (stations := len(capture.interfaces) - 1) != (planned := len(radios(plan))):
-        raise CaptureError(f"{AIR} has {stations} stations, the plan {planned}")
+        raise Damaged(f"{AIR} has {stations} stations, the plan {planned}")
     row = np.flatnonzero(capture.interface == 0)
     frames = Frames(capture.data, capture.frame[row], capture.caplen[row] - 4 * capture.has_fcs[row])
     kind, tcp = classify(frames)

@@ -12,8 +12,9 @@ import numpy as np
 
 from analysis.taps.phy import Medium, at
 from analysis.taps.transmissions import Sent
-from analysis.traces.capture import Capture, CaptureError
+from analysis.traces.capture import Capture
 from analysis.traces.trace import Array, Outcome
+from emulation.files.foreign import Damaged
 
 LONGEST_NS = 20_000_000  # no frame lasts longer: 2400 bytes at 1 Mb/s
 PART = 1 << 18  # pairs at a time: enough for numpy, little enough for the CPU's cache
@@ -32,7 +33,7 @@ class Received:
 
 
 def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
-    """All arrivals. Raises CaptureError if a station received what was never on `air`."""
+    """All arrivals. Raises Damaged if a station received what was never on `air`."""
     row = np.flatnonzero(capture.interface > 0)
     tx = _transmissions_of(capture, row, sent)
     time, station, spoilt = capture.time_ns[row], capture.interface[row] - 1, capture.bad[row]
@@ -62,7 +63,7 @@ def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
     known, wanted = capture.packet_id[sent.row], capture.packet_id[row]
     tx = np.searchsorted(known, wanted).clip(max=max(0, known.size - 1))
     if row.size and (not known.size or (known[tx] != wanted).any()):
-        raise CaptureError("a station received a transmission that was never on air")
+        raise Damaged("a station received a transmission that was never on air")
     return tx
 
 

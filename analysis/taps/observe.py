@@ -19,8 +19,9 @@ from analysis.taps.arrivals import Received, arrivals, remarked
 from analysis.taps.attempts import Attempts, attempts
 from analysis.taps.phy import Medium, at
 from analysis.taps.transmissions import Sent, transmissions
-from analysis.traces.capture import Capture, CaptureError
+from analysis.traces.capture import Capture
 from analysis.traces.trace import Array, Kind, Outcome, Reason
+from emulation.files.foreign import Damaged
 
 NAMES = [kind.name.lower() for kind in Kind]
 
@@ -92,12 +93,12 @@ def _by_name(rows: Array, columns: Sequence[IntEnum]) -> dict[str, dict[str, int
 
 
 def observe(capture: Capture, medium: Medium | None = None) -> Observation:
-    """Derive everything. Without `medium`, Medium.of_all(). Raises CaptureError if a station received what was never
+    """Derive everything. Without `medium`, Medium.of_all(). Raises Damaged if a station received what was never
     on `air`, or if the medium is of other stations than the capture."""
     stations = len(capture.interfaces) - 1
     medium = medium or Medium.of_all(stations)
     if medium.links.stations != stations:
-        raise CaptureError(f"the capture has {stations} stations, the plan {medium.links.stations}")
+        raise Damaged(f"the capture has {stations} stations, the plan {medium.links.stations}")
     sent = transmissions(capture, medium)
     received = arrivals(capture, medium, sent) if capture.has_views else remarked(capture, sent)
     tried = attempts(capture, medium, sent, received)

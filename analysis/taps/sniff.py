@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from analysis.traces import capture, dissect
-from analysis.traces.capture import CaptureError
 from analysis.traces.follow import Following, is_going_on
 from analysis.traces.pcapng import AIR, STATISTICS
 from analysis.traces.trace import Kind, Outcome
 from emulation import files
 from emulation.files.compressed import Stream, pieces
+from emulation.files.foreign import Damaged
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -217,20 +217,20 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
         try:
             reader = RawPcapNgReader(file)  # type: ignore[arg-type]
         except Scapy_Exception as error:
-            raise CaptureError(f"{path}: {error}") from None
+            raise Damaged(f"{path}: {error}") from None
         reader.blocktypes[STATISTICS] = _over
         seen: Any
         for octets, seen in reader:
             if not names:
                 names = [options["name"].decode() for _, _, options in reader.interfaces]
                 if interface and interface not in names:
-                    raise CaptureError(f"{path}: no interface {interface}: it has {', '.join(names)}")
+                    raise Damaged(f"{path}: no interface {interface}: it has {', '.join(names)}")
             name = seen.ifname.decode()
             if interface in (name, "") and (seen.comments or not remarked):
                 try:
                     packet = uncovered(RadioTap(octets))
                 except Exception as error:  # of a damaged one, whatever comes of it where Scapy reads it
-                    raise CaptureError(f"{path}: a packet that Scapy cannot read: {error}") from None
+                    raise Damaged(f"{path}: a packet that Scapy cannot read: {error}") from None
                 packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
                 packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
                 yield packet
@@ -252,7 +252,7 @@ def _opened(path: Path, stations: bool) -> Iterator[IO[bytes]]:
                 pass
             air = capture.read_file(path)
             if (seen := capture.views_of(path, air)) is None:
-                raise CaptureError(f"{path}: what stations received is left out; --views yes keeps it")
+                raise Damaged(f"{path}: what stations received is left out; --views yes keeps it")
             there = capture.of_stations(air, seen)
         yield io.BufferedReader(Stream(there))
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.traces.columns import begins, one_of
-from analysis.traces.trace import Array, TraceError, record
+from analysis.traces.trace import Array, record
 from emulation.files import compressed
-from emulation.files.foreign import LONGEST_NS, reading
+from emulation.files.foreign import LONGEST_NS, Damaged, reading
 
 if TYPE_CHECKING:
     from analysis.results.summaries import TcpSummary
@@ -118,9 +118,9 @@ class Flow:
 def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
     """The flows of a run by name, each from its start until it finished, stopped, or the run did; of the end that sent
     most. Those that never sent are left out, and those whose transactions have a connection each. `plan` and
-    `lane` are those of docs/interfaces.md, sections 1 and 2. Raises TraceError; OSError."""
+    `lane` are those of docs/interfaces.md, sections 1 and 2. Raises Damaged; OSError."""
     if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
-        raise TraceError(f"the TCP trace lost {lost} records: its reader fell behind")
+        raise Damaged(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
     ip = {node["name"]: _ip(node["interfaces"]) for node in plan["nodes"]}
     of_lane = {application["name"]: application for application in lane["applications"]}
@@ -143,7 +143,7 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
 
 def read(path: Path) -> dict[Ends, Array]:
     """The records of the file at `path`, compressed or not, by connection, each in the order of time. Raises
-    TraceError; OSError."""
+    Damaged; OSError."""
     with reading(path):
         return parse(compressed.read(compressed.kept(path)))
 
@@ -156,7 +156,7 @@ def parse(data: bytes | bytearray) -> dict[Ends, Array]:
     def fail(bad: Array, what: str) -> None:
         if bad.any():
             at = int(bad.argmax()) * RECORD.itemsize
-            raise TraceError(f"the TCP trace is corrupt: at byte {at}: {what}")
+            raise Damaged(f"the TCP trace is corrupt: at byte {at}: {what}")
 
     fail(records["size"] != RECORD.itemsize, f"a record that does not have {RECORD.itemsize} bytes")
     fail(~one_of(records["event"], Event), "an event that there is not")
@@ -165,7 +165,7 @@ def parse(data: bytes | bytearray) -> dict[Ends, Array]:
     fail(np.diff(records["time_ns"], prepend=0) < 0, "a record that is older than the one before")
     if whole != len(data):
         left = len(data) - whole
-        raise TraceError(f"the TCP trace is truncated: at byte {whole}: {left} bytes are left of the last record")
+        raise Damaged(f"the TCP trace is truncated: at byte {whole}: {left} bytes are left of the last record")
     ends, of = np.unique(records[ENDS], return_inverse=True)
     return {
         (_address(a), int(p), _address(b), int(q)): records[of == number] for number, (a, p, b, q) in enumerate(ends)

@@ -26,10 +26,6 @@ PART = 1 << 14  # packets written at a time
 SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame, and of one with radiotap
 
 
-class CaptureError(Damaged):
-    """The file is truncated, corrupt or not written by dcflab; the text says at which byte."""
-
-
 @dataclass(frozen=True)
 class Interface:
     """One interface of the file: `air`, or a station's. `ip` is empty where the file names none."""
@@ -168,28 +164,28 @@ def _merge(air: Capture, seen: views.Views) -> Capture:
 def read_file(path: Path) -> Capture:
     """A pcapng of ours alone, compressed or not. Raises Damaged, or OSError."""
     if path.exists() and not path.is_file():
-        raise CaptureError(f"{path}: not a file")
+        raise Damaged(f"{path}: not a file")
     data = np.frombuffer(compressed.read(path, pcapng.BEGINS, "pcapng file"), np.uint8)
     if data.size < 28 or data.size % 4:
-        raise CaptureError(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
+        raise Damaged(f"{path}: not a pcapng file, or cut short ({data.size} bytes)")
     words = data.view("<u4")
     blocks = _follow(words, path)
     kinds = words[blocks]
 
     def check(at: Array, good: Array, what: str) -> None:
         if not good.all():
-            raise CaptureError(f"{path}: at byte {4 * int(at[~good][0])}: {what}")
+            raise Damaged(f"{path}: at byte {4 * int(at[~good][0])}: {what}")
 
     check(blocks, words[blocks + words[blocks + 1] // 4 - 1] == words[blocks + 1], "a block of two different lengths")
     interfaces = [_interface(data, 4 * int(at), path) for at in blocks[kinds == pcapng.INTERFACE]]
     times = [_statistics(data, 4 * int(at)) for at in blocks[kinds == pcapng.STATISTICS]]
     if times and not 0 <= min(map(min, times)) <= max(map(max, times)) <= LONGEST_NS:
-        raise CaptureError(f"{path}: it began or ended when no run does")
+        raise Damaged(f"{path}: it began or ended when no run does")
     if not interfaces or len(times) != len(interfaces):
-        raise CaptureError(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
+        raise Damaged(f"{path}: cut short: it has {len(interfaces)} interfaces and the statistics of {len(times)}")
 
     if len({station.address for station in interfaces[1:]} - {b""}) < len(interfaces) - 1:
-        raise CaptureError(f"{path}: two stations of one address, or one without")
+        raise Damaged(f"{path}: two stations of one address, or one without")
     at = blocks[kinds == pcapng.PACKET]
     ours = "a packet that dcflab did not write"
     check(at, words[at + 1] >= 4 * (pcapng.HEAD_WORDS + pcapng.TAIL_WORDS + 2), ours)
@@ -236,7 +232,7 @@ def span_ns(path: Path) -> tuple[int, int]:
     tail = np.frombuffer(last, np.uint8)
     at = tail.size - int(tail[-4:].view("<u4")[0]) if tail.size % 4 == 0 and tail.size > 28 else -1
     if at < 0 or tail[at : at + 4].view("<u4")[0] != pcapng.STATISTICS:
-        raise CaptureError(f"{path}: cut short: it does not say when it ended")
+        raise Damaged(f"{path}: cut short: it does not say when it ended")
     return _statistics(tail, at)
 
 
@@ -252,11 +248,11 @@ def _follow(words: Array, path: Path) -> Array:
     while at < end - 2:
         step = steps[at + 1]
         if step < 3:
-            raise CaptureError(f"{path}: at byte {4 * at}: a block of {4 * step} bytes")
+            raise Damaged(f"{path}: at byte {4 * at}: a block of {4 * step} bytes")
         add(at)
         at += step
     if at != end:
-        raise CaptureError(f"{path}: cut short: at byte {4 * offsets[-1]}: the last block is not whole")
+        raise Damaged(f"{path}: cut short: at byte {4 * offsets[-1]}: the last block is not whole")
     return np.array(offsets, np.int64)
 
 
@@ -273,14 +269,14 @@ def _interface(data: Array, at: int, path: Path) -> Interface:
     end = at + int(data[at + 4 : at + 8].view("<u4")[0]) - 4
     options = dict(_options(data, at + 16, end))
     if options.get(9) != b"\x09":
-        raise CaptureError(f"{path}: at byte {at}: an interface whose times are not in ns")
+        raise Damaged(f"{path}: at byte {at}: an interface whose times are not in ns")
     ip = options[4][:4] if 4 in options else options[5][:16] if 5 in options else b""
     try:
         if len(address := options.get(6, b"")) not in (0, 6):
             raise ValueError(address)
         return Interface(options.get(2, b"").decode(), address, str(ip_address(ip)) if ip else "")
     except ValueError:
-        raise CaptureError(f"{path}: at byte {at}: an interface whose name or address is none") from None
+        raise Damaged(f"{path}: at byte {at}: an interface whose name or address is none") from None
 
 
 def _statistics(data: Array, at: int) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 
 The file is a chain of little-endian records, each with its own size, all multiples of 8 bytes (docs/interfaces.md,
 section 3). One pass follows the chain; everything after that is done on whole columns. Nothing in the file is
-believed unchecked: what does not fit is a `TraceError` that names the byte.
+believed unchecked: what does not fit is a `Damaged` that names the byte.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,6 @@ from emulation.files.foreign import LONGEST_NS, Damaged
 Array = NDArray[Any]
 NOBODY = 0xFFFF
 NEVER = np.iinfo(np.int64).max
-
-
-class TraceError(Damaged):
-    """The trace is truncated or corrupt; the text says at which byte, and what is wrong."""
 
 
 class Kind(IntEnum):
@@ -123,12 +119,12 @@ class Trace:
 
 
 def read(path: Path) -> Trace:
-    """Read and check the trace file at `path`. Raises TraceError, or OSError if it cannot be read."""
+    """Read and check the trace file at `path`. Raises Damaged, or OSError if it cannot be read."""
     return parse(np.fromfile(path, np.uint8))
 
 
 def parse(data: Array) -> Trace:
-    """The trace in the bytes `data` (uint8, one dimension). Raises TraceError."""
+    """The trace in the bytes `data` (uint8, one dimension). Raises Damaged."""
     return whole(data, [Records.of(data, 0)])
 
 
@@ -148,7 +144,7 @@ class Records:
 
     @classmethod
     def of(cls, data: Array, begin: int) -> "Records":
-        """The whole records of a file's bytes from `begin` on. Raises TraceError."""
+        """The whole records of a file's bytes from `begin` on. Raises Damaged."""
         places, end_at = native.follow(data[begin:])
         at = places + begin
         words = data[: data.size & ~7].view("<u8")
@@ -185,7 +181,7 @@ class Records:
 
 
 def whole(data: Array, parts: Sequence[Records]) -> Trace:
-    """The trace in the bytes `data`, whose parts these are. Raises TraceError if it is not all there."""
+    """The trace in the bytes `data`, whose parts these are. Raises Damaged if it is not all there."""
 
     def all_of(column: str) -> Array:
         return joined(*(getattr(part, column) for part in parts))
@@ -194,10 +190,10 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
     tx, rx, end, mark, tx_at, rx_at = (all_of(name) for name in ("tx", "rx", "end", "mark", "tx_at", "rx_at"))
     check_order(tx, tx_at)
     if mark.size == 0 or mark["what"][0] != 0:
-        raise TraceError("trace is corrupt: at byte 0: no start mark")
+        raise Damaged("trace is corrupt: at byte 0: no start mark")
     last_is_mark = any(part.last_at == data.size - MARK.itemsize and part.mark.size for part in parts)
     if mark.size != 2 or mark["what"][1] != 1 or not last_is_mark:
-        raise TraceError(f"trace is truncated: at byte {data.size}: it ends without the stop mark")
+        raise Damaged(f"trace is truncated: at byte {data.size}: it ends without the stop mark")
     lost = int(mark["lost"][1])
     row, known = rows_of(tx, rx)
     if lost:  # the module said so: do without arrivals whose transmission is missing
@@ -208,7 +204,7 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
 
 
 def check_order(tx: Array, tx_at: Array) -> None:
-    """Raises TraceError unless these, which are at these bytes, are numbered in their order."""
+    """Raises Damaged unless these, which are at these bytes, are numbered in their order."""
     _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
 
 
@@ -219,7 +215,7 @@ def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
 
 
 def so_far(data: bytes, now_ns: int) -> Trace:
-    """The trace in bytes that are all there is until now, while it is still written. Raises TraceError."""
+    """The trace in bytes that are all there is until now, while it is still written. Raises Damaged."""
     mark = np.zeros(1, MARK)
     mark["size"], mark["type"], mark["what"], mark["time_ns"] = MARK.itemsize, _Record.MARK, 1, now_ns
     return parse(np.frombuffer(data + mark.tobytes(), np.uint8))
@@ -245,7 +241,7 @@ def picked(records: Array, which: Array) -> Array:
 
 def _fail(at: Array, bad: Array, what: str) -> None:
     if bad.any():
-        raise TraceError(f"trace is corrupt: at byte {int(at[bad][0])}: {what}")
+        raise Damaged(f"trace is corrupt: at byte {int(at[bad][0])}: {what}")
 
 
 def _no_rest(data: Array, last: int, end: int) -> None:
@@ -255,5 +251,5 @@ def _no_rest(data: Array, last: int, end: int) -> None:
     left = data[end : end + 2]
     size = int(left[0]) | int(left[1]) << 8 if left.size == 2 else 0
     if left.size == 2 and (not size or size & 7):
-        raise TraceError(f"trace is corrupt: at byte {end}: a record of {size} bytes")
-    raise TraceError(f"trace is truncated: at byte {end}: {data.size - end} bytes are left of the last record")
+        raise Damaged(f"trace is corrupt: at byte {end}: a record of {size} bytes")
+    raise Damaged(f"trace is truncated: at byte {end}: {data.size - end} bytes are left of the last record")

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from emulation import lanes
+from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, Clock, Lane
-from emulation.play.errors import Misuse
 
 FORMATS = ("png", "svg", "pdf")  # of figures; the first is the usual one
 
@@ -193,9 +193,9 @@ def command_line() -> str:
 
 def become(program: str, *arguments: str) -> NoReturn:
     """Go on as another Python program of the checkout. Raises Failure."""
-    from emulation.play.session import have_all_packages
+    from emulation.setup import require_all_packages
 
-    have_all_packages()
+    require_all_packages()
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", program, *arguments])
 

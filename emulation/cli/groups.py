@@ -20,7 +20,6 @@ import click
 from emulation import features
 from emulation.cli.command import write_examples
 from emulation.lanes import CHECKOUT
-from emulation.play.errors import Misuse
 
 DRAWING = "--figure"  # how the options begin that ask for figures
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
@@ -97,7 +96,7 @@ class What(Group):
                 command, rest = own.admitted(args[0], what, args[1:], ctx.help_option_names)
                 args = [args[0], *rest]
             command = command or self.get_command(ctx, args[0])
-        except (ValueError, Misuse) as error:  # of a file of the user's own
+        except ValueError as error:  # of a file of the user's own
             raise click.UsageError(str(error), ctx) from None
         if command is None:
             there = ", ".join(self.list_commands(ctx))

@@ -23,7 +23,7 @@ from emulation import features
 from emulation.cli import interrupts
 from emulation.cli.groups import Files
 from emulation.files.foreign import Damaged
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 
 SYSTEM, INTERRUPTED = "system", "interrupted"  # codes of what has no class of ours
 

@@ -14,9 +14,9 @@ import click
 from pydantic.fields import FieldInfo
 
 from emulation.cli.command import Option
+from emulation.lane.errors import Misuse
 from emulation.plan import plan
 from emulation.plan.advice import advice
-from emulation.play.errors import Misuse
 from emulation.play.session import check_programs
 from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify, usual
 from emulation.specification.propagation import Ranges, Thresholds

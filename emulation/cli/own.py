@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command
+from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT
-from emulation.play.errors import Misuse
 from emulation.play.trust import FLAG
 from emulation.setup import packages
 from emulation.setup.errors import say

@@ -14,7 +14,7 @@ import click
 
 from emulation import features, lanes
 from emulation.cli.command import as_json, command_line, jobs, lane, out, pictures, resume, seeds
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 from emulation.play.run import Outcome, name_of
 from emulation.play.session import new_folder
 from emulation.play.traces import VIEWS

@@ -18,9 +18,9 @@ from analysis.tables.table import Published, conditions, flags, scaled
 from emulation.cli.command import command_line
 from emulation.cli.options import asked_for
 from emulation.files.foreign import reading
+from emulation.lane.errors import Failure
 from emulation.play import traces
 from emulation.play.drawing import Artist
-from emulation.play.errors import Failure
 from emulation.play.run import Outcome, name_of
 from emulation.specification import flat, flatten, medium, transport
 from emulation.specification.measurement import Measurement

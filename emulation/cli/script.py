@@ -15,11 +15,12 @@ from analysis.results.result import Script
 from emulation.cli.command import Command, as_json, lane, out, pictures, seeds
 from emulation.cli.playing import say_speed
 from emulation.cli.terminal import at_terminal
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.play.drawing import artist
-from emulation.play.errors import Misuse
 from emulation.play.lab import Lab
-from emulation.play.session import have_all_packages, new_folder, provide
+from emulation.play.session import new_folder, provide
+from emulation.setup import require_all_packages
 from emulation.specification import Specification
 
 
@@ -61,7 +62,7 @@ def play(
     """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
     from emulation.play.script import name_of
 
-    have_all_packages()
+    require_all_packages()
     lab = provide(folders=script.modules, lane=lane)
     folder = new_folder(out, name_of(script))
     play_in(folder, lab, script, name_of(script), as_json, formats, listener)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from emulation.cli.options import HIDDEN
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.specification import OPTIONS, parameters_of
 
 if TYPE_CHECKING:
@@ -75,8 +75,12 @@ def study_of(topology: str | None, name: str, title: str, vary: Sequence[Varied]
 
 
 def check(topology: str | None, name: str, where: str) -> None:
-    """Raises Misuse if a topology, or a network that comes from none, has no option of this name."""
-    there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
+    """Raises Misuse if a topology, or a network that comes from none, has no option of this name; or if there is no
+    such topology."""
+    try:
+        there = {*(parameters_of(topology).model_fields if topology else ()), *OPTIONS} - HIDDEN
+    except ValueError as error:
+        raise Misuse(f"{where}: {error}") from None
     if name not in there:
         raise Misuse(f"{where}: there is no option {name!r}; there are: {', '.join(sorted(there))}")
 

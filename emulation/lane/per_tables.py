@@ -12,15 +12,13 @@ import math
 import os
 from dataclasses import dataclass
 
+from emulation.lane.errors import Misuse
+
 RATES = 12
 NOISE_DBM = -91.0  # wmediumd's
 HEADLINE = f"a power in dBm and {RATES} packet error rates"
 FEWEST, MOST_ROWS = 1, 1000
 LONGEST = 1_000_000  # bytes of a file
-
-
-class ConfigurationError(ValueError):
-    """What is wrong with a file, and on which line: `name:line: …`."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +35,19 @@ class Table:
 
 
 def read(path: str) -> Table:
-    """Raises ConfigurationError, with file and line; OSError. Mininet-WiFi names its table without the "ax" at the end
+    """Raises Misuse, with file and line; OSError. Mininet-WiFi names its table without the "ax" at the end
     of its name, which the wmediumd that it installs adds."""
     if not os.path.exists(path) and os.path.exists(f"{path}ax"):
         path += "ax"
     with open(path, "rb") as file:
         content = file.read(LONGEST + 1)
     if len(content) > LONGEST:
-        raise ConfigurationError(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
+        raise Misuse(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
     return parse(content.decode(errors="replace"), path)
 
 
 def parse(text: str, name: str = "table") -> Table:
-    """Raises ConfigurationError, with `name` and line."""
+    """Raises Misuse, with `name` and line."""
     first = 0
     rows: list[tuple[float, ...]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -60,21 +58,19 @@ def parse(text: str, name: str = "table") -> Table:
         try:
             dbm, *errors = map(float, fields)
         except ValueError:
-            raise ConfigurationError(f"{where}: {HEADLINE} are numbers, not {line.strip()[:60]!r}") from None
+            raise Misuse(f"{where}: {HEADLINE} are numbers, not {line.strip()[:60]!r}") from None
         if len(errors) != RATES:
-            raise ConfigurationError(f"{where}: a row is {HEADLINE}, not {len(errors)}")
+            raise Misuse(f"{where}: a row is {HEADLINE}, not {len(errors)}")
         if not all(0 <= error <= 1 for error in errors):
-            raise ConfigurationError(f"{where}: a packet error rate is between 0 and 1")
+            raise Misuse(f"{where}: a packet error rate is between 0 and 1")
         if not -200 <= dbm <= 100 or dbm != int(dbm):
-            raise ConfigurationError(f"{where}: a power is in whole dBm, not {fields[0]}")
+            raise Misuse(f"{where}: a power is in whole dBm, not {fields[0]}")
         if rows and int(dbm) != first + len(rows):
-            raise ConfigurationError(
-                f"{where}: after {first + len(rows) - 1} dBm comes {first + len(rows)}, not {dbm:g}"
-            )
+            raise Misuse(f"{where}: after {first + len(rows) - 1} dBm comes {first + len(rows)}, not {dbm:g}")
         first = first if rows else int(dbm)
         rows.append(tuple(errors))
         if len(rows) > MOST_ROWS:
-            raise ConfigurationError(f"{where}: more than {MOST_ROWS} rows")
+            raise Misuse(f"{where}: more than {MOST_ROWS} rows")
     if len(rows) < FEWEST:
-        raise ConfigurationError(f"{name}:1: there is no row: {HEADLINE}")
+        raise Misuse(f"{name}:1: there is no row: {HEADLINE}")
     return Table(first, tuple(rows))

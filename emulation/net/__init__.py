@@ -33,6 +33,7 @@ import topologies
 from emulation import features, plan, specification
 from emulation.lane import guest, links
 from emulation.lane import net as lane
+from emulation.lane.errors import Misuse
 from emulation.lane.links.adhoc import Link as Adhoc
 from emulation.lane.links.infrastructure import Link as Infrastructure
 from emulation.lane.links.mesh import Link as Mesh
@@ -47,7 +48,7 @@ from emulation.net.station import Station
 from emulation.plan.air import GAIN, SENSE, TX_POWER, gains_db, heard, owners_of, stronger_db
 from emulation.plan.applications import own_flow, plan_flow
 from emulation.plan.distance import Table
-from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.plan.errors import known, only, refusals
 from emulation.plan.motion import check_extent, of_radios, said_by, table_of
 from emulation.plan.nodes import BRIDGE, LINUX, check_node, link_settings
 from emulation.specification import Specification
@@ -69,14 +70,14 @@ class Net(lane.Net):
     """Build it, `start` it, use it or `run` it, `stop` it; `with net:` stops it whatever happens.
 
     `options` are those of a specification: rate=2, rts="full", propagation="free-space", seed=7, plugins=["mine"] …
-    What cannot be is refused at once, with PlanError.
+    What cannot be is refused at once, with Misuse.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
         only("Net", options, [name for name in specification.OPTIONS if name not in HIDDEN])
         if options.get("modules"):
-            raise PlanError("Net: modules: a script's are named on the command line: run SCRIPT.py --modules FOLDER")
+            raise Misuse("Net: modules: a script's are named on the command line: run SCRIPT.py --modules FOLDER")
         self.options = {"seed": int(os.environ.get("DCFLAB_SEED", "1")), **options}
         with refusals("Net"):
             self.asked = specification.of_options(self.options)
@@ -124,11 +125,11 @@ class Net(lane.Net):
         return self.add("switch", name, (0.0, 0.0, 0.0), {BRIDGE: bridge})
 
     def add(self, kind: str, name: str, position: Any, settings: dict[str, Any]) -> Station:
-        """A node of this kind. Raises PlanError."""
+        """A node of this kind. Raises Misuse."""
         if name in self.nodes:
-            raise PlanError(f"there is a {self.nodes[name].kind} {name} already")
+            raise Misuse(f"there is a {self.nodes[name].kind} {name} already")
         if not isinstance(name, str) or not re.fullmatch(topologies.NAME, name):
-            raise PlanError(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
+            raise Misuse(f"{name!r} is no name for a {kind}: letters, digits, . _ and -, at most nine")
         with refusals(name):
             asked = topologies.Node.model_validate({"kind": kind, "position": position, "settings": settings})
         check_node(self.asked.radio, name, asked)
@@ -159,14 +160,14 @@ class Net(lane.Net):
         self.flows.append(flow)
 
     def name_of(self, node: Any) -> str:
-        """Of a node of this network, given itself or by its name. Raises PlanError."""
+        """Of a node of this network, given itself or by its name. Raises Misuse."""
         name = getattr(node, "name", node)
         if name not in self.nodes:
-            raise PlanError(f"there is no node {name}; there are: {', '.join(self.nodes) or 'none yet'}")
+            raise Misuse(f"there is no node {name}; there are: {', '.join(self.nodes) or 'none yet'}")
         return str(name)
 
     def network(self) -> topologies.Network:
-        """As it has been built so far. Raises PlanError if it makes no sense."""
+        """As it has been built so far. Raises Misuse if it makes no sense."""
         with refusals("the network"):
             return topologies.Network(
                 nodes={name: node.asked for name, node in self.nodes.items() if isinstance(node, Station)},
@@ -176,7 +177,7 @@ class Net(lane.Net):
             )
 
     def build(self) -> dict[str, Any]:
-        """Make the plan, unless there is one of the same. Raises PlanError."""
+        """Make the plan, unless there is one of the same. Raises Misuse."""
         if self.started:
             return self.plan
         with refusals("Net"):
@@ -193,7 +194,7 @@ class Net(lane.Net):
         return plan
 
     def heard_anew(self, node: Station, asked: topologies.Node, position: Position | None = None) -> None:
-        """A node is otherwise than before: let the air know, if it is there. Raises PlanError, and OSError."""
+        """A node is otherwise than before: let the air know, if it is there. Raises Misuse, and OSError."""
         nodes = {name: one.asked for name, one in self.nodes.items() if isinstance(one, Station)} | {node.name: asked}
         network = topologies.Network(nodes=nodes)
         network = network.on_air()
@@ -209,9 +210,9 @@ class Net(lane.Net):
         node.asked = asked
 
     def set_out(self, node: Station, asked: topologies.Node, speed: float) -> None:
-        """Let a node go to where it is asked to be. Raises PlanError, and OSError."""
+        """Let a node go to where it is asked to be. Raises Misuse, and OSError."""
         if not self.started:
-            raise PlanError(f"{node.name}: move: the network has not started: net.start()")
+            raise Misuse(f"{node.name}: move: the network has not started: net.start()")
         way, table = going(node.position, asked.position, speed, time.monotonic_ns()), self.table(self.network())
         check_extent(table, {**{name: one.way.stops for name, one in self.nodes.items()}, node.name: way.stops})
         if not self.motion.known:
@@ -224,26 +225,24 @@ class Net(lane.Net):
         return of_radios(table.planned, owners_of(self.plan["nodes"]))
 
     def table(self, network: topologies.Network) -> Table:
-        """What arrives over any distance. Raises PlanError if no table says it."""
+        """What arrives over any distance. Raises Misuse if no table says it."""
         network = network.on_air()
         powers = tuple(tuple(map(node.settings.get, (TX_POWER, SENSE, GAIN))) for node in network.nodes.values())
         if powers not in self.tables:
             self.tables = {powers: table_of(self.asked, network)}
         if not (found := self.tables[powers]):
-            raise PlanError(
-                f"{said_by(self.asked)} the distance alone says nothing: set positions, one after the other"
-            )
+            raise Misuse(f"{said_by(self.asked)} the distance alone says nothing: set positions, one after the other")
         return found
 
     def run(self, seconds: float | None = None, progress: lane.Progress = lane.unheard, name: str = "") -> Any:
         """Run the flows for so long (by default the option `seconds`), in the lane's time; returns what happened, as
         lane.json has it (docs/interfaces.md, 2). What it leaves is in the run folder under `name`, by default run1,
-        run2 … Raises PlanError and OSError, having left nothing."""
+        run2 … Raises Misuse and OSError, having left nothing."""
         seconds = self.asked.measurement.seconds if seconds is None else seconds
         with refusals("run"):
             specification.of_options({"seconds": seconds})
         if not self.started:
-            raise PlanError("run: the network has not started: net.start()")
+            raise Misuse("run: the network has not started: net.start()")
         with self.kept(name or "run", not name) as keep:
             result = super().run(seconds, progress)
             keep(result, seconds)
@@ -253,17 +252,17 @@ class Net(lane.Net):
     def kept(self, name: str, numbered: bool) -> Iterator[Any]:
         """A subfolder for a run, as `folder`; yields what writes its end. Without an end nothing is left."""
         if self.recording:
-            raise PlanError("run: what happens at this prompt is a run already")
+            raise Misuse("run: what happens at this prompt is a run already")
         assert self.planned
         asked, count = self.planned, 1
         if not RUN_NAME.fullmatch(name) or len(name) > 40:
-            raise PlanError(f"run: {name!r} is no name for a run: letters, digits, and . + - between them, at most 40")
+            raise Misuse(f"run: {name!r} is no name for a run: letters, digits, and . + - between them, at most 40")
         while numbered and f"{name}{count}" in NAMES:
             count += 1
         name = f"{name}{count}" if numbered else name
         where = Path(self.folder) / f"{name}-{asked.measurement.seed}"
         if where.exists():
-            raise PlanError(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
+            raise Misuse(f"run: there is a run {where.name} already: give this one another name, or its net a seed")
 
         def keep(result: dict[str, Any], seconds: float, **otherwise: Any) -> None:
             measured = asked.measurement.model_copy(update={"seconds": seconds})
@@ -288,15 +287,15 @@ class Net(lane.Net):
     def start(self) -> None:
         """Make the network, of which a prompt is to tell before it is stopped, if that is wanted."""
         if STARTED:
-            raise PlanError("start: a network has started already, and there is one air: stop it first")
+            raise Misuse("start: a network has started already, and there is one air: stop it first")
         for module in self.build()["modules"]:
             if not Path(f"/sys/module/{module}").exists():
-                raise PlanError(f"there is no kernel module {module}; run SCRIPT.py --modules FOLDER names your own")
+                raise Misuse(f"there is no kernel module {module}; run SCRIPT.py --modules FOLDER names your own")
         for name in self.plan["module_parameters"]:
             module, _, parameter = name.partition(".")
             if (there := Path(f"/sys/module/{module}/parameters")).exists() and not (there / parameter).exists():
                 known_ones = ", ".join(sorted(one.name for one in there.iterdir()))
-                raise PlanError(f"{module}: there is no parameter {parameter!r}; there are: {known_ones}")
+                raise Misuse(f"{module}: there is no parameter {parameter!r}; there are: {known_ones}")
         super().start()
         STARTED.append(self)
         self.cleanup.callback(STARTED.remove, self)
@@ -341,7 +340,7 @@ class Net(lane.Net):
 
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
         """A flow, as all are or as `--traffic` has it, with its TCP set up at both ends; for a prompt, at which so many
-        that are not done yet are `ahead`. Raises PlanError, OSError."""
+        that are not done yet are `ahead`. Raises Misuse, OSError."""
         assert self.planned
         number, asked = len(self.done) + 1 + ahead, dict(word_and_pairs("kind", traffic or ""))
         with refusals("flow"):
@@ -361,14 +360,14 @@ class Net(lane.Net):
 
     def capture(self, file: str) -> None:
         """Have the host write what has been on the air in this session so far, as pcapng, into the run folder. Raises
-        PlanError if nothing is recorded."""
+        Misuse if nothing is recorded."""
         for recorder in self.recording[0].recorders if self.recording else ():
             if isinstance(recorder, Recorder):
                 with self.recording[1].halted():  # type: ignore[index]
                     recorder.copy()
                 guest.report(capture=file, run=Path(self.folder).name, now_ns=time.monotonic_ns())
                 return
-        raise PlanError("capture: nothing is recorded here")
+        raise Misuse("capture: nothing is recorded here")
 
 
 def CLI(net: Net) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from emulation import plan
+from emulation.lane.errors import Misuse
 from emulation.lane.measurement import Measurement
 from emulation.lane.routing import static
 from emulation.lane.stage import Stage
-from emulation.plan.errors import PlanError, refusals
+from emulation.plan.errors import refusals
 from emulation.specification import specify
 from traffic.loop import Loop
 
@@ -24,9 +25,9 @@ LIVE = "live"  # what such a run is called
 @contextlib.contextmanager
 def play(net: Net) -> Iterator[Stage]:
     """Its flows run, while time passes as the stage is told; what happens is kept as a run is, if any did. Raises
-    PlanError."""
+    Misuse."""
     if not net.started:
-        raise PlanError("play: the network has not started: net.start()")
+        raise Misuse("play: the network has not started: net.start()")
     with net.kept(LIVE, True) as keep:
         with Loop() as loop, Measurement(net, loop) as measurement:
             measurement.start()
@@ -45,11 +46,11 @@ def play(net: Net) -> Iterator[Stage]:
 
 def reroute(net: Net) -> dict[str, dict[str, str]]:
     """Let static routes be as they would be planned for where all are now; returns each node's next hops, by addresses.
-    Who has come into reach is asked who he is. Raises PlanError, and OSError."""
+    Who has come into reach is asked who he is. Raises Misuse, and OSError."""
     if not isinstance(net.routing, static.Routing):
-        raise PlanError(f"routing {net.plan['routing']['kind']} finds its ways by itself")
+        raise Misuse(f"routing {net.plan['routing']['kind']} finds its ways by itself")
     if any(len(node.interfaces) != 1 for node in net.nodes.values()):
-        raise PlanError("routes can be made anew where each node has one interface")
+        raise Misuse("routes can be made anew where each node has one interface")
     network = net.network()
     nodes = {
         name: node.model_copy(update={"position": net.nodes[name].position}) for name, node in network.nodes.items()

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import topologies
+from emulation.lane.errors import Misuse
 from emulation.lane.motion import FASTEST, Position, standing
 from emulation.lane.node import Node
 from emulation.plan.air import RECEIVE, SENSE, TX_POWER, own_thresholds, units
-from emulation.plan.errors import PlanError, refusals
+from emulation.plan.errors import refusals
 from emulation.plan.nodes import RETRIES, RTS_THRESHOLDS, own_of_air, own_radio
 from topologies.network import WITH_RADIO
 
@@ -31,7 +32,7 @@ class Station(Node):
     def __setattr__(self, name: str, value: object) -> None:
         """What would have no effect is refused."""
         if "cleanup" in self.__dict__ and name not in {*self.__dict__, *dir(type(self)), *Node.__annotations__}:
-            raise PlanError(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
+            raise Misuse(f"{self.name} has no {name}; what can be set is {', '.join(SETTABLE)}")
         super().__setattr__(name, value)
 
     @property
@@ -51,10 +52,10 @@ class Station(Node):
 
     def move(self, to: Any, speed: float) -> None:
         """Let it go there (metres) from where it is, straight on, at so many metres a second, from now on; returns at
-        once. Raises PlanError, and OSError."""
+        once. Raises Misuse, and OSError."""
         asked = self.asked_at(to)
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST:
-            raise PlanError(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
+            raise Misuse(f"{self.name}: move: the speed is above 0, and at most {FASTEST} m/s, not {speed!r}")
         self.net.set_out(self, asked, float(speed))
 
     def asked_at(self, position: Any) -> topologies.Node:
@@ -63,9 +64,9 @@ class Station(Node):
             return topologies.Node(kind=self.asked.kind, position=position, settings=self.asked.settings)
 
     def check_radio(self) -> None:
-        """Raises PlanError if it has none: nothing else of it can be set."""
+        """Raises Misuse if it has none: nothing else of it can be set."""
         if self.kind not in WITH_RADIO:
-            raise PlanError(f"{self.name} is a {self.kind}, and has no radio")
+            raise Misuse(f"{self.name} is a {self.kind}, and has no radio")
 
     @property
     def tx_power_dbm(self) -> float | None:
@@ -98,7 +99,7 @@ class Station(Node):
     def rate(self, rate: float) -> None:
         asked = self.with_settings(rate=rate)
         if own_radio(self.net.asked.radio, self.name, asked.settings).rate_control != FIXED:
-            raise PlanError(f"{self.name}: rate: the kernel's rate control chooses it")
+            raise Misuse(f"{self.name}: rate: the kernel's rate control chooses it")
         if self.net.started:
             link = self.net.link_of(self.radio).plan
             self.radio.change_rate(units(rate), link["freq"], link["basic_rates"])
@@ -141,7 +142,7 @@ class Station(Node):
         self.set_own(sense_dbm=power)
 
     def set_own(self, **own_ones: float) -> None:
-        """Several at once. Raises PlanError, and OSError."""
+        """Several at once. Raises Misuse, and OSError."""
         asked = self.with_settings(**own_ones)
         own_radio(self.net.asked.radio, self.name, asked.settings)
         own = own_of_air(self.net.asked, self.name, asked.settings)

@@ -13,10 +13,11 @@ from typing import Any
 
 from emulation import features
 from emulation.lane import recorders
+from emulation.lane.errors import Misuse
 from emulation.lane.plugins import extend
 from emulation.plan.air import basic_rates, heard, owners_of, plan_air, reached
 from emulation.plan.applications import plan_applications, set_up_queues, set_up_tcp
-from emulation.plan.errors import PlanError, known
+from emulation.plan.errors import known
 from emulation.plan.memory import plan_memory
 from emulation.plan.motion import plan_motion, plan_presence
 from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
@@ -24,20 +25,20 @@ from emulation.plan.routes import plan_routing
 from emulation.specification import Specification, explain
 from emulation.specification.medium import OURS
 
-__all__ = ["PlanError", "plan"]
+__all__ = ["Misuse", "plan"]
 
 AIR_TRACE, TCP_TAP = "air_trace", "tcp_tap"  # recorders; the second has a kernel module of its name
 
 
 def plan(specification: Specification) -> dict[str, Any]:
-    """The plan of a specification: plain JSON. Raises PlanError."""
+    """The plan of a specification: plain JSON. Raises Misuse."""
     measurement, kernel = specification.measurement, specification.kernel
     plugins = [str(Path(folder).resolve()) for folder in kernel.plugins]
     extend(plugins)
     try:
         network = specification.made()
     except ValueError as error:
-        raise PlanError(f"motion: {'; '.join(explain(error))}") from error
+        raise Misuse(f"motion: {'; '.join(explain(error))}") from error
     aired = network.on_air()
     standing = heard(specification, aired)
     links = plan_links(specification, network, basic_rates(specification.radio))
@@ -88,10 +89,10 @@ def _modules_of(parameters: Mapping[str, str], known: Sequence[str]) -> list[str
 
 
 def medium_of(specification: Specification, *of: Any) -> dict[str, Any]:
-    """Another medium than our air, as the feature that has it plans it. Raises PlanError."""
+    """Another medium than our air, as the feature that has it plans it. Raises Misuse."""
     name = specification.medium.medium
     for part in features.parts("of_media"):
         if name in part.MEDIA:
             planned: dict[str, Any] = part.plan_medium(specification, *of)
             return planned
-    raise PlanError(f"medium: no feature here has {name}")
+    raise Misuse(f"medium: no feature here has {name}")

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emulation.lane import links
+from emulation.lane.errors import Misuse
 from emulation.plan import link_table
 from emulation.plan.error_rates import error_table
-from emulation.plan.errors import PlanError, refusals
+from emulation.plan.errors import refusals
 from emulation.plan.fading import plan_fading, strongest_db
 from emulation.plan.shadowing import shadow_db
 from emulation.specification import Specification, propagation
@@ -109,7 +110,7 @@ def owners_of(nodes: Sequence[Mapping[str, Any]]) -> list[int]:
 
 
 def heard(specification: Specification, network: Network, positions: Positions | None = None) -> Heard:
-    """What arrives between the radios of a network, or when they stand so (metres). Raises PlanError where the model or
+    """What arrives between the radios of a network, or when they stand so (metres). Raises Misuse where the model or
     the air cannot."""
     names = list(network.nodes)
     if positions is None:
@@ -119,11 +120,11 @@ def heard(specification: Specification, network: Network, positions: Positions |
         mean = mean_dbm(specification, network, positions)
         power = propagation.power_mdbm(mean, floor_dbm(specification, network))
     except ValueError as error:  # the model does not fit the network
-        raise PlanError(f"propagation: {error}") from error
+        raise Misuse(f"propagation: {error}") from error
     delay = np.where(power == propagation.SILENT, 0, propagation.delay_ns(distance))
     if delay.max(initial=0) >= MAX_DELAY_NS:
         a, b = (int(place) for place in np.unravel_index(delay.argmax(), delay.shape))
-        raise PlanError(
+        raise Misuse(
             f"{names[a]} and {names[b]} hear each other over {distance[a, b] / 1000:.1f} km; the air allows less than "
             "9.6 km: bring them closer, or choose a propagation model that falls off faster"
         )
@@ -133,7 +134,7 @@ def heard(specification: Specification, network: Network, positions: Positions |
 
 def mean_dbm(specification: Specification, network: Network, positions: Positions) -> propagation.Floats:
     """What arrives between radios that stand so, in dBm, [transmitter][receiver]: the mean of what may fade. Raises
-    PlanError, and ValueError where the model does not fit."""
+    Misuse, and ValueError where the model does not fit."""
     medium, at = specification.medium, np.array(positions, np.float64).reshape(-1, 3)
     shadow = shadow_db(medium.shadowing, specification.measurement.seed, at)
     stronger, gains = stronger_db(specification, network)[:, None], gains_db(network)
@@ -142,11 +143,11 @@ def mean_dbm(specification: Specification, network: Network, positions: Position
 
 
 def gains_db(network: Network) -> NDArray[np.float64]:
-    """What each node's antenna adds to what it sends, and to what it receives, over the model's. Raises PlanError."""
+    """What each node's antenna adds to what it sends, and to what it receives, over the model's. Raises Misuse."""
     gains = {name: node.settings.get(GAIN, 0.0) for name, node in network.nodes.items()}
     for name, gain in gains.items():
         if isinstance(gain, bool) or not isinstance(gain, int | float) or not abs(gain) <= HIGHEST_GAIN_DBI:
-            raise PlanError(f"{name}: {GAIN}: must be from -{HIGHEST_GAIN_DBI} to {HIGHEST_GAIN_DBI}, not {gain!r}")
+            raise Misuse(f"{name}: {GAIN}: must be from -{HIGHEST_GAIN_DBI} to {HIGHEST_GAIN_DBI}, not {gain!r}")
     return np.array(list(gains.values()), np.float64)
 
 
@@ -179,7 +180,7 @@ def sensed_dbm(specification: Specification, network: Network) -> float:
 
 
 def all_thresholds(specification: Specification, network: Network) -> list[propagation.Thresholds]:
-    """Those of each node. Raises PlanError."""
+    """Those of each node. Raises Misuse."""
     usual = specification.medium.effective_thresholds()
     return [own_thresholds(specification, name, node.settings, usual) for name, node in network.nodes.items()]
 
@@ -187,28 +188,28 @@ def all_thresholds(specification: Specification, network: Network) -> list[propa
 def own_thresholds(
     specification: Specification, name: str, settings: Mapping[str, Any], usual: propagation.Thresholds | None = None
 ) -> propagation.Thresholds:
-    """A node's: the network's, which may be given as `usual`, but for what it has otherwise. Raises PlanError."""
+    """A node's: the network's, which may be given as `usual`, but for what it has otherwise. Raises Misuse."""
     found = usual or specification.medium.effective_thresholds()
     own = {what: settings[what] for what in (RECEIVE, SENSE) if what in settings}
     if not own:
         return found
     for what, power in own.items():
         if isinstance(power, bool) or not isinstance(power, int | float):
-            raise PlanError(f"{name}: {what}: must be a number of dBm, not {power!r}")
+            raise Misuse(f"{name}: {what}: must be a number of dBm, not {power!r}")
     with refusals(name):
         return specification.medium.fitting(replace(found, **own))
 
 
 def stronger_db(specification: Specification, network: Network) -> NDArray[np.float64]:
-    """By how much each node sends stronger than the model has it. Raises PlanError."""
+    """By how much each node sends stronger than the model has it. Raises Misuse."""
     model = specification.medium.propagation
     usual = getattr(model, "tx_power_dbm", None)
     own = {name: node.settings[TX_POWER] for name, node in network.nodes.items() if TX_POWER in node.settings}
     for name, power in own.items():
         if usual is None:
-            raise PlanError(f"{name}: {TX_POWER}: propagation {model.name} knows no transmit power")
+            raise Misuse(f"{name}: {TX_POWER}: propagation {model.name} knows no transmit power")
         if isinstance(power, bool) or not isinstance(power, int | float) or not LEAST <= power <= MOST:
-            raise PlanError(f"{name}: {TX_POWER}: must be from {LEAST:g} to {MOST:g}, not {power!r}")
+            raise Misuse(f"{name}: {TX_POWER}: must be from {LEAST:g} to {MOST:g}, not {power!r}")
     return np.array([own.get(name, usual) - usual if usual is not None else 0.0 for name in network.nodes])
 
 

@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.lane.errors import Misuse
+from emulation.plan.errors import known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.transport import Flow, Transport
 from topologies import Application, Network
@@ -23,7 +24,7 @@ Nodes = Mapping[str, dict[str, Any]]
 
 
 def plan_applications(specification: Specification, network: Network) -> tuple[list[dict[str, Any]], list[str]]:
-    """docs/interfaces.md, section 1, `applications`; and the TCP of each. Raises PlanError."""
+    """docs/interfaces.md, section 1, `applications`; and the TCP of each. Raises Misuse."""
     given = specification.transport.tcp
     names = list(given) if len(given) > 1 else list(given) * len(network.applications)
     planned, theirs, taken = [], [], dict[tuple[str, int], str]()
@@ -33,12 +34,12 @@ def plan_applications(specification: Specification, network: Network) -> tuple[l
         planned.append(one)
         theirs.append(tcp_name)
         if (other := taken.setdefault((one["destination"], one["port"]), one["name"])) != one["name"]:
-            raise PlanError(f"{other} and {one['name']} both go to port {one['port']} of {one['destination']}")
+            raise Misuse(f"{other} and {one['name']} both go to port {one['port']} of {one['destination']}")
     return planned, theirs
 
 
 def plan_flow(transport: Transport, application: Application) -> tuple[dict[str, Any], dict[str, str]]:
-    """A flow besides those of a network: the same, and the variables of its TCP, for both ends. Raises PlanError."""
+    """A flow besides those of a network: the same, and the variables of its TCP, for both ends. Raises Misuse."""
     planned, name = _application(transport, 1, application)
     return planned, variables(transport, name) if name else {}
 
@@ -82,7 +83,7 @@ def heeded(kind: str) -> Collection[str]:
 
 
 def own_flow(transport: Transport, application: Application) -> tuple[str, Flow, dict[str, Any]]:
-    """A flow: its kind; as all are, but for what it has otherwise; and what only its kind has. Raises PlanError."""
+    """A flow: its kind; as all are, but for what it has otherwise; and what only its kind has. Raises Misuse."""
     what = f"flow {application.source} -> {application.destination}"
     of_all = dict(transport.traffic)
     kind, settings = str(of_all.pop("kind")), dict(application.settings)
@@ -105,7 +106,7 @@ def own_flow(transport: Transport, application: Application) -> tuple[str, Flow,
     unheeded = [name for name in ("window_limit", "bytes") if getattr(flow, name) is not None and name not in heeds]
     if unheeded and "tcp" in heeds:  # what is TCP's is none of the others' affair
         name = unheeded[0]
-        raise PlanError(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
+        raise Misuse(f"{what}: {kind} takes no {name}; for flows of another kind only: --traffic KIND,{name}=…")
     return kind, flow.model_copy(update=dict.fromkeys(unheeded)), own
 
 
@@ -115,7 +116,7 @@ def set_up_tcp(
     """Put the variables of the flows' TCP into their end points; returns the modules needed, and their parameters.
 
     A node has each variable once, so all flows that end there must need the same; what one leaves alone counts too.
-    Raises PlanError.
+    Raises Misuse.
     """
     first: dict[str, str] = {}  # node -> TCP of the first flow there
     parameters: dict[str, str] = {}
@@ -128,7 +129,7 @@ def set_up_tcp(
             mine, other = variables(transport, name), variables(transport, first.setdefault(end, name))
             if mine != other:
                 differ = ", ".join(sorted(key for key in mine | other if mine.get(key) != other.get(key)))
-                raise PlanError(
+                raise Misuse(
                     f"{name} and {first[end]} cannot both be at {end}, which has these settings only once: {differ}"
                 )
             nodes[end]["sysctl"] |= mine

@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from emulation.lane.errors import Misuse
 from emulation.lane.protocol import CATEGORIES
-from emulation.plan.errors import PlanError, only
+from emulation.plan.errors import only
 from emulation.specification import explain
 from emulation.specification.radio import HR, Radio
 
@@ -52,19 +53,19 @@ def plan_edca(
 ) -> dict[str, Any] | None:
     """docs/interfaces.md, section 1, `edca` of a radio: by category, what the kernel does not say; None: nothing.
     `settings` are the node's; without EDCA an `older` radio than the network's has its own window, as that of BE.
-    Raises PlanError."""
+    Raises Misuse."""
     sets = standard(radio, cw_min, cw_max) if radio.edca == "standard" else {}
     if older and radio.edca == "off":
         sets = {"BE": Contention(aifsn=2, cw_min=cw_min, cw_max=cw_max)}
     own = settings.get(EDCA)
     if own is not None:
         if radio.edca == "off":
-            raise PlanError(f"{name}: {EDCA}: the network has no EDCA: --edca kernel, or standard")
+            raise Misuse(f"{name}: {EDCA}: the network has no EDCA: --edca kernel, or standard")
         if not isinstance(own, Mapping):
-            raise PlanError(f"{name}: {EDCA}: must be categories, {', '.join(CATEGORIES)}, with their parameters")
+            raise Misuse(f"{name}: {EDCA}: must be categories, {', '.join(CATEGORIES)}, with their parameters")
         only(f"{name}: {EDCA}", own, CATEGORIES)
         try:
             sets |= TypeAdapter(dict[str, Contention]).validate_python(own)
         except ValidationError as error:
-            raise PlanError("; ".join(f"{name}: {EDCA}: {line}" for line in explain(error))) from None
+            raise Misuse("; ".join(f"{name}: {EDCA}: {line}" for line in explain(error))) from None
     return {category: sets[category].model_dump() for category in CATEGORIES if category in sets} or None

@@ -13,28 +13,24 @@ from emulation.specification import explain
 Found = TypeVar("Found")
 
 
-class PlanError(Misuse):
-    """What was asked for cannot be done; the text says why, and what can."""
-
-
 def known(find: Callable[[str], Found], kind: str) -> Found:
-    """What carries out a kind. Raises PlanError, with the kinds there are, if nothing does."""
+    """What carries out a kind. Raises Misuse, with the kinds there are, if nothing does."""
     try:
         return find(kind)
     except ValueError as error:
-        raise PlanError(str(error)) from None
+        raise Misuse(str(error)) from None
 
 
 @contextlib.contextmanager
 def refusals(what: str) -> Iterator[None]:
-    """What a model refuses, as PlanError: a line each, which begins with whose it is."""
+    """What a model refuses, as Misuse: a line each, which begins with whose it is."""
     try:
         yield
     except ValueError as error:
-        raise PlanError("; ".join(f"{what}: {line}" for line in explain(error))) from None
+        raise Misuse("; ".join(f"{what}: {line}" for line in explain(error))) from None
 
 
 def only(what: str, settings: Mapping[str, Any], there: Collection[str]) -> None:
-    """Raises PlanError, with the settings there are, for one that there is not."""
+    """Raises Misuse, with the settings there are, for one that there is not."""
     if strange := next((name for name in settings if name not in there), None):
-        raise PlanError(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")
+        raise Misuse(f"{what}: there is no setting {strange}; there are: {', '.join(there)}")

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from emulation.lane.errors import Misuse
 from emulation.lane.routing import Demand, Reach, within
 from emulation.lane.routing.static import hops_to
-from emulation.plan.errors import PlanError
 
 VARIABLE = "net.ipv4.ip_default_ttl"
 USUAL, MOST = 64, 255  # include/net/ip.h: IPDEFTTL; RFC 791, 3.1
@@ -42,7 +42,7 @@ def bound(nodes: Sequence[dict[str, Any]], reach: Reach) -> int:
 def check_hops(
     nodes: Sequence[dict[str, Any]], reach: Reach, far: int, demands: Sequence[Demand], found: ModuleType
 ) -> None:
-    """Raises PlanError for a flow over more hops than its packets take; `far` is their `bound`."""
+    """Raises Misuse for a flow over more hops than its packets take; `far` is their `bound`."""
     for one in demands:
         most, why = MOST, "IPv4's largest TTL"
         if hasattr(found, "farthest"):
@@ -50,4 +50,4 @@ def check_hops(
         if far > most and (hops := hops_to(one.destination, reach)[one.source]) > most:
             names = f"{nodes[one.source]['name']} to {nodes[one.destination]['name']}"
             said = f"from {names} it is {hops} hops, and packets take no more than {most}, {why}"
-            raise PlanError(f"{said}; set unreachable to run all the same")
+            raise Misuse(f"{said}; set unreachable to run all the same")

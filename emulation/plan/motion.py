@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from emulation.lane.errors import Misuse
 from emulation.lane.motion import FASTEST, FASTEST_SLACK_MM, Stop, Way, legs
 from emulation.plan import distance
 from emulation.plan.air import Heard, floor_dbm, gains_db, heard, sensed_dbm, stronger_db
-from emulation.plan.errors import PlanError
 from emulation.specification import Specification
 from emulation.specification.propagation import listed
 from topologies import Network, Waypoint
@@ -32,7 +32,7 @@ FARTHEST_MM = 100_000_000  # from the origin, along each axis
 def plan_motion(
     specification: Specification, network: Network, standing: Heard, owners: Sequence[int]
 ) -> dict[str, Any] | None:
-    """docs/interfaces.md, section 1, `motion`, of radios of these `owners`; None: nobody moves. Raises PlanError."""
+    """docs/interfaces.md, section 1, `motion`, of radios of these `owners`; None: nobody moves. Raises Misuse."""
     if not any(len(way) > 1 for way in network.motion.values()):
         return None
     ways = {
@@ -54,11 +54,11 @@ def of_radios(table: Mapping[str, Any], owners: Sequence[int]) -> dict[str, Any]
 def plan_presence(
     network: Network, applications: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, list[list[float | None]]]:
-    """docs/interfaces.md, section 1, `presence`. Raises PlanError for an application that nobody is there to begin."""
+    """docs/interfaces.md, section 1, `presence`. Raises Misuse for an application that nobody is there to begin."""
     for each in applications:
         source, start_s = each["source"], each["start_s"]
         if not any(begin <= start_s < end for begin, end in network.presence.get(source, [(0, math.inf)])):
-            raise PlanError(f"{each['name']}: it starts at {start_s:g} s, when {source} is not there (presence)")
+            raise Misuse(f"{each['name']}: it starts at {start_s:g} s, when {source} is not there (presence)")
     return {
         name: [[begin, end if end < seconds else None] for begin, end in spans]
         for name, spans in network.presence.items()
@@ -66,20 +66,20 @@ def plan_presence(
 
 
 def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
-    """Waypoints in microseconds and millimetres. Raises PlanError where the air could not follow."""
+    """Waypoints in microseconds and millimetres. Raises Misuse where the air could not follow."""
     found = [
         (round(waypoint.at_s * 1e6), *(round(metres * 1000) for metres in waypoint.position)) for waypoint in waypoints
     ]
     for at_us, *place in found:
         if max(map(abs, place)) > FARTHEST_MM:
-            raise PlanError(
+            raise Misuse(
                 f"motion of {name}: at {at_us / 1e6:g} s it is {max(map(abs, place)) / 1e6:g} km from the origin; "
                 f"stations that move stay within {FARTHEST_MM / 1e6:g} km of it, along each axis"
             )
     for (before, *here), (after, *there) in pairwise(found):
         if math.dist(here, there) > (after - before) * FASTEST / 1000 + FASTEST_SLACK_MM:
             speed = math.dist(here, there) / (after - before) * 1000
-            raise PlanError(
+            raise Misuse(
                 f"motion of {name}: from {before / 1e6:g} s to {after / 1e6:g} s it goes at {speed:.0f} m/s; the air "
                 f"allows {FASTEST}"
             )
@@ -87,7 +87,7 @@ def stops(name: str, waypoints: Sequence[Waypoint]) -> list[Stop]:
 
 
 def table_of(specification: Specification, network: Network) -> distance.Table | None:
-    """What arrives over any distance between the nodes of a network; None: no table can say it. Raises PlanError."""
+    """What arrives over any distance between the nodes of a network; None: no table can say it. Raises Misuse."""
     if not specification.medium.by_distance or gains_db(network).any():
         return None
     stronger, model = stronger_db(specification, network), specification.medium.propagation
@@ -103,11 +103,11 @@ def said_by(specification: Specification) -> str:
 
 
 def check_extent(table: distance.Table, ways: Mapping[str, Sequence[Stop]]) -> None:
-    """Raises PlanError if nodes on these ways could hear each other over more than the air's delay allows."""
+    """Raises Misuse if nodes on these ways could hear each other over more than the air's delay allows."""
     places = np.array([place for way in ways.values() for _, *place in way])
     apart = math.dist(places.min(axis=0), places.max(axis=0))
     if table.beyond and apart > distance.FARTHEST_MM:
-        raise PlanError(
+        raise Misuse(
             f"motion: stations that hear each other may come to be {apart / 1e6:.1f} km apart; the air allows less "
             "than 9.6 km: keep them closer, or choose a propagation model that falls off faster"
         )
@@ -127,14 +127,14 @@ def steps(
     standing: Heard,
     owners: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
-    """The steps at which what arrives somewhere changes. Raises PlanError."""
+    """The steps at which what arrives somewhere changes. Raises Misuse."""
     seconds = specification.measurement.seconds
     if seconds / STEP_S > MOST_STEPS:
-        raise PlanError(
+        raise Misuse(
             f"{said_by(specification)} motion is planned for at most {MOST_STEPS * STEP_S:g} s, not {seconds:g}"
         )
     if (powers := seconds / STEP_S * len(ways) ** 2) > MOST_POWERS:
-        raise PlanError(
+        raise Misuse(
             f"{said_by(specification)}: what arrives between stations that move is worked out for each pair every "
             f"{STEP_S:g} s, {powers / 1e6:.0f} million times; {MOST_POWERS / 1e6:.0f} at most: fewer stations, or less"
         )

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from emulation.lane import links
+from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import check_passphrase
 from emulation.plan.air import (
     CW_MAX,
@@ -26,7 +27,7 @@ from emulation.plan.air import (
     units,
 )
 from emulation.plan.edca import EDCA, plan_edca
-from emulation.plan.errors import PlanError, known, only, refusals
+from emulation.plan.errors import known, only, refusals
 from emulation.specification import Specification
 from emulation.specification.propagation import mdbm
 from emulation.specification.radio import CHANNELS_1_TO_11, HR, OFDM, RATES, Radio
@@ -85,7 +86,7 @@ def prefix(count: int) -> int:
 
 def plan_links(specification: Specification, network: Network, basic_rates: list[int]) -> list[dict[str, Any]]:
     """docs/interfaces.md, section 1, `links`: the network's, and one for all radios that are on none. Raises
-    PlanError."""
+    Misuse."""
     radio, planned = specification.radio, []
     for number, (kind, members, settings) in enumerate(links_of(specification, network), 1):
         found, own = link_class(kind), link_settings(radio, kind, settings)
@@ -108,14 +109,14 @@ def plan_links(specification: Specification, network: Network, basic_rates: list
 
 
 def _is_older(radio: Radio, name: str, node: Node) -> bool:
-    """Whether a node's radio is of 802.11b in a network of 802.11g. Raises PlanError."""
+    """Whether a node's radio is of 802.11b in a network of 802.11g. Raises Misuse."""
     return node.kind in WITH_RADIO and phy_of(check_node(radio, name, node)) != phy_of(radio)
 
 
 def _mixed(radio: Radio, kind: str, old: list[str]) -> list[int]:
-    """The basic rates of a link of both. Raises PlanError where it cannot be."""
+    """The basic rates of a link of both. Raises Misuse where it cannot be."""
     if not link_class(kind).over_ap:
-        raise PlanError(f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect them")
+        raise Misuse(f"link {kind}: {old[0]} is of 802.11b and others of 802.11g: only access points protect them")
     return basic_rates(radio, mixed=True)
 
 
@@ -132,7 +133,7 @@ def members_stay(network: Network, members: Sequence[str]) -> bool:
 def links_of(
     specification: Specification, network: Network
 ) -> list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]:
-    """Kind, nodes and settings of each link, also of that which radios share that are on none. Raises PlanError."""
+    """Kind, nodes and settings of each link, also of that which radios share that are on none. Raises Misuse."""
     found: list[tuple[str, tuple[str, ...], Mapping[str, JsonValue]]]
     found = [(link.kind, link.nodes, link.settings) for link in network.links]
     on_one = {name for kind, members, _ in found if link_class(kind).interface == "radio" for name in members}
@@ -151,26 +152,26 @@ def link_class(kind: str) -> type[links.Link]:
 
 
 def _fits(found: type[links.Link], kind: str, network: Network, members: Sequence[str]) -> None:
-    """Raises PlanError where such nodes cannot be on such a link."""
+    """Raises Misuse where such nodes cannot be on such a link."""
     kinds = {name: network.nodes[name].kind for name in members}
     if found.interface == "radio":
         if wired := next((name for name in kinds if kinds[name] not in WITH_RADIO), None):
-            raise PlanError(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
+            raise Misuse(f"link {kind}: {wired} is a {kinds[wired]}, and has no radio")
         served = {name for link in network.links if link_class(link.kind).over_ap for name in link.nodes}
         aps = [name for name in kinds if kinds[name] == "ap" and name not in served]  # by another radio of theirs
         if not found.over_ap and (ap := next(iter(aps), None)):
-            raise PlanError(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
+            raise Misuse(f"link {kind}: {ap} is an access point: its link is of kind infrastructure")
     elif len(kinds) != 2:
-        raise PlanError(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
+        raise Misuse(f"link {kind}: a wire has two ends, not {', '.join(kinds) or 'none'}")
     if not found.over_ap and len(kinds) < len(members):
         twice = next(name for name in members if members.count(name) > 1)
-        raise PlanError(f"link {kind}: {twice} is on it twice")
+        raise Misuse(f"link {kind}: {twice} is on it twice")
     if found.needs_ap and "ap" not in kinds.values():
-        raise PlanError(f"link {kind}: none of {', '.join(kinds)} is an access point")
+        raise Misuse(f"link {kind}: none of {', '.join(kinds)} is an access point")
 
 
 def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a link has otherwise than the others, checked. Raises PlanError."""
+    """What a link has otherwise than the others, checked. Raises Misuse."""
     what, found = f"link {kind}", link_class(kind)
     common = LINK_SETTINGS if found.interface == "radio" else ()
     only(what, settings, (*common, *found.settings))
@@ -178,16 +179,16 @@ def link_settings(radio: Radio, kind: str, settings: Mapping[str, Any]) -> dict[
         own = found.check({name: value for name, value in settings.items() if name in found.settings})
     ssid = settings.get("ssid", SSID)
     if not isinstance(ssid, str) or not 1 <= len(ssid.encode()) <= LONGEST_SSID:
-        raise PlanError(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")
+        raise Misuse(f"{what}: ssid: must be a name of 1 to {LONGEST_SSID} bytes, not {ssid!r}")
     tuned = {name: settings[name] for name in ("freq", "beacon_tu") if name in settings}
     changed = _changed(radio, what, tuned)
     if phy_of(changed) != phy_of(radio):
-        raise PlanError(f"{what}: at {changed.freq} MHz it has another PHY than the network at {radio.freq} MHz")
+        raise Misuse(f"{what}: at {changed.freq} MHz it has another PHY than the network at {radio.freq} MHz")
     return {**({"ssid": ssid} if "ssid" in settings else {}), **{name: getattr(changed, name) for name in tuned}, **own}
 
 
 def plan_nodes(specification: Specification, network: Network, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises PlanError."""
+    """docs/interfaces.md, section 1, `nodes`, whose routing is still to be planned. Raises Misuse."""
     on: dict[str, list[dict[str, Any]]] = {name: [] for name in network.nodes}
     for link, (_, members, _) in zip(links, links_of(specification, network), strict=True):
         for name in members:
@@ -198,7 +199,7 @@ def plan_nodes(specification: Specification, network: Network, links: list[dict[
     taken: dict[str, str] = {}
     for name, its in ((node["name"], interface["address"]) for node in nodes for interface in node["interfaces"]):
         if (other := taken.setdefault(its, name)) != name:
-            raise PlanError(f"{name}: {MAC}: {its} is {other}'s address")
+            raise Misuse(f"{name}: {MAC}: {its} is {other}'s address")
     return nodes
 
 
@@ -217,7 +218,7 @@ def _node(
     for place, each in enumerate(interfaces):  # one address, in the network by the first interface
         each["ip"] = None if bridge else f"{ip(index)}/{32 if place else bits}"
     if not interfaces:
-        raise PlanError(f"{name}: a {node.kind} is on no link by itself: add one")
+        raise Misuse(f"{name}: a {node.kind} is on no link by itself: add one")
     return {
         "name": name,
         "kind": node.kind,
@@ -255,7 +256,7 @@ def _radio(
 
 
 def own_of_air(specification: Specification, name: str, settings: Mapping[str, Any]) -> dict[str, int]:
-    """What the air is to know of a node's radio that is otherwise than the network's. Raises PlanError."""
+    """What the air is to know of a node's radio that is otherwise than the network's. Raises Misuse."""
     own = {what: settings[what] for what in RETRIES if what in settings}
     if not {RECEIVE, SENSE} & settings.keys():
         return own
@@ -280,15 +281,15 @@ def _wired(name: str, index: int, port: int, link: dict[str, Any]) -> dict[str, 
 
 
 def check_node(radio: Radio, name: str, node: Node) -> Radio:
-    """Its radio, if it has one. Raises PlanError for settings that its kind has not."""
+    """Its radio, if it has one. Raises Misuse for settings that its kind has not."""
     settings = dict(node.settings)
     if node.kind == "switch" and settings.pop(BRIDGE, LINUX) not in (LINUX, OVS):
-        raise PlanError(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
+        raise Misuse(f"{name}: there is no bridge {node.settings[BRIDGE]!r}; there are: {LINUX}, {OVS}")
     return own_radio(radio, name, settings, node.kind in WITH_RADIO)
 
 
 def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: bool = True) -> Radio:
-    """A node's radio: the network's, but for what the node has otherwise. Raises PlanError."""
+    """A node's radio: the network's, but for what the node has otherwise. Raises Misuse."""
     if not settings:
         return radio
     only(name, settings, (*OF_RADIO, TX_POWER, GAIN, RECEIVE, SENSE, EDCA, PASSPHRASE, MAC) if has_one else ())
@@ -299,20 +300,20 @@ def own_radio(radio: Radio, name: str, settings: Mapping[str, Any], has_one: boo
     if phy_of(own) != phy_of(radio):
         what = f"{name}: at {own.rate:g} Mb/s it has another PHY than the network at {radio.rate:g} Mb/s"
         if (phy_of(own), phy_of(radio)) != (HR_PHY, ERP_PHY):
-            raise PlanError(what)
+            raise Misuse(what)
         if radio.rate_control == "fixed":
-            raise PlanError(f"{what}: an access point needs several rates for both: --rate-control minstrel")
+            raise Misuse(f"{what}: an access point needs several rates for both: --rate-control minstrel")
     return own
 
 
 def _check_mac(name: str, mac: JsonValue) -> None:
-    """Raises PlanError. hwsim's own bit, 0x40 of the first byte, tells its second addresses."""
+    """Raises Misuse. hwsim's own bit, 0x40 of the first byte, tells its second addresses."""
     if mac is not None and not (isinstance(mac, str) and ADDRESS.fullmatch(mac) and not int(mac[:2], 16) & 0x41):
-        raise PlanError(f"{name}: {MAC}: 02:00:00:00:00:01 is an address of a radio, {mac!r} is none")
+        raise Misuse(f"{name}: {MAC}: 02:00:00:00:00:01 is an address of a radio, {mac!r} is none")
 
 
 def _changed(radio: Radio, whose: str, settings: Mapping[str, Any]) -> Radio:
-    """The network's radio but for what is set otherwise. Raises PlanError."""
+    """The network's radio but for what is set otherwise. Raises Misuse."""
     with refusals(whose):
         return Radio.model_validate({**dict(radio), **settings})
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emulation.lane import routing
+from emulation.lane.errors import Misuse
 from emulation.lane.routing import Demand, Unreachable
 from emulation.plan.air import mean_dbm
-from emulation.plan.errors import PlanError, known
+from emulation.plan.errors import known
 from emulation.plan.lifetime import bound, check_hops, plan_lifetime
 from emulation.plan.nodes import ip, link_class
 from emulation.specification import Specification, propagation
@@ -42,7 +43,7 @@ def plan_routing(
     the plan's `routing`.
 
     `reached` says which radios are strong enough for which; only those on one link are each other's neighbours, those
-    on wires, and those with nothing but bridges between them. Nodes get the TTL that this takes. Raises PlanError: no
+    on wires, and those with nothing but bridges between them. Nodes get the TTL that this takes. Raises Misuse: no
     such routing, or no path for a flow, or one that is too long for packets.
     """
     chosen, names = specification.network, list(network.nodes)
@@ -57,16 +58,14 @@ def plan_routing(
     if "path" in options and getattr(found, "TAKES_PATHS", False):
         options["path"] = _paths(str(options["path"]), index)
     if (needed := getattr(found, "LINK", None)) and (other := set(kinds.values()) - {needed}):
-        raise PlanError(
-            f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}"
-        )
+        raise Misuse(f"routing {kind} is for links of kind {needed}, not {', '.join(sorted(other))}: --link {needed}")
     bridged = sorted({other for other in kinds.values() if not _of_peers(other)})
     if bridged and not getattr(found, "ANY_LINK", False):
-        raise PlanError(f"routing {kind} is for stations that find each other, not for links of kind {bridged[0]}")
+        raise Misuse(f"routing {kind} is for stations that find each other, not for links of kind {bridged[0]}")
     for one in network.applications:
         for end in (one.source, one.destination):
             if nodes[index[end]]["bridge"]:
-                raise PlanError(f"flow {one.source} -> {one.destination}: {end} is a bridge, and has no address")
+                raise Misuse(f"flow {one.source} -> {one.destination}: {end} is a bridge, and has no address")
     direct = on_one_link(nodes, kinds, reached)
     hops = [{} if node["bridge"] else _neighbours(i, nodes, direct) for i, node in enumerate(nodes)]
     reach = [sorted(near) for near in hops]
@@ -78,9 +77,9 @@ def plan_routing(
     try:
         planned = found.plan(reach, ips, demands, chosen.unreachable, **options)
     except Unreachable as lost:
-        raise PlanError(_no_path(specification, network, nodes, lost.at, direct, names[lost.to])) from None
+        raise Misuse(_no_path(specification, network, nodes, lost.at, direct, names[lost.to])) from None
     except ValueError as error:  # an option that it has not
-        raise PlanError(f"routing: {error}") from None
+        raise Misuse(f"routing: {error}") from None
     for i, (node, part) in enumerate(zip(nodes, planned, strict=True)):
         node["routing"] = part.node
         for near in part.neighbours:
@@ -94,13 +93,13 @@ def plan_routing(
 
 
 def _paths(said: str, index: Mapping[str, int]) -> list[list[int]]:
-    """Paths, `sta1:sta2:sta3;sta4:sta2`, as nodes. Raises PlanError."""
+    """Paths, `sta1:sta2:sta3;sta4:sta2`, as nodes. Raises Misuse."""
     paths = [path.strip().split(":") for path in said.split(";")]
     for path in paths:
         if strange := next((name for name in path if name not in index), None):
-            raise PlanError(f"routing: path {':'.join(path)}: there is no node {strange}")
+            raise Misuse(f"routing: path {':'.join(path)}: there is no node {strange}")
         if len(path) < 2 or len(set(path)) < len(path):
-            raise PlanError(f"routing: path {':'.join(path)}: two nodes or more, none of them twice")
+            raise Misuse(f"routing: path {':'.join(path)}: two nodes or more, none of them twice")
     return [[index[name] for name in path] for path in paths]
 
 

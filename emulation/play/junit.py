@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 DAY, HOST = "1970-01-01T00:00:00", "localhost"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from emulation import lanes
+from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
 from emulation.lanes import Lane
-from emulation.plan import PlanError
 from emulation.play import imports
 from emulation.setup import cache
 
@@ -31,18 +31,18 @@ class Lab:
     lane: Lane = field(default_factory=lambda: lanes.find(lanes.DEFAULT))
 
     def chosen(self, names: Iterable[str]) -> dict[str, Path]:
-        """The air's module, and these. Raises PlanError for one there is not."""
+        """The air's module, and these. Raises Misuse for one there is not."""
         if missing := next((name for name in names if name not in self.modules), None):
-            raise PlanError(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
+            raise Misuse(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
         return {name: self.modules[name] for name in (AIR_MODULE, *names) if name in self.modules}
 
     def check(self, plan: Mapping[str, Any]) -> None:
-        """Raises PlanError for a module that there is not, and for a parameter that a module has not."""
+        """Raises Misuse for a module that there is not, and for a parameter that a module has not."""
         self.chosen(plan["modules"])
         for module, _, name in (parameter.partition(".") for parameter in plan["module_parameters"]):
             there = parameters_of(self.modules[module]) if module in self.modules else []
             if there and name not in there:
-                raise PlanError(f"{module}: there is no parameter {name!r}; there are: {', '.join(there)}")
+                raise Misuse(f"{module}: there is no parameter {name!r}; there are: {', '.join(there)}")
 
     @property
     def release(self) -> str | None:
@@ -57,7 +57,7 @@ class Lab:
         return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(imports.of_a_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
-        """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises PlanError, as `chosen` does."""
+        """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises Misuse, as `chosen` does."""
         return {
             **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.chosen(plan["modules"]))},
             **({PROGRAMS: digest(imports.of_a_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),

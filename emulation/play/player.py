@@ -50,7 +50,7 @@ def play(
 
     `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace's end is
     left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError, also
-    for what cannot be read of what the lane has left; PlanError where the specification cannot be planned; OSError if
+    for what cannot be read of what the lane has left; Misuse where the specification cannot be planned; OSError if
     the folder cannot be written.
     """
     plan, where = make_plan(task.specification), folder / name_of(task)

@@ -13,14 +13,15 @@ from analysis.results import result
 from analysis.results.result import Result, Run, Script
 from emulation import files, lanes
 from emulation.files.compressed import Stream, pieces
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
-from emulation.play.errors import Misuse
 from emulation.play.run import Task
 from emulation.play.script import KEPT, play_script
-from emulation.play.session import check_programs, failures, have_all_packages, play_with_progress, provide
+from emulation.play.session import check_programs, failures, play_with_progress, provide
 from emulation.play.trust import to_play
+from emulation.setup import require_all_packages
 from emulation.specification import Specification, explain, flatten, unflatten
 from topologies.files import NOBODY, Trust, run_by
 
@@ -42,7 +43,7 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
     """
     before = read(folder)
     if before.script:
-        have_all_packages()
+        require_all_packages()
     trust = to_play(folder, before, trusted, lane)
     tasks = tasks_of(before, folder, trust)
     script = script_of(before, folder)

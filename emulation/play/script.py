@@ -23,11 +23,11 @@ from analysis.results.result import Result, Script
 from analysis.results.shapes import Asked, object_of, read_lane, read_plan
 from emulation import features, files, lanes
 from emulation.files import compressed, tree
+from emulation.lane.errors import Failure
 from emulation.lane.measurement import ASKED
 from emulation.lanes import LaneResult, Listener
 from emulation.lanes.virtual.ownership import take_back
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.errors import Failure
 from emulation.play.finished import take
 from emulation.play.lab import Lab
 from emulation.play.run import FINISHED, Outcome, Task

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from emulation import files, lanes
 from emulation.lane import programs
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, LaneError, Reason
-from emulation.plan import PlanError, plan
-from emulation.play.errors import Failure, Misuse
+from emulation.plan import plan
 from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
@@ -31,11 +31,9 @@ from emulation.setup import (
     Group,
     Prepared,
     PreparedStock,
-    SetupError,
     packages,
     prepare,
     prepare_stock,
-    require_all_packages,
 )
 from emulation.setup.errors import say
 from emulation.specification import Specification, flatten
@@ -60,11 +58,10 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
         raise Misuse(refused)
     own = tuple(map(Path, folders))
     prepared: Prepared | PreparedStock
-    with set_up():
-        if (stock := lanes.stock(lane)) is None:
-            prepared = prepare(*groups, folders=own)
-        else:
-            prepared = prepare_stock(stock, *groups, folders=own, boots=getattr(lane, "boots", True))
+    if (stock := lanes.stock(lane)) is None:
+        prepared = prepare(*groups, folders=own)
+    else:
+        prepared = prepare_stock(stock, *groups, folders=own, boots=getattr(lane, "boots", True))
     lane, said = lanes.ready(lane, prepared.kernel.linux)
     if said:
         say(said)
@@ -81,13 +78,6 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
     return lab
 
 
-def have_all_packages() -> None:
-    """Begin again in the environment with all packages, if this one has only what runs load: scripts, and other
-    programs of the user's own, load what they like. Raises Failure."""
-    with set_up():
-        require_all_packages()
-
-
 def check_programs(made: Mapping[str, Any]) -> None:
     """Have the programs that a plan's network and applications call. Raises Failure, with what mends it, for one that
     is not there and that set-up may not install."""
@@ -101,17 +91,7 @@ def check_programs(made: Mapping[str, Any]) -> None:
     needs = [(packages.program(program), program, what) for program, what in dict.fromkeys(called)]
     if missing := [(program, what) for need, program, what in needs if not need.present()]:
         why = "; ".join(f"{program}, for {what}" for program, what in missing)
-        with set_up():
-            packages.obtain([need for need, _, _ in needs], f"what this run calls is not installed: {why}")
-
-
-@contextmanager
-def set_up() -> Iterator[None]:
-    """What set-up lacks, as a failure."""
-    try:
-        yield
-    except SetupError as error:
-        raise Failure(str(error), error.code) from None
+        packages.obtain([need for need, _, _ in needs], f"what this run calls is not installed: {why}")
 
 
 @contextmanager
@@ -127,8 +107,6 @@ def failures() -> Iterator[None]:
         last = "".join(f"\n    {line}" for line in error.console if line.strip())
         said = f"{error}" + (f"\n  the lane's console ended with:{last}" if last else "")
         raise Failure(said, error.code) from None
-    except PlanError as error:
-        raise Misuse(str(error)) from None
 
 
 def new_folder(out: Path | None, name: str) -> Path:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from emulation.files import compressed
 from emulation.files.foreign import Damaged
+from emulation.lane.errors import Failure
 from emulation.lanes import LaneError, Reason
-from emulation.play.errors import Failure
 
 if TYPE_CHECKING:
     from analysis.growing import Growing

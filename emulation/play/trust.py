@@ -15,8 +15,8 @@ from typing import Any
 
 from analysis.results import result
 from analysis.results.result import Result
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
-from emulation.play.errors import Misuse
 from emulation.setup import packages
 from emulation.setup.errors import say
 from topologies.files import NOBODY, Trust

@@ -9,7 +9,7 @@ from analysis.pages import timeline
 from analysis.pages.timeline import Timeline, perfetto
 from analysis.pages.timeline.page import page
 from analysis.results import shapes
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.play.traces import TRACE, tcp_flows
 
 TIMELINE = "timeline.html"

@@ -6,8 +6,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from emulation.lane.errors import Failure
 
-class SetupError(Exception):
+
+class SetupError(Failure):
     """Set-up cannot go on. Its text says what is wrong and what to do, then what a log tells if there is one."""
 
     code = "setup"

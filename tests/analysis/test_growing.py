@@ -15,7 +15,7 @@ from analysis.routes.paths import Legs
 from analysis.taps.phy import radios
 from analysis.tcp.hops import of_trace
 from analysis.tcp.journeys import in_flight
-from analysis.traces.trace import TraceError
+from emulation.files.foreign import Damaged
 
 
 def grow(
@@ -64,11 +64,11 @@ def test_what_stations_received_is_left_out_if_it_is_much(sample: Sample, tmp_pa
 def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Held back for less than the longest frame takes, arrivals come too late."""
     monkeypatch.setattr(growing, "HOLD_NS", 3_000_000)
-    with pytest.raises(TraceError, match="an arrival of a transmission that is not in the trace"):
+    with pytest.raises(Damaged, match="an arrival of a transmission that is not in the trace"):
         grow(tmp_path, sample, 1001)
 
 
 def test_what_is_not_finished_is_gone(sample: Sample, tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="truncated"):
+    with pytest.raises(Damaged, match="truncated"):
         grow(tmp_path, sample, 10_000, size=sample.trace.data.size - 8)
     assert [file.name for file in tmp_path.iterdir()] == ["air.trace"]

@@ -22,8 +22,9 @@ from analysis.taps.links import Links
 from analysis.taps.observe import Observation, observe
 from analysis.taps.phy import Medium, Own, airtime_ns
 from analysis.traces import pcapng, trace
-from analysis.traces.capture import CaptureError, read
+from analysis.traces.capture import read
 from analysis.traces.trace import Kind
+from emulation.files.foreign import Damaged
 from emulation.plan.fading import plan_fading
 from emulation.specification import channel
 
@@ -65,7 +66,7 @@ def test_without_a_plan_all_sense_all(sample: Sample) -> None:
     known = totals(observe(sample.capture, Medium.of_plan(sample.air.plan())).counters())
     assumed = totals(observe(sample.capture).counters())
     assert {k: v for k, v in assumed.items() if "COL" not in k} == {k: v for k, v in known.items() if "COL" not in k}
-    with pytest.raises(CaptureError, match="4 stations, the plan 3"):
+    with pytest.raises(Damaged, match="4 stations, the plan 3"):
         observe(sample.capture, Medium.of_all(3))
 
 

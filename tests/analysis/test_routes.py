@@ -15,7 +15,8 @@ from analysis.routes.paths import Paths
 from analysis.routes.routes import NO_ROUTE, RECORD, UNKNOWN, Event, Packet, Routes, Why
 from analysis.tcp.senders import Flow as TcpFlow
 from analysis.tcp.senders import Phase
-from analysis.traces.trace import NEVER, Array, TraceError
+from analysis.traces.trace import NEVER, Array
+from emulation.files.foreign import Damaged
 from emulation.lane import manet_protocol
 
 MS = 1_000_000
@@ -177,7 +178,7 @@ def test_what_routing_cost_and_lost() -> None:
 
 def test_a_reader_that_fell_behind() -> None:
     behind = lane() | {"recorders": {"manet_trace": {"lost_records": 7}}}
-    with pytest.raises(TraceError, match="lost 7 records"):
+    with pytest.raises(Damaged, match="lost 7 records"):
         routes.read(None, behind)  # type: ignore[arg-type]
 
 
@@ -189,14 +190,14 @@ def test_no_byte_is_believed(field: str, value: int, said: str) -> None:
     records = np.concatenate([record(Event.FOUND, 1, 1), record(Event.FOUND, 2, 1)])
     records[field][1] = value
     data = records.tobytes()
-    with pytest.raises(TraceError, match=f"at byte 48.*{said}"):
+    with pytest.raises(Damaged, match=f"at byte 48.*{said}"):
         routes.parse(data)
-    with pytest.raises(TraceError, match="truncated: at byte 48: 5 bytes"):
+    with pytest.raises(Damaged, match="truncated: at byte 48: 5 bytes"):
         routes.parse(data[:53])
 
 
 @examples(50)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    with contextlib.suppress(TraceError):
+    with contextlib.suppress(Damaged):
         assert len(routes.parse(data)) * RECORD.itemsize == len(data)

@@ -13,7 +13,8 @@ from properties import examples
 from analysis.results.result import TcpSummary
 from analysis.tcp import senders
 from analysis.tcp.senders import NO_SSTHRESH, RECORD, Event, Flow, Phase, State
-from analysis.traces.trace import Array, TraceError
+from analysis.traces.trace import Array
+from emulation.files.foreign import Damaged
 
 MS = 1_000_000
 ENDS = {"saddr": 0x0100000A, "sport": 40000, "daddr": 0x0500000A, "dport": 5001}
@@ -265,12 +266,12 @@ RAW = record(Event.ACK, 200).tobytes() + record(Event.STATE, 300, ca_state=4).to
     ],
 )
 def test_says_what_is_wrong_where(data: bytes, says: str) -> None:
-    with pytest.raises(TraceError, match=says):
+    with pytest.raises(Damaged, match=says):
         senders.parse(data)
 
 
 def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="lost 7 records"):
+    with pytest.raises(Damaged, match="lost 7 records"):
         senders.flows(tmp_path, {}, {"recorders": {"tcp_tap": {"lost_records": 7}}})
 
 
@@ -278,10 +279,10 @@ def test_lost_records_are_not_passed_over(tmp_path: Path) -> None:
                                            st.integers(0, 159), st.binary(min_size=1, max_size=1)))  # fmt: skip
 @examples(500)
 def test_no_byte_does_harm(data: bytes) -> None:
-    """A trace or a TraceError, and a trace can be followed."""
+    """A trace or a Damaged, and a trace can be followed."""
     try:
         connections = senders.parse(data)
-    except TraceError as error:
+    except Damaged as error:
         assert "byte" in str(error)
         return
     for records in connections.values():

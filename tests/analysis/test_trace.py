@@ -11,7 +11,8 @@ from properties import examples
 from sample import Sample
 
 from analysis.traces import trace
-from analysis.traces.trace import Outcome, Reason, TraceError
+from analysis.traces.trace import Outcome, Reason
+from emulation.files.foreign import Damaged
 
 START = struct.pack("<HBBIqq", 24, 4, 0, 0, 1000, 0)
 STOP = struct.pack("<HBBIqq", 24, 4, 1, 0, 9000, 0)
@@ -87,7 +88,7 @@ def test_a_whole_run(sample: Sample) -> None:
 )
 def test_says_what_is_wrong_where(records: list[bytes], says: str) -> None:
     """A truncated or corrupt trace is refused, with the byte and the fault."""
-    with pytest.raises(TraceError, match=says):
+    with pytest.raises(Damaged, match=says):
         parse(*records)
 
 
@@ -101,11 +102,11 @@ def test_lost_records_are_admitted() -> None:
 @given(st.data())
 @examples(300)
 def test_no_byte_does_harm(sample: Sample, data: st.DataObject) -> None:
-    """Whatever is overwritten or cut off, the answer is a trace or a TraceError."""
+    """Whatever is overwritten or cut off, the answer is a trace or a Damaged."""
     raw = bytearray(sample.raw[:4000] + STOP)
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     try:
         trace.parse(np.frombuffer(bytes(raw[: data.draw(st.integers(0, len(raw)))]), np.uint8))
-    except TraceError as error:
+    except Damaged as error:
         assert "byte" in str(error)

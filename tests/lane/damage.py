@@ -216,7 +216,7 @@ def late(*_: object) -> None:
 def said(call: Callable[[], object]) -> str:
     """What a command raised other than what it is to say; empty: it is well."""
     from emulation.files.foreign import Damaged
-    from emulation.play.errors import Failure, Misuse
+    from emulation.lane.errors import Failure, Misuse
 
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -26,13 +26,13 @@ import analysis.growing
 from analysis.growing import Growing
 from analysis.results.result import Script
 from emulation.files import tree
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import LaneError, LaneResult, Listener, virtual
 from emulation.lanes.virtual import ownership
 from emulation.lanes.virtual.machine import Machine
 from emulation.lanes.virtual.ownership import lent
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.player import play
 from emulation.play.run import Task

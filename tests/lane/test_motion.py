@@ -11,7 +11,8 @@ import pytest
 from analysis.taps import compare
 from analysis.taps.phy import radios
 from analysis.traces import pcapng, trace, views
-from emulation.plan import PlanError, plan
+from emulation.lane.errors import Misuse
+from emulation.plan import plan
 from emulation.specification import specify
 from emulation.specification.propagation import TwoRayGround
 from topologies import Application, Network, Node, Span, Waypoint
@@ -236,7 +237,7 @@ def test_who_is_not_there_begins_no_flow():
     flow = Application(source="sta1", destination="sta2", settings={"start_s": 5.0})
     spans = {"sta1": (Span(0, 5),)}
     network = Network(nodes={"sta1": Node(), "sta2": Node()}, applications=(flow,), presence=spans)
-    with pytest.raises(PlanError, match="flow1: it starts at 5 s, when sta1 is not there"):
+    with pytest.raises(Misuse, match="flow1: it starts at 5 s, when sta1 is not there"):
         plan(specify(network, {"seconds": 12}))
 
 

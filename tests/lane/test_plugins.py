@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from emulation.lane import plugins
-from emulation.plan import PlanError
+from emulation.lane.errors import Misuse
 
 ROOT = Path(__file__).parents[2]
 MINE = ROOT / "tests" / "plugins"
@@ -48,7 +48,7 @@ def test_a_routing_of_ones_own(bench: Any) -> None:
 
 
 def test_a_routing_of_ones_own_says_who_cannot_be_reached(bench: Any) -> None:
-    with pytest.raises(PlanError, match="no path from sta1 to sta3"):
+    with pytest.raises(Misuse, match="no path from sta1 to sta3"):
         bench.plan(stations=3, spacing=400, routing="row", plugins=[str(MINE)])
 
 

@@ -12,8 +12,8 @@ from analysis.load import load
 from analysis.results import result
 from analysis.results.result import Script
 from analysis.taps import compare
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Listener, Reason
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.replay import replay, tasks_of
 from emulation.play.script import play_script

@@ -14,6 +14,7 @@ import pytest
 from analysis.tcp import senders
 from analysis.tcp.senders import Event, Phase, State
 from analysis.traces import trace
+from emulation.files.foreign import Damaged
 from emulation.lanes import virtual
 from emulation.lanes.virtual import Listener
 
@@ -212,7 +213,7 @@ def test_more_records_than_the_channel_holds(bench: Any) -> None:
     ((_, kept),) = senders.read(path).items()
     assert kept.size == CAPACITY and lost > 0
     assert kept["time_ns"][-1] < lane["stopped_ns"] - 1e9  # the new are lost, not the old
-    with pytest.raises(trace.TraceError, match=f"lost {lost}"):
+    with pytest.raises(Damaged, match=f"lost {lost}"):
         senders.flows(path, plan, {**lane, "recorders": {"tcp_tap": {"lost_records": lost}}})
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from emulation import lanes
 from emulation.lane.air import delays, quantile
+from emulation.lane.errors import Failure
 from emulation.lanes.vm.cpio import Archive
-from emulation.setup import SetupError, stock
+from emulation.setup import stock
 
 
 @pytest.mark.skipif(not shutil.which("cpio"), reason="no cpio")
@@ -51,7 +52,7 @@ def test_a_kernel_comes_out_of_its_image(tmp_path: Path) -> None:
     assert stock.unpacked(file) == elf
     assert stock.release_of(file) == "6.1.0-56-amd64"
     file.write_bytes(image(b"neither"))
-    with pytest.raises(SetupError, match="not a kernel that this program can unpack"):
+    with pytest.raises(Failure, match="not a kernel that this program can unpack"):
         stock.unpacked(file)
 
 

@@ -58,7 +58,7 @@ def test_a_distributions_kernel_carries_tcp_and_does_it_again(
 
 
 def test_a_kernel_that_is_not_there_is_named_with_those_that_are() -> None:
-    from emulation.play.errors import Failure
+    from emulation.lane.errors import Failure
 
     with pytest.raises(Failure, match=rf"there is no kernel 5\.10 .*{KERNELS[-1]}".replace("+", r"\+")):
         provide(lane=lanes.with_settings(lanes.find("vm"), {"stock": "5.10"}))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from emulation.cli.command import Command, become
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.setup import Group
 
 BENCHMARKS = {

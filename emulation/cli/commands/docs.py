@@ -16,8 +16,8 @@ import click
 
 from emulation.cli.command import Command, as_json
 from emulation.cli.commands.view import show
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import CHECKOUT
-from emulation.play.errors import Failure, Misuse
 
 START, BUILT = "index.html", ".buildinfo"  # of Sphinx's
 SHOWN = 20  # lines of what is wrong
@@ -44,11 +44,9 @@ def callback(out: Path, opens: bool, as_json: bool) -> None:
 
 def build(folder: Path, doctrees: Path) -> None:
     """Have Sphinx make the site; a warning is an error. Raises Failure with what it says."""
-    from emulation.play.session import set_up
     from emulation.setup import prepare_docs
 
-    with set_up():
-        python = prepare_docs()
+    python = prepare_docs()
     # Ours are imported for their docstrings, and what they import is in the program's environment.
     paths = os.pathsep.join([str(CHECKOUT), sysconfig.get_path("purelib")])
     command = [str(python), "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import FORMATS, Command, as_json, formats, size
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 
 
 def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import click
 from emulation.cli.command import Command
 from emulation.cli.groups import OfTopologies
 from emulation.cli.options import asked_for, options_of
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.specification import explain
 from topologies.mobility import bonnmotion, setdest
 

@@ -22,10 +22,7 @@ def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
     kernel   the kernel and its modules, which a checkout takes from $DCFLAB_KERNEL
     sources  what these were made from: who hands on the others hands on this
     """
-    from emulation.play.session import set_up
-
-    with set_up():
-        made = package(out, [Kind(kind) for kind in kinds or Kind], checks)
+    made = package(out, [Kind(kind) for kind in kinds or Kind], checks)
     for file in made:
         click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB, SHA-256 {cache.digest(file)}")
 

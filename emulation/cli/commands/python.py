@@ -16,9 +16,9 @@ def callback(arguments: tuple[str, ...]) -> None:
 
     `from analysis.load import load; load("RUN")` has all that a run left.
     """
-    from emulation.play.session import have_all_packages
+    from emulation.setup import require_all_packages
 
-    have_all_packages()
+    require_all_packages()
     os.execv(sys.executable, [sys.executable, *arguments])
 
 

@@ -17,10 +17,9 @@ def callback(wanted: tuple[str, ...]) -> None:
     As root it installs packages, and what it builds serves everyone.
     """
     from emulation.play.processes import Child
-    from emulation.play.session import set_up
 
     groups = {Group(value) for value in wanted}
-    with set_up(), Child(lambda _: prepare_all_packages()) as beside:
+    with Child(lambda _: prepare_all_packages()) as beside:
         prepare(*groups)
         beside.result()
         if Group.CHECK in groups:

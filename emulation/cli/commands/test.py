@@ -6,8 +6,8 @@ from __future__ import annotations
 import click
 
 from emulation.cli.command import Command, Option, become
+from emulation.lane.errors import Failure
 from emulation.lanes import CHECKOUT
-from emulation.play.errors import Failure
 from emulation.setup import Group
 
 # A process a CPU; the one that is done takes over what another has not begun.

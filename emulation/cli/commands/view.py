@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command, as_json
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 
 
 def callback(

@@ -28,6 +28,7 @@ from emulation.features.check.exercise import Place
 from emulation.features.check.report import Done, merge
 from emulation.features.check.subject import Module, Subject, examine, in_order
 from emulation.files import tree
+from emulation.lane.errors import Failure
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.setup import Prepared, PreparedStock, kernel, stock
@@ -71,7 +72,7 @@ class Bench:
     built: dict[str, dict[str, Module]] = field(default_factory=dict)
 
     def check(self) -> list[Done]:
-        """All stages. Raises LaneError, SetupError, PlanError and OSError for what is not the module's doing."""
+        """All stages. Raises LaneError, Failure, Misuse and OSError for what is not the module's doing."""
         self.build()
         built = [modules.keys() for name, modules in self.built.items() if name in (self.ordinary, self.workplace)]
         if any(set(self.wish.subject.modules) - modules for modules in built):
@@ -222,13 +223,13 @@ class Bench:
         folder = (self.folder / "gdb").resolve()
         folder.mkdir()
         try:
-            return gdb.debug(
-                self.debug, module, folder, gdb.sections_of(self.workout_folder(done.module, finding.seed)),
-                before=before, finding=finding, seed=finding.seed, cycles=self.cycles(finding.seed),
-                batch=not sys.stdin.isatty(),
-            )  # fmt: skip
-        except gdb.NotFound as error:
+            sections = gdb.sections_of(self.workout_folder(done.module, finding.seed))
+        except Failure as error:
             return f"{error}\n"
+        return gdb.debug(
+            self.debug, module, folder, sections, before=before, finding=finding, seed=finding.seed,
+            cycles=self.cycles(finding.seed), batch=not sys.stdin.isatty(),
+        )  # fmt: skip
 
     def add(self, name: str, reports: dict[Stage, Report]) -> None:
         """What came of a module's workouts."""

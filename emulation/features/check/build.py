@@ -114,7 +114,7 @@ def build(
 ) -> Report:
     """Build in `folder`, where logs and modules stay: the report's data has their paths, `modules`: {target: {module:
     path}}. `strict`: checkpatch's opinions are findings. The module need not be meant for `optional` targets. Raises
-    SetupError if checkpatch cannot be had."""
+    Failure if checkpatch cannot be had."""
     began = time.monotonic()
     copies = {target.name: folder / target.name / "source" for target in targets}
     for copy in copies.values():
@@ -250,7 +250,7 @@ def finding(said: Said, names: Sequence[str], all_names: Sequence[str]) -> Findi
 
 
 def checkpatch() -> Path:
-    """The kernel's script, of the lab's kernel, or out of its source archive. Raises SetupError."""
+    """The kernel's script, of the lab's kernel, or out of its source archive. Raises Failure."""
     if found := kernel.find():
         return found.folder / "scripts" / CHECKPATCH[0]
     packages.ensure(packages.Group.BUILD)

@@ -27,8 +27,8 @@ from emulation.features.check import Finding, Name, Report, Stage, bottleneck, m
 from emulation.features.check.exercise import INNER, shown
 from emulation.features.check.subject import Kind, Module
 from emulation.files.foreign import parsed
+from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Listener, Reason
-from emulation.plan import PlanError
 from emulation.play import processes
 from emulation.play.lab import Lab
 from emulation.play.player import play, play_all
@@ -122,7 +122,7 @@ def beforehand(lab: Lab, module: Module, against: str, hops: Sequence[int], seed
 
 
 def play_quietly(lab: Lab, task: Task, folder: Path, _: processes.Parent) -> None:
-    with contextlib.suppress(LaneError, PlanError, OSError):
+    with contextlib.suppress(LaneError, Misuse, OSError):
         play(lab, task, folder)
 
 
@@ -133,7 +133,7 @@ def compare(
     """Run all in subfolders of `folder`; `module`, and what is loaded `before` it, are built against the lab's kernel.
 
     The report's data has the runs, without their stations, and the shares of the shared string; if it has none, a note
-    says why. Raises LaneError for what is not the module's doing, and PlanError; OSError.
+    says why. Raises LaneError for what is not the module's doing, and Misuse; OSError.
     """
     began = time.monotonic()
     lab = replace(lab, modules={**lab.modules, **{one.name: one.path for one in (*before, module)}})

@@ -58,7 +58,7 @@ Place = Prepared | PreparedStock  # where modules are put to work: the debug ker
 
 def debug_kernel() -> Prepared:
     """The debug kernel and our modules for it, also what modules under test call there, built if they are not there.
-    Raises SetupError."""
+    Raises Failure."""
     return prepare(configuration=kernel.DEBUG, folders=(BALANCE,))
 
 

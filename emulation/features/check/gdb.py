@@ -20,6 +20,7 @@ from pathlib import Path
 from emulation.features.check import Finding, Name, exercise
 from emulation.features.check.subject import Module
 from emulation.files import read_json
+from emulation.lane.errors import Failure
 from emulation.lanes.virtual import boot, confine
 from emulation.lanes.virtual.scratch import scratch
 from emulation.setup import Prepared
@@ -39,10 +40,6 @@ if frame := re.search(r"^#([0-9]+) .*\\b{}\\b.* \\(", gdb.execute("backtrace", t
 end"""  # gdb's own `frame function` stops at functions that are inlined
 NOWHERE = "0x700000000000"  # for what is not loaded: at 0 it would give names to all small numbers
 UNNOTICED = (Name.LEAK,)  # when it happens
-
-
-class NotFound(Exception):
-    """It is not known where the module was."""
 
 
 def debug(
@@ -139,9 +136,9 @@ def placed(module: Module, sections: Mapping[str, str], folder: Path) -> Path:
 
 
 def sections_of(folder: Path) -> dict[str, str]:
-    """Where the module was in an earlier workout, whose run folder this is. Raises NotFound."""
+    """Where the module was in an earlier workout, whose run folder this is. Raises Failure."""
     try:
         found: dict[str, str] = read_json(folder / "workout.json")["sections"]
     except (OSError, KeyError, ValueError):
-        raise NotFound(f"{folder} does not say where the module was: it was never loaded there") from None
+        raise Failure(f"{folder} does not say where the module was: it was never loaded there") from None
     return found

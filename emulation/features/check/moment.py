@@ -19,6 +19,7 @@ from emulation.features.check import Finding, Name
 from emulation.features.check.exercise import Enough, Place, boot, write_job
 from emulation.features.check.inside.moment import SECONDS, TOLD
 from emulation.features.check.subject import Module
+from emulation.files.foreign import Damaged
 from emulation.lane.recorders.air_trace import Recorder
 from emulation.lanes import LaneError
 from emulation.plan import plan
@@ -54,7 +55,7 @@ def record(
     try:
         boot(prepared, module, folder, before, finding.seed, hear)
         return written(folder)
-    except (LaneError, FileNotFoundError, trace.TraceError):
+    except (LaneError, FileNotFoundError, Damaged):
         return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from emulation.features.check.subject import Refused
+from emulation.lane.errors import Misuse
 from traffic import tcp
 
 TEMPLATES = Path(__file__).with_name("template")
@@ -24,24 +24,24 @@ def short(name: str, kind: str) -> str:
 
 
 def check(name: str, kind: str) -> None:
-    """Raises Refused for a name that cannot be."""
+    """Raises Misuse for a name that cannot be."""
     word = short(name, kind)
     if not (word.isascii() and word.isidentifier() and name.isidentifier()):
-        raise Refused(f"{name!r} is no name of C: letters, digits and _, and no digit first")
+        raise Misuse(f"{name!r} is no name of C: letters, digits and _, and no digit first")
     if len(word) > LONGEST:
-        raise Refused(f"{word!r} is too long: the kernel allows {LONGEST} letters")
+        raise Misuse(f"{word!r} is too long: the kernel allows {LONGEST} letters")
     if word in TAKEN:
-        raise Refused(f"{word!r} means something else in the kernel")
+        raise Misuse(f"{word!r} means something else in the kernel")
     if kind == "congestion" and word in tcp.NAMES:
-        raise Refused(f"there is a congestion control {word!r} already")
+        raise Misuse(f"there is a congestion control {word!r} already")
 
 
 def make(name: str, kind: str, where: Path) -> Path:
-    """Write the module to a new folder; returns its C file. Raises Refused, or OSError if it cannot be written."""
+    """Write the module to a new folder; returns its C file. Raises Misuse, or OSError if it cannot be written."""
     check(name, kind)
     folder = where / name
     if folder.exists():
-        raise Refused(f"{folder} is there already")
+        raise Misuse(f"{folder} is there already")
     folder.mkdir()
     for file in sorted((TEMPLATES / kind).iterdir()):
         word = short(name, kind) if file.suffix == ".c" else name

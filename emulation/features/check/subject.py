@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulation.lane.errors import Misuse
 from emulation.setup import modules, packages
 
 # The names of functions as an object file has them: one that ends like another shares its letters.
@@ -24,10 +25,6 @@ REGISTER = {b"tcp_register_congestion_control": "congestion control", b"register
 INFO = re.compile(rb"(?<![ -~])(name|depends|alias|description|parm|parmtype)=([^\0]*)(?=\0)")
 QDISC_ID = re.compile(r"struct\s+Qdisc_ops\s+\w+[^=]*=\s*\{[^}]*?\.id\s*=\s*\"(\w+)\"")
 ASK = "include {}\ndcflab-obj-m:\n\t@echo $(obj-m)\n"
-
-
-class Refused(ValueError):
-    """This cannot be checked; the text says why."""
 
 
 class Kind(enum.StrEnum):
@@ -73,21 +70,21 @@ class Module:
 
 
 def find(path: Path, module: str | None = None) -> Subject:
-    """What there is to check at a path; `module` picks one of several. Raises Refused, and SetupError."""
+    """What there is to check at a path; `module` picks one of several. Raises Misuse, and Failure."""
     whole = Path(os.path.abspath(path))
     if path.is_dir():
         folder, names, kbuild = whole, built_by(whole), None
         files = modules.sources(whole)
         if not any(file.suffix == ".c" for file in files):
-            raise Refused(f"{path}: no C file is there")
+            raise Misuse(f"{path}: no C file is there")
     elif path.is_file() and path.suffix == ".c":
         folder, names, kbuild = whole.parent, [path.stem], f"obj-m := {path.stem}.o\n"
         files = [whole, *sorted(folder.glob("*.h"))]
     else:
-        raise Refused(f"{path}: neither a folder nor a C file" if path.exists() else f"there is no {path}")
+        raise Misuse(f"{path}: neither a folder nor a C file" if path.exists() else f"there is no {path}")
     names = [kernels_name(name) for name in names]
     if module and kernels_name(module) not in names:
-        raise Refused(f"{path} builds no module {module!r}; it builds: {', '.join(names)}")
+        raise Misuse(f"{path} builds no module {module!r}; it builds: {', '.join(names)}")
     picked = [kernels_name(module)] if module else names
     return Subject(path, folder, tuple(files), tuple(picked), kbuild)
 
@@ -98,10 +95,10 @@ def kernels_name(name: str) -> str:
 
 
 def built_by(folder: Path) -> list[str]:
-    """The modules that a folder builds. Raises Refused if there are none."""
+    """The modules that a folder builds. Raises Misuse if there are none."""
     description = next((folder / name for name in modules.DESCRIPTIONS if (folder / name).is_file()), None)
     if description is None:
-        raise Refused(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
+        raise Misuse(f"{folder}: neither a Kbuild file nor a Makefile is there; name the C file if there is but one")
     packages.ensure(packages.Group.MODULE)
     variables = ["KERNELRELEASE=6.12.0", f"KBUILD_EXTMOD={folder}", f"src={folder}", f"obj={folder}"]
     asked = subprocess.run(
@@ -109,12 +106,12 @@ def built_by(folder: Path) -> list[str]:
         input=ASK.format(description.name), capture_output=True, text=True,
     )  # fmt: skip
     if asked.returncode:
-        raise Refused(f"{description}: make does not understand it: {asked.stderr.strip().splitlines()[-1]}")
+        raise Misuse(f"{description}: make does not understand it: {asked.stderr.strip().splitlines()[-1]}")
     objects = asked.stdout.split()
     below = [name for entry in objects if entry.endswith("/") for name in built_by(folder / entry)]
     if found := [entry.removesuffix(".o") for entry in objects if entry.endswith(".o")] + below:
         return found
-    raise Refused(f"{description}: it builds no module: obj-m is empty")
+    raise Misuse(f"{description}: it builds no module: obj-m is empty")
 
 
 def examine(path: Path, sources: Iterable[Path] = ()) -> Module:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.play.run import Task
 
 PICTURE = "graph.svg"

@@ -15,9 +15,8 @@ from emulation import files
 from emulation.features import film
 from emulation.features.film import Film
 from emulation.features.film.page import page
-from emulation.plan import PlanError
+from emulation.lane.errors import Misuse
 from emulation.plan.air import stronger_db
-from emulation.play.errors import Misuse
 from emulation.play.replay import tasks_of
 from emulation.play.traces import FLOW_ROUTES, FLOW_ROUTES_FILE, MANET_TRACE, ROUTING_TRACE, TRACE
 from emulation.specification import Specification
@@ -67,7 +66,7 @@ def _reach_m(where: Path, trust: Trust) -> list[float] | None:
         found = result.read(where.parent / "result.json")
         tasks = zip(found.runs, tasks_of(found, where.parent, trust), strict=True)
         return next((reach_m(task.specification) for run, task in tasks if run.folder == where.name), None)
-    except (OSError, ValueError, Misuse, PlanError):
+    except (OSError, ValueError):
         return None
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from emulation.features.labs.sheet import Student, blank
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from labs import HANDOUT, SHEET, Found
 
 COMMAND = "./dcflab "

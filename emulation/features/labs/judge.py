@@ -16,11 +16,10 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.load import Recorded
 from emulation.features.labs import programs
-from emulation.features.labs.programs import Wrong
 from emulation.features.labs.sheet import LETTERS, Sheet, Student, in_order, plain_file
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import LaneError
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.run import Task, name_of
@@ -128,7 +127,7 @@ def _judged(
         return Answer(question=question.name, state=State.NO_ANSWER if few else State.TEACHER, hint=hint)
     try:
         hint = wrong(question, given, sheet.student, runs)
-    except Wrong as error:
+    except Misuse as error:
         hint = str(error)
     right = not hint
     state, points = (State.RIGHT, question.points) if right else (State.NOT_YET, 0)
@@ -141,7 +140,7 @@ def most(question: Question) -> int:
 
 
 def wrong(question: Question, given: Any, who: Student, runs: Runs) -> str:
-    """What to say to an answer that is not right; empty if it is. Raises Wrong for what is no answer to that."""
+    """What to say to an answer that is not right; empty if it is. Raises Misuse for what is no answer to that."""
     match question:
         case Number():
             return _number(question, given, runs)
@@ -153,7 +152,7 @@ def wrong(question: Question, given: Any, who: Student, runs: Runs) -> str:
             which = question.which(runs[question.run])
             at = frame_number(given)
             if at > which.size:
-                raise Wrong(f"there is no frame {at}: the run has fewer; is it under the seed {who.seed}?")
+                raise Misuse(f"there is no frame {at}: the run has fewer; is it under the seed {who.seed}?")
             return "" if which[at - 1] else question.look
     raise AssertionError(question)
 
@@ -178,28 +177,28 @@ def holding(question: Choice, runs: Runs) -> set[str]:
 
 
 def number(given: Any, unit: str) -> float:
-    """The number that an answer is. Raises Wrong."""
+    """The number that an answer is. Raises Misuse."""
     text = str(given)
     if isinstance(given, bool | list | dict) or not NUMBER.fullmatch(text) or len(text) > 30:
         point = " with a point, and commas between thousands only" if "," in text else ""
-        raise Wrong(f"a number is asked for{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
+        raise Misuse(f"a number is asked for{point}, like 1234.5{f', in {unit}, without the unit' if unit else ''}")
     return float(text.replace(",", ""))
 
 
 def letters(given: Any, count: int) -> set[str]:
-    """The letters of a choice. Raises Wrong."""
+    """The letters of a choice. Raises Misuse."""
     text = "".join(map(str, given)) if isinstance(given, list) else str(given)
     chosen = set(re.sub(r"[\s,;+&]", "", text.lower()))
     if not chosen or len(text) > 60 or not chosen <= set(LETTERS[:count]):
-        raise Wrong(f"letters are asked for, from a to {LETTERS[count - 1]}")
+        raise Misuse(f"letters are asked for, from a to {LETTERS[count - 1]}")
     return chosen
 
 
 def frame_number(given: Any) -> int:
-    """The number of a frame. Raises Wrong."""
+    """The number of a frame. Raises Misuse."""
     text = str(given)
     if isinstance(given, bool) or not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
-        raise Wrong("the number of a frame is asked for, as Wireshark's first column has it, or the timeline")
+        raise Misuse("the number of a frame is asked for, as Wireshark's first column has it, or the timeline")
     return int(text)
 
 
@@ -212,7 +211,7 @@ def _program(
         if isinstance(question, Congestion):
             return _congestion(lab, found, sheet.student, runs, place, jobs, question, program)
         said = programs.tap(programs.impatient(lab), question.file, program, runs[question.run], place)
-    except (Wrong, Misuse) as error:
+    except Misuse as error:
         return 0, str(error)
     words = re.findall(r"[\w.]+", said)
     missing = [word for word in question.says(runs[question.run]) if word not in words]
@@ -228,7 +227,7 @@ def _congestion(
     lab: Lab, found: Found, who: Student, runs: Runs, place: Path, jobs: int | None, question: Congestion,
     program: bytes,
 ) -> tuple[int, str]:  # fmt: skip
-    """Build it, play each run with it, and make the tests. Raises Wrong."""
+    """Build it, play each run with it, and make the tests. Raises Misuse."""
     name = Path(question.file).stem
     module = programs.build(lab, name, program, place)
     theirs = programs.impatient(Lab(lab.kernel, {**lab.modules, name: module}, lab.lane))
@@ -240,7 +239,7 @@ def _congestion(
     try:
         outcomes = play_all(theirs, tasks, place / "runs", jobs=jobs)
     except LaneError as error:
-        raise Wrong(programs.why(error, question.file)) from None
+        raise Misuse(programs.why(error, question.file)) from None
     of = zip(tasks, outcomes, strict=True)
     with_it = {task.variant: Recorded(outcome.run, place / "runs" / name_of(outcome.run)) for task, outcome in of}
     failed = [test for test in question.tests if not test.holds(with_it, runs)]

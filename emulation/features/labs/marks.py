@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from emulation.features.labs.judge import Answer, Marked, State, judge
 from emulation.features.labs.sheet import plain_file, read
+from emulation.lane.errors import Misuse
 from emulation.lane.guest import AIR_MODULE
-from emulation.play.errors import Misuse
 from emulation.play.junit import Case, Outcome, Suite
 from emulation.play.lab import KERNEL, PROGRAMS, Lab, digest
 from labs import SHEET, Found, Frame, Number, Program

@@ -16,6 +16,7 @@ from analysis.traces import views
 from analysis.traces.pcapng import AIR
 from emulation import files
 from emulation.features.labs.inside import SAID
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, LaneError, LaneResult, Listener, Reason
 from emulation.play.lab import Lab
 from emulation.play.session import failures
@@ -26,10 +27,6 @@ MOST_BYTES = 1 << 26  # of a module
 PLACE = re.compile(r'File "[^"]*/(?P<file>[^"/]+)", line (?P<line>\d+)')
 ERROR = re.compile(r"(?:[^\s:]*/)?(?P<file>[\w.-]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)")
 POSTED = re.compile(r"ERROR: modpost: (?P<what>.*)")
-
-
-class Wrong(Exception):
-    """What a student is told of a program that did not do what was asked."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ def why(error: LaneError, what: str) -> str:
 
 
 def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) -> dict[str, Any]:
-    """Have `inside.py` do this in a lane with this run folder. Raises Wrong."""
+    """Have `inside.py` do this in a lane with this run folder. Raises Misuse."""
     quiet = Listener(line=lambda line: None)
     try:
         lab.lane.run(lab.kernel, {}, folder, ["script", str(INSIDE), *command], wall_limit_s=limit_s, listener=quiet)
@@ -77,16 +74,16 @@ def in_lane(lab: Lab, folder: Path, limit_s: float, what: str, *command: str) ->
         if error.reason in (Reason.INTERRUPTED, Reason.NOT_STARTED, Reason.DISK_FULL):
             with failures():
                 raise
-        raise Wrong(why(error, what)) from None
+        raise Misuse(why(error, what)) from None
     except (OSError, ValueError):
-        raise Wrong(f"{what} left nothing behind") from None
+        raise Misuse(f"{what} left nothing behind") from None
     if not isinstance(said, dict):
-        raise Wrong(f"{what} left something else than what came of it")
+        raise Misuse(f"{what} left something else than what came of it")
     return said
 
 
 def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
-    """What this program prints of a run. Raises Wrong."""
+    """What this program prints of a run. Raises Misuse."""
     shown = place / "run"
     shown.mkdir(parents=True)
     for file in (AIR, views.FILE):
@@ -100,12 +97,12 @@ def tap(lab: Lab, name: str, program: bytes, of: Recorded, place: Path) -> str:
         at = f", line {places[-1]}" if places else ""
         ended = "it sleeps" if said.get("status") is None else f"it ended with status {said['status']}"
         last = lines[-1][:200] if lines else ended
-        raise Wrong(f"{name}{at}: {last}")
+        raise Misuse(f"{name}{at}: {last}")
     return str(said.get("said", ""))
 
 
 def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
-    """The module that this C file makes for the lane's kernel. Raises Wrong."""
+    """The module that this C file makes for the lane's kernel. Raises Misuse."""
     (place / "build").mkdir(parents=True)
     (place / "build" / f"{name}.c").write_bytes(source)
     said = in_lane(lab, place, BUILD_LIMIT_S, f"to build {name}.c", "build", name)
@@ -117,5 +114,5 @@ def build(lab: Lab, name: str, source: bytes, place: Path) -> Path:
         last = told[-1] if told else "the compiler was ended, or had nothing to build"
         found = match.groupdict() if match else {"what": last}
         at = f"{found['file']}, line {found['line']}: " if "line" in found else ""
-        raise Wrong(f"{name}.c does not build: {at}{found['what'][:200]}")
+        raise Misuse(f"{name}.c does not build: {at}{found['what'][:200]}")
     return built

@@ -10,8 +10,8 @@ from pathlib import Path
 import labs
 from emulation.features.labs.judge import play, right_answers
 from emulation.features.labs.sheet import student
+from emulation.lane.errors import Failure
 from emulation.lanes.virtual.scratch import scratch
-from emulation.play.errors import Failure, Misuse
 from emulation.play.session import provide
 
 
@@ -28,5 +28,5 @@ def main(name: str, *students: str) -> None:
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
-    except (Failure, Misuse, ValueError, TypeError) as error:
+    except (Failure, ValueError, TypeError) as error:
         sys.exit(f"dcflab: {error}")

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from labs import SHEET, Choice, Essay, Found, Frame, Lab, Number, Program, Question
 
 MOST_BYTES = 1 << 16  # of a sheet, and of a program
@@ -99,14 +99,15 @@ def plain_file(path: Path) -> bytes:
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(opened, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise Misuse(f"{path}: this is no plain file")
-            content = stream.read(MOST_BYTES + 1)
+            plain = stat.S_ISREG(os.fstat(opened).st_mode)
+            content = stream.read(MOST_BYTES + 1) if plain else b""
     except FileNotFoundError:
         raise Misuse(f"there is no file {path}") from None
     except (OSError, ValueError) as error:
         why = "it is a link" if getattr(error, "errno", 0) == errno.ELOOP else getattr(error, "strerror", error)
         raise Misuse(f"{path}: this is no plain file that can be read: {why}") from None
+    if not plain:
+        raise Misuse(f"{path}: this is no plain file")
     if len(content) > MOST_BYTES:
         raise Misuse(f"{path}: it has more than {MOST_BYTES >> 10} kB")
     return content

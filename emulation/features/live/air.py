@@ -48,7 +48,7 @@ class Air:
 
     def feed(self, data: bytes, now_ns: int, most: int, also_open: bool) -> list[Row]:
         """What is new of the frames, at most so many, collisions first; `also_open`: those that have begun, too.
-        Raises TraceError."""
+        Raises Damaged."""
         array = np.frombuffer(self.rest + data, np.uint8)
         found = Records.of(array, 0)
         self.rest = array[found.end_at :].tobytes()

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from emulation.features.live import show, verbs
-from emulation.features.live.verbs import Refused
+from emulation.lane.errors import Misuse
 from traffic import tcp as variants
 
 
 def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the lane's program is to be asked for a verb, in the network of this plan, of which this was said last.
-    Raises Refused."""
+    Raises Misuse."""
     radios = list(dict.fromkeys(show.radios(plan)))
     match asked:
         case verbs.Move(node=node, position=position):
@@ -22,7 +22,7 @@ def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, An
         case verbs.Set(node=node):
             _known("node", node or radios[0], radios)
             if not (values := asked.values()):
-                raise Refused("set: what? rts, rate or tx_power_dbm")
+                raise Misuse("set: what? rts, rate or tx_power_dbm")
             names = [node] if node else radios
             return [
                 {"do": "set", "node": each, "name": name, "value": values[name]} for each in names for name in values
@@ -36,7 +36,7 @@ def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, An
             for name in (source, destination):
                 _known("node", name, [node["name"] for node in plan["nodes"]])
             if source == destination:
-                raise Refused(f"start: from {source} to whom else?")
+                raise Misuse(f"start: from {source} to whom else?")
             return [{"do": "start", "source": source, "destination": destination, "name": _tcp(tcp)}]
         case verbs.Stop(flow=flow):
             _known("flow", flow, list(latest["flows"]))
@@ -46,17 +46,17 @@ def requests(asked: verbs.Any_, plan: Mapping[str, Any], latest: Mapping[str, An
             return [{"do": "switch", "node": node, "on": on}]
         case verbs.Routing():
             return [{"do": "reroute"}]
-    raise Refused(f"{asked.do}: that is no verb for the lane")
+    raise Misuse(f"{asked.do}: that is no verb for the lane")
 
 
 def _tcp(name: str | None) -> str:
-    """A TCP of this name; none is as the network's flows have it. Raises Refused."""
+    """A TCP of this name; none is as the network's flows have it. Raises Misuse."""
     try:
         return name if name and variants.find(name) else ""
     except ValueError as error:
-        raise Refused(f"tcp: {error}") from None
+        raise Misuse(f"tcp: {error}") from None
 
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
-        raise Refused(f"there is no {what} {name}; there are: {', '.join(names) or 'none'}")
+        raise Misuse(f"there is no {what} {name}; there are: {', '.join(names) or 'none'}")

@@ -18,7 +18,7 @@ from typing import Any
 
 from emulation.features.live import page, verbs
 from emulation.features.live.session import Session
-from emulation.features.live.verbs import Refused
+from emulation.lane.errors import Misuse
 
 ADDRESS = "127.0.0.1"
 TOKEN_BYTES = 32
@@ -130,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         try:
             self.server.session.do(verbs.read(self.rfile.read(int(length))))
-        except Refused as error:
+        except Misuse as error:
             return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, verbs.said(error=str(error)), "application/json")
         self.answer(HTTPStatus.OK, b"{}", "application/json")
 

@@ -27,10 +27,9 @@ from emulation.features.live.kept import Kept
 from emulation.features.live.pace import Pace
 from emulation.features.live.requests import requests
 from emulation.features.live.state import States
-from emulation.features.live.verbs import Refused
 from emulation.features.live.ways import Ways, named
+from emulation.lane.errors import Misuse
 from emulation.lanes import LaneError, Reason
-from emulation.plan import PlanError
 from emulation.plan import plan as make_plan
 from emulation.play.traces import readable
 from emulation.specification import Specification
@@ -200,7 +199,7 @@ class Session:
         return self.pace.stride(self.now_s()) or None
 
     def do(self, asked: verbs.Any_) -> None:
-        """At the page somebody asks for this. Returns when it is done, or begun; raises Refused."""
+        """At the page somebody asks for this. Returns when it is done, or begun; raises Misuse."""
         match asked:
             case verbs.Pace(pace=pace):
                 self._set(pace=pace)
@@ -210,7 +209,7 @@ class Session:
                 self._set(running=True)
             case verbs.Step(to=to, ns=ns):
                 if to == "ns" and not ns:
-                    raise Refused("step: by how many ns?")
+                    raise Misuse("step: by how many ns?")
                 if self.running:
                     self._set(running=False)
                 self._step(to, ns or 0)
@@ -258,14 +257,14 @@ class Session:
             while name is None:
                 name, number = (None, number + 1) if str(number) in self.moments else (str(number), number)
             if name in self.moments:
-                raise Refused(f"save: there is a moment {name} already")
+                raise Misuse(f"save: there is a moment {name} already")
             self.moments[name] = Moment(self.t_ns, tuple(self.deeds), self.routing)
         self.tell()
 
     def _go_back(self, name: str) -> None:
         with self.changed:
             if name not in self.moments:
-                raise Refused(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
+                raise Misuse(f"back: there is no moment {name}; there are: {', '.join(self.moments)}")
             self._go_to(self.moments[name], "back")
         self.tell()
 
@@ -273,9 +272,9 @@ class Session:
         """Another routing from the start on: a network that does the same under it comes to where this one is."""
         with self.changed:
             if kind not in self.routings:
-                raise Refused(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
+                raise Misuse(f"routing: {kind} is not for this network under way; {', '.join(self.routings)} are")
             if self.busy:
-                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+                raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
             self._go_to(Moment(self.t_ns, tuple(self.deeds), kind), f"by {kind} from the start")
         self.tell()
 
@@ -299,9 +298,9 @@ class Session:
         ask = Ask(wanted)
         with self.changed:
             if self.busy:
-                raise Refused(f"the network is on its way {self.busy}: wait until it is there")
+                raise Misuse(f"the network is on its way {self.busy}: wait until it is there")
             if self.ending or self.ended:
-                raise Refused("the network has ended")
+                raise Misuse("the network has ended")
             if wanted:
                 self._overtake(wanted[0])
                 self.asks.append(ask)
@@ -309,9 +308,9 @@ class Session:
             else:
                 ask.over()
         if not ask.done.wait(PATIENCE_S):
-            raise Refused(f"the lane has not answered in {PATIENCE_S:g} s")
+            raise Misuse(f"the lane has not answered in {PATIENCE_S:g} s")
         if ask.error:
-            raise Refused(ask.error)
+            raise Misuse(ask.error)
 
     def _overtake(self, request: dict[str, Any]) -> None:
         """Of a node that is dragged only the latest place counts."""
@@ -391,7 +390,7 @@ def routings(asked: Specification, plan: dict[str, Any]) -> dict[str, tuple[Spec
         if kind not in there:
             network = asked.network.model_copy(update={"routing": {"kind": kind}})
             other = asked.model_copy(update={"network": network})
-            with suppress(PlanError):
+            with suppress(Misuse):
                 there[kind] = other, make_plan(other)
     return there
 

@@ -9,16 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from emulation.features.live.pace import FASTEST, SLOWEST
+from emulation.lane.errors import Misuse
 from emulation.specification import explain
 
 FARTHEST_M = 100_000  # from the origin, along each axis: the air's limit
 LONGEST_NS = 10_000_000_000  # of a step
 Metres = Annotated[float, Field(ge=-FARTHEST_M, le=FARTHEST_M)]
 Name = Annotated[str, Field(min_length=1, max_length=40)]
-
-
-class Refused(Exception):
-    """What was asked for cannot be; says why, for people."""
 
 
 class Verb(BaseModel):
@@ -109,11 +106,11 @@ ADAPTER: TypeAdapter[Any_] = TypeAdapter(Annotated[Any_, Field(discriminator="do
 
 
 def read(body: bytes) -> Any_:
-    """A verb from JSON. Raises Refused."""
+    """A verb from JSON. Raises Misuse."""
     try:
         return ADAPTER.validate_json(body)
     except ValidationError as error:
-        raise Refused("; ".join(explain(error))) from None
+        raise Misuse("; ".join(explain(error))) from None
 
 
 def said(**what: Any) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulation.features.mininet.interface import WIntf, freq_of
-from emulation.features.mininet.words import Unsupported
+from emulation.lane.errors import Misuse
 from emulation.lane.links.infrastructure import Client, Security, check_passphrase
 from emulation.lane.links.wlan import IDLE
 
@@ -21,17 +21,17 @@ Wlan = dict[str, Any]
 
 
 def master(intf: WIntf) -> Wlan:
-    """What network an access point's interface is. Raises Unsupported."""
+    """What network an access point's interface is. Raises Misuse."""
     security = SECURITY.get(intf.encrypt or "")
     if security is None:
         there = ", ".join(word for word in SECURITY if word)
-        raise Unsupported(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
+        raise Misuse(f"{intf.name}: encrypt={intf.encrypt!r}: there are: {there}")
     if (security != Security.OPEN) != bool(intf.passwd):
-        raise Unsupported(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
+        raise Misuse(f"{intf.name}: encrypt and passwd belong together: encrypt='wpa2', passwd='…'")
     try:
         check_passphrase(intf.passwd or None)
     except ValueError as error:
-        raise Unsupported(f"{intf.name}: passwd: {error}") from None
+        raise Misuse(f"{intf.name}: passwd: {error}") from None
     ssid = intf.ssid or f"{intf.node.name}-ssid"
     freq = freq_of(intf.name, intf.mode, intf.channel)
     said = {**intf.node.net.params, **intf.node.params}

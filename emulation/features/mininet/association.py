@@ -12,7 +12,7 @@ from typing import Any
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import Unsupported
+from emulation.lane.errors import Misuse
 from traffic.loop import Loop
 
 METHODS = ("ssf", "llf")
@@ -25,7 +25,7 @@ class AssociationControl:
 
     def __init__(self, net: Any, method: str) -> None:
         if method not in METHODS:
-            raise Unsupported(f"ac_method: there is no {method!r}; there are: {', '.join(METHODS)}")
+            raise Misuse(f"ac_method: there is no {method!r}; there are: {', '.join(METHODS)}")
         self.net, self.method = net, method
 
     def begin(self, loop: Loop, began_ns: int) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.log import output
-from emulation.features.mininet.words import Unsupported
 from emulation.features.prompt.inside import shell as prompt
 from emulation.lane import guest
+from emulation.lane.errors import Misuse
 from emulation.lane.motion import Way, standing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Shell(prompt.Shell):
 
     def __init__(self, net: Mininet, read: Callable[[str], str | None]) -> None:
         if not net.lab:
-            raise Unsupported("CLI(net): the network is not there yet: write it after net.build() or net.start()")
+            raise Misuse("CLI(net): the network is not there yet: write it after net.build() or net.start()")
         super().__init__(net.lab, read)
         self.asks = net.asks
         self.mininet, self.paused = net, dict[str, tuple[Way, int]]()
@@ -198,11 +198,11 @@ class Shell(prompt.Shell):
 
 
 def lines_of(call: str, file: str) -> list[str]:
-    """What a file of commands has. Raises Unsupported."""
+    """What a file of commands has. Raises Misuse."""
     try:
         return Path(file).read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unsupported(f"{call}: {file!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+        raise Misuse(f"{call}: {file!r} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def CLI(net: Mininet, script: str | None = None, stdin: Any = None, **_: Any) -> None:

@@ -7,8 +7,9 @@ import ipaddress
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from emulation.features.mininet.words import Unsupported, missing, numeric, refuse
+from emulation.features.mininet.words import missing, numeric, refuse
 from emulation.lane import node as lane
+from emulation.lane.errors import Misuse
 from emulation.lane.netlink import NetlinkError
 from emulation.lane.rtnetlink import hardware_address
 
@@ -23,52 +24,52 @@ HT = ("n", "n2", "n5", "ac", "ax", "ax2", "ax5", "ax6", "be", "be2", "be5", "be6
 
 
 def mode_of(call: str, mode: str) -> str:
-    """A mode there is. Raises Unsupported."""
+    """A mode there is. Raises Misuse."""
     if mode not in MODES:
         why = (
             "the air has 802.11a, b and g exactly, and no HT or later rates" if mode in HT else "there is no such mode"
         )
-        raise Unsupported(f"{call}: mode {mode!r}: {why}: write one of {', '.join(MODES)}")
+        raise Misuse(f"{call}: mode {mode!r}: {why}: write one of {', '.join(MODES)}")
     return mode
 
 
 def freq_of(call: str, mode: str, channel: Any) -> int:
-    """The centre frequency of a channel in MHz. Raises Unsupported."""
+    """The centre frequency of a channel in MHz. Raises Misuse."""
     there = CHANNELS_5GHZ if mode == "a" else CHANNELS
     try:
         return there[int(channel)]
     except (KeyError, ValueError, TypeError):
         known = ", ".join(map(str, there))
-        raise Unsupported(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
+        raise Misuse(f"{call}: channel {channel!r}: in mode {mode} there are: {known}") from None
 
 
 def check_band(call: str, mode: str, said: Mapping[str, Any]) -> None:
-    """What is said of the band, besides mode and channel, must be what these are. Raises Unsupported."""
+    """What is said of the band, besides mode and channel, must be what these are. Raises Misuse."""
     if str(said.get("band") or 20) != "20":
-        raise Unsupported(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
+        raise Misuse(f"{call}: band={said['band']!r}: channels are 20 MHz wide: leave it out")
     if (freq := said.get("freq")) is not None:
         band = 5 if mode == "a" else 2
         if int(numeric(f"{call}: freq", freq)) not in (band, *range(1000 * band, 1000 * (band + 1))):
-            raise Unsupported(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if mode == 'a' else '2.4'} GHz: "
+            raise Misuse(f"{call}: freq={freq!r}: mode {mode!r} is of {'5' if mode == 'a' else '2.4'} GHz: "
                               "write mode='a' for 5 GHz, 'g' or 'b' for 2.4")  # fmt: skip
 
 
 def range_of(call: str, range: Any) -> float | None:
-    """In metres; None: what its power makes it. Raises Unsupported."""
+    """In metres; None: what its power makes it. Raises Misuse."""
     if range is None:
         return None
     if (metres := numeric(f"{call}: range", range)) > 0:
         return metres
-    raise Unsupported(f"{call}: range={range!r}: a range is above 0 m: leave it out, and its power says how far")
+    raise Misuse(f"{call}: range={range!r}: a range is above 0 m: leave it out, and its power says how far")
 
 
 def mac_of(call: str, mac: str | None) -> str | None:
-    """A hardware address, if one is said. Raises Unsupported."""
+    """A hardware address, if one is said. Raises Misuse."""
     try:
         if mac:
             hardware_address(str(mac))
     except NetlinkError:
-        raise Unsupported(f"{call}: {mac!r} is no hardware address, as 00:00:00:00:00:01") from None
+        raise Misuse(f"{call}: {mac!r} is no hardware address, as 00:00:00:00:00:01") from None
     return mac or None
 
 
@@ -92,7 +93,7 @@ class Intf:
         missing(self.__dict__.get("name", type(self).__name__), name, {})
 
     def note_ip(self, ip: str | None, prefix: int | None = None) -> None:
-        """Have an address, as 10.0.0.1/8, or with a prefix apart. Raises Unsupported."""
+        """Have an address, as 10.0.0.1/8, or with a prefix apart. Raises Misuse."""
         if not ip:
             self.ip = self.prefixLen = None
             return
@@ -100,7 +101,7 @@ class Intf:
         try:
             self.ip, self.prefixLen = str(ipaddress.IPv4Address(text)), int(within or prefix or 8)
         except ValueError:
-            raise Unsupported(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
+            raise Misuse(f"{self.name}: {ip!r} is no IPv4 address, as 10.0.0.1/8") from None
 
     def beyond(self) -> str:
         """Where it leads: the other end of its link, or the air."""
@@ -241,7 +242,7 @@ class WIntf(Intf):
         self.mode = mode_of(self.name, mode)
 
     def before(self, what: str, instead: str) -> None:
-        """Raises Unsupported once the network is there."""
+        """Raises Misuse once the network is there."""
         if self.lane:
             refuse(f"{self.name}: {what} while the network runs", instead)
 

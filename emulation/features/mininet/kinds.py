@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import Unsupported, check
+from emulation.features.mininet.words import check
+from emulation.lane.errors import Misuse
 
 BRIDGE = "switches and access points are learning bridges here"
 OWN_SPACE = "each node has a network namespace of its own; its name in `ip netns` is the node's"
@@ -109,27 +110,27 @@ MODES = ("snr", "error_prob", "interference", "spec_prob")
 
 
 def wmediumd_mode(mode: Any) -> str | None:
-    """The name of a mode, which scripts say as a class. Raises Unsupported."""
+    """The name of a mode, which scripts say as a class. Raises Misuse."""
     if mode is None:
         return None
     name = mode if isinstance(mode, str) else getattr(mode, "__name__", str(mode))
     if name not in MODES:
-        raise Unsupported(f"wmediumd_mode: there is no mode {name}; there are: {', '.join(MODES)}")
+        raise Misuse(f"wmediumd_mode: there is no mode {name}; there are: {', '.join(MODES)}")
     return name
 
 
 def class_of(name: str, cls: Any, usual: type[Node]) -> tuple[Any, dict[str, Any]]:
-    """A class, and the keywords that are fixed for it with `partial` or `custom`. Raises Unsupported."""
+    """A class, and the keywords that are fixed for it with `partial` or `custom`. Raises Misuse."""
     fixed: dict[str, Any] = {}
     while isinstance(cls, partial):
         fixed, cls = {**cls.keywords, **fixed}, cls.func
     cls = cls or usual
     if not (isinstance(cls, type) and issubclass(cls, Node)):
-        raise Unsupported(f"{name}: {cls!r} is no class of nodes")
+        raise Misuse(f"{name}: {cls!r} is no class of nodes")
     return cls, fixed
 
 
 def check_node(name: str, kind: str, params: dict[str, Any]) -> None:
-    """Raises Unsupported for what cannot be said of such a node."""
+    """Raises Misuse for what cannot be said of such a node."""
     said = {word: value for word, value in params.items() if (word, value) != ("failMode", "standalone")}
     check(name, said, NODE_TAKEN[kind], NODE_NOTED, NODE_REFUSED)

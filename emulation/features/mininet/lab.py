@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import topologies
 from emulation.features.mininet.access import MASTER, give
 from emulation.features.mininet.interface import Intf, WIntf, freq_of
-from emulation.features.mininet.words import Unsupported
+from emulation.lane.errors import Misuse
 from emulation.lane.links import wlan
 from emulation.lane.motion import Way
 from emulation.net import Net
@@ -36,7 +36,7 @@ REACHED = {FORWARD: "0"}  # Mininet's nodes are hosts
 
 
 class Lab(Net):
-    """The network of a script of Mininet's. Raises PlanError where it cannot be."""
+    """The network of a script of Mininet's. Raises Misuse where it cannot be."""
 
     def __init__(self, net: Mininet) -> None:
         self.mininet = net
@@ -52,7 +52,7 @@ class Lab(Net):
         self.join()
 
     def take(self, node: Node) -> None:
-        """One node. Raises PlanError."""
+        """One node. Raises Misuse."""
         adders: dict[str, Callable[..., Any]] = {
             "station": self.addStation, "ap": self.addAccessPoint, "host": self.addHost, "switch": self.addSwitch
         }  # fmt: skip
@@ -77,7 +77,7 @@ class Lab(Net):
         masters = any(intf.role == MASTER for intf in radios)
         for intf in radios:
             if len(intf.ssid.encode()) > LONGEST_SSID:
-                raise Unsupported(f"{intf.name}: ssid={intf.ssid!r}: a name has {LONGEST_SSID} bytes at most")
+                raise Misuse(f"{intf.name}: ssid={intf.ssid!r}: a name has {LONGEST_SSID} bytes at most")
             if intf.role in ("adhoc", "mesh", "ocb"):
                 freq = freq_of(intf.name, intf.mode, intf.channel)
                 cells.setdefault((intf.role, intf.ssid, freq), []).append(intf)
@@ -140,7 +140,7 @@ class Lab(Net):
         self.mininet.begin(loop, self.began_ns)
 
     def go(self, ways: dict[str, list[Waypoint]]) -> None:
-        """Let nodes go along these waypoints from now on. Raises PlanError, OSError."""
+        """Let nodes go along these waypoints from now on. Raises Misuse, OSError."""
         table, now = self.table(self.network()), time.monotonic_ns()
         if not self.motion.known:
             self.motion.by_distance(self.by_distance(table))

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from emulation.features.mininet.interface import Intf, WIntf, check_band, mode_of, range_of
-from emulation.features.mininet.words import PAGE, Unsupported, check, note, numeric
+from emulation.features.mininet.words import PAGE, check, note, numeric
+from emulation.lane.errors import Misuse
 
 if TYPE_CHECKING:
     from emulation.features.mininet.node import Node
@@ -112,21 +113,21 @@ WIRES = (Link, TCLink)
 
 def class_of(cls: Any, usual: type[Link], wireless: bool) -> tuple[type[Link], dict[str, Any]]:
     """The class that a script means, and the keywords that it has fixed with `partial` or `custom`. Raises
-    Unsupported."""
+    Misuse."""
     fixed: dict[str, Any] = {}
     while isinstance(cls, partial):
         fixed, cls = {**cls.keywords, **fixed}, cls.func
     if cls is None:
         cls = usual if issubclass(usual, Wireless) == wireless else Wireless if wireless else TCLink
     if not isinstance(cls, type) or not issubclass(cls, Link):
-        raise Unsupported(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
+        raise Misuse(f"addLink: cls={cls!r} is no kind of link here; {PAGE} has those there are")
     if cls.role in ("wired", Wireless.role) and issubclass(cls, Wireless) != wireless:  # who the ends are decides
         cls = WirelessLink if wireless else TCLink
     return cls, fixed
 
 
 def settings_of(cls: type[Link], call: str, params: dict[str, Any], by_links: bool = False) -> dict[str, Any]:
-    """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Unsupported."""
+    """What is said of a link, checked; `by_links`: what arrives is said of links. Raises Misuse."""
     if "error_prob" in params and not by_links:
         note("error_prob: it counts with wmediumd_mode=error_prob only")
     check(call, params, (*cls.taken, *ENDS), cls.noted, cls.refused)

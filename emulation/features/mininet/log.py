@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from emulation.features.mininet.words import Unsupported
+from emulation.lane.errors import Misuse
 
 LEVELS = {"debug": 10, "info": 20, "output": 25, "warning": 30, "warn": 30, "error": 40, "critical": 50}
 USUAL = "output"
@@ -16,11 +16,11 @@ _level = LEVELS[USUAL]
 
 
 def setLogLevel(levelname: str | None = None) -> None:
-    """From which level on something is said. Raises Unsupported."""
+    """From which level on something is said. Raises Misuse."""
     global _level
     levelname = levelname or USUAL
     if levelname not in LEVELS:
-        raise Unsupported(f"setLogLevel: there is no level {levelname!r}; there are: {', '.join(LEVELS)}")
+        raise Misuse(f"setLogLevel: there is no level {levelname!r}; there are: {', '.join(LEVELS)}")
     _level = LEVELS[levelname]
 
 

@@ -16,7 +16,8 @@ from emulation import specification
 from emulation.features.mininet.access import MASTER
 from emulation.features.mininet.interface import MODES, WIntf, freq_of
 from emulation.features.mininet.kinds import newer
-from emulation.features.mininet.words import PAGE, Unsupported, check, note, numeric
+from emulation.features.mininet.words import PAGE, check, note, numeric
+from emulation.lane.errors import Misuse
 from emulation.plan.errors import refusals
 from emulation.specification import Specification
 from emulation.specification.propagation import FAINTEST_DBM, STRONGEST_DBM, distances
@@ -46,9 +47,9 @@ class Medium:
         self.made: Specification | None = None
 
     def set_model(self, model: str = "logDistance", **parameters: Any) -> None:
-        """Raises Unsupported."""
+        """Raises Misuse."""
         if model not in MODELS:
-            raise Unsupported(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
+            raise Misuse(f"setPropagationModel: there is no model {model!r} here; there are: {', '.join(MODELS)}")
         noise = (parameters := newer(parameters)).pop("noise_th", None)
         check(f"setPropagationModel(model={model!r})", parameters, MODELS[model])
         self.noise_dbm = self.noise_dbm if noise is None else float(noise)
@@ -64,7 +65,7 @@ class Medium:
 
     def mode(self) -> str:
         """Of the network; in one of mode g access points and their stations may be of mode b (`is_old`). Raises
-        Unsupported."""
+        Misuse."""
         modes = list(dict.fromkeys(intf.mode for intf in self.leading())) or ["g"]
         peers = {intf.mode for intf in self.leading() if intf.role != MASTER}
         if set(modes) == {"b", "g"} and "b" not in peers:
@@ -74,7 +75,7 @@ class Medium:
                 f"{mode}: " + ", ".join(intf.name for intf in self.leading() if intf.mode == mode) for mode in modes
             )
             instead = "write one mode for all, or 'b' and 'g' at access points"
-            raise Unsupported(f"one air has one PHY, and here are several ({who}): {instead}")
+            raise Misuse(f"one air has one PHY, and here are several ({who}): {instead}")
         for intf in self.radios():
             if intf.mode != modes[0] and intf.params.get("mode") and (intf.mode, modes[0]) != ("b", "g"):
                 note(f"{intf.name}: mode={intf.mode!r}: it follows its access point, to mode {modes[0]}")
@@ -85,10 +86,10 @@ class Medium:
         return intf.mode == "b" and self.mode() == "g" and any(each.role == MASTER for each in self.leading())
 
     def rate_of(self, node: Node) -> dict[str, float]:
-        """A node's setting, if its radios are not of the network's mode. Raises Unsupported."""
+        """A node's setting, if its radios are not of the network's mode. Raises Misuse."""
         old = {self.is_old(intf) for intf in node.wintfs.values()}
         if len(old) > 1:
-            raise Unsupported(f"{node.name}: its radios are of modes 'b' and 'g': write one mode for those of a node")
+            raise Misuse(f"{node.name}: its radios are of modes 'b' and 'g': write one mode for those of a node")
         return {"rate": MODES["b"]} if True in old else {}
 
     def options(self) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class Medium:
                 arrive = 1 - float(made.settings.get("error_prob", 0))
                 rows += [(*ends, arrive, rate), (*ends[::-1], arrive, rate)]
         if not rows:
-            raise Unsupported("wmediumd_mode=error_prob: say it of links: addLink(sta1, ap1, error_prob=0.01)")
+            raise Misuse("wmediumd_mode=error_prob: say it of links: addLink(sta1, ap1, error_prob=0.01)")
         return {"propagation": {"model": "table", "file": {"quantity": "delivery", "rows": rows}}}
 
     def propagation(self, freq: int) -> dict[str, Any]:
@@ -134,7 +135,7 @@ class Medium:
         if self.model == "twoRayGround":
             heights = {intf.antennaHeight for intf in self.radios()} or {1.0}
             if len(heights) > 1:
-                raise Unsupported("antennaHeight: under twoRayGround all antennas are of one height")
+                raise Misuse("antennaHeight: under twoRayGround all antennas are of one height")
             model = {"model": "two-ray", "frequency_mhz": freq, "height_m": heights.pop(), **usual}
             return {"propagation": model}
         if self.model == "ITU":
@@ -144,7 +145,7 @@ class Medium:
         return {"propagation": {"model": "log-distance", "exponent": exponent, **usual}, **shadowing}
 
     def specification(self) -> Specification:
-        """The medium's, before there is a network. Raises PlanError."""
+        """The medium's, before there is a network. Raises Misuse."""
         if not self.made:
             with refusals("the medium"):
                 self.made = specification.of_options(self.options())
@@ -156,7 +157,7 @@ class Medium:
 
     def power_of(self, intf: WIntf) -> float:
         """What a radio sends with, as the model takes it (dBm): its power, antennas' gains of USUAL_GAIN at both ends,
-        and losses of the system; or that with which it is received as far as its range. Raises Unsupported."""
+        and losses of the system; or that with which it is received as far as its range. Raises Misuse."""
         model = self.specification().medium.propagation
         if intf.wanted_range is not None:
             there = float(model.received_dbm(np.array([max(float(intf.wanted_range), 0.1)]))[0])
@@ -167,7 +168,7 @@ class Medium:
             power = intf.txpower + 2 * USUAL_GAIN - float(loss) - floors
         if not FAINTEST_DBM <= power <= STRONGEST_DBM:
             why = f"range {intf.wanted_range} m" if intf.wanted_range is not None else f"txpower {intf.txpower} dBm"
-            raise Unsupported(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
+            raise Misuse(f"{intf.name}: {why} means {power:.0f} dBm with its gains; the air has -140 to 40 dBm")
         return round(power, 3)
 
     def more_gain(self, intf: WIntf) -> float:
@@ -183,7 +184,7 @@ class Medium:
 
     def range_of(self, intf: WIntf) -> float:
         if self.by_links:
-            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
+            raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob there are no ranges")
         if intf.wanted_range is not None:
             return float(intf.wanted_range)
         model = self.specification().medium.propagation
@@ -191,17 +192,17 @@ class Medium:
         return float(model.reach_m(self.receive_dbm() - stronger) or 0)
 
     def changed(self, intf: WIntf) -> None:
-        """A radio is to send otherwise from now on. Raises Unsupported."""
+        """A radio is to send otherwise from now on. Raises Misuse."""
         if self.by_links:
-            raise Unsupported(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
+            raise Misuse(f"{intf.name}: with wmediumd_mode=error_prob its power is of no consequence")
         if intf.node.lane:
             lane = intf.node.lane
             lane.net.heard_anew(lane, lane.with_settings(**self.settings_of(intf)))
 
     def received_dbm(self, a: Node, b: Node) -> float:
-        """What of a's first radio arrives at b, without shadowing. Raises Unsupported."""
+        """What of a's first radio arrives at b, without shadowing. Raises Misuse."""
         if self.by_links:
-            raise Unsupported(f"{a.name}: with wmediumd_mode=error_prob no powers are known")
+            raise Misuse(f"{a.name}: with wmediumd_mode=error_prob no powers are known")
         model = self.specification().medium.propagation
         apart = distances([a.position, b.position])[0, 1]
         stronger = self.power_of(a.wintf()) - float(getattr(model, "tx_power_dbm", 0.0))

@@ -14,7 +14,8 @@ from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.roles import Controller
 from emulation.features.mininet.util import buildTopo, custom, splitArgs
 from emulation.features.mininet.wifi import Mininet_wifi
-from emulation.features.mininet.words import Unsupported, refuse
+from emulation.features.mininet.words import refuse
+from emulation.lane.errors import Misuse
 
 WIRED: dict[str, Callable[..., topo.Topo]] = {
     "minimal": topo.MinimalTopo, "single": topo.SingleSwitchTopo, "reversed": topo.SingleSwitchReversedTopo,
@@ -31,17 +32,17 @@ TESTS = ("cli", "build", "none", "pingall", "pingpair", "iperf", "iperfudp", "al
 
 def network(wifi: bool = False, kind: str = "minimal", link: str | None = None, controller: str | None = None,
             mac: bool = False, arp: bool = False, own: str = "", **said: Any) -> Mininet:  # fmt: skip
-    """The network that a line asks for; `own` is the text of a file with `topos` of the user's. Raises Unsupported."""
+    """The network that a line asks for; `own` is the text of a file with `topos` of the user's. Raises Misuse."""
     names: dict[str, Any] = {}
     exec(own, names)
     topos = {**(WIRELESS if wifi else WIRED), **names.get("topos", {})}
     if (name := splitArgs(kind)[0]) not in topos:
-        raise Unsupported(f"mn: there is no topo {name!r}; there are: {', '.join(topos)}")
+        raise Misuse(f"mn: there is no topo {name!r}; there are: {', '.join(topos)}")
     if controller and controller.startswith("remote"):
         refuse("controller remote", "switches and access points are bridges, without OpenFlow")
     how, args, params = splitArgs(link or ("wireless" if wifi else "default"))
     if how not in LINKS or args:
-        raise Unsupported(f"mn: there is no link {link!r}; there are: {', '.join(LINKS)}")
+        raise Misuse(f"mn: there is no link {link!r}; there are: {', '.join(LINKS)}")
     cls = custom(LINKS[how], **params) if params else LINKS[how]
     common: dict[str, Any] = {"topo": buildTopo(topos, kind), "link": cls, "autoSetMacs": mac, "autoStaticArp": arp,
                               "controller": Controller, "build": False, **said}  # fmt: skip
@@ -54,7 +55,7 @@ def TreeNet(depth: int = 1, fanout: int = 2, **params: Any) -> Mininet:
 
 
 def mn(test: str | None = None, verbosity: str = "info", plot: bool = False, **asked: Any) -> None:
-    """Make it, try that, take it away. Raises Unsupported."""
+    """Make it, try that, take it away. Raises Misuse."""
     setLogLevel(verbosity)
     net = network(**asked)
     if plot and isinstance(net, Mininet_wifi):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.kinds import newer
 from emulation.features.mininet.node import Node, Position, place
-from emulation.features.mininet.words import Unsupported, check, note, numeric
+from emulation.features.mininet.words import check, note, numeric
+from emulation.lane.errors import Misuse
 from topologies.area import bounce
 from topologies.network import Waypoint
 
@@ -48,12 +49,12 @@ class Model:
         self.low = number("min_x", 0), number("min_y", 0)
         self.sides = number("max_x", 100) - self.low[0], number("max_y", 100) - self.low[1]
         if min(self.sides) <= 0:
-            raise Unsupported(f"{node.name}: setMobilityModel: max_x and max_y are above min_x and min_y")
+            raise Misuse(f"{node.name}: setMobilityModel: max_x and max_y are above min_x and min_y")
         speed = node.params.get("speed") or node.params.get("constantVelocity")
         least, most = said.get("velocity") or (1, 2)
         self.slowest, self.fastest = (float(speed),) * 2 if speed else (number("min_v", least), number("max_v", most))
         if not 0 < self.slowest <= self.fastest:
-            raise Unsupported(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
+            raise Misuse(f"{node.name}: setMobilityModel: 0 < min_v <= max_v, not {self.slowest}, {self.fastest}")
         self.shortest, self.longest = float(said.get("min_wt", 0)), float(said.get("max_wt", 0))
 
     def speed(self) -> float:
@@ -174,7 +175,7 @@ class Mobility:
 
     def early(self, call: str) -> None:
         if self.net.built:
-            raise Unsupported(f"{call}: motion is planned when the network is built: write it before net.build()")
+            raise Misuse(f"{call}: motion is planned when the network is built: write it before net.build()")
 
     def set_model(self, **said: Any) -> None:
         self.early("setMobilityModel")
@@ -183,7 +184,7 @@ class Mobility:
         name = {"RandomWaypoint": "RandomWayPoint"}.get(name, name)
         if name not in (*MODELS, "ReferencePoint"):
             there = ", ".join((*MODELS, "ReferencePoint"))
-            raise Unsupported(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
+            raise Misuse(f"setMobilityModel: there is no model {name!r} here; there are: {there}")
         check("setMobilityModel", said, MODEL, MODEL_NOTED)
         self.model = {**said, "model": name}
         if said.get("stopTime"):
@@ -212,9 +213,9 @@ class Mobility:
         self.early("mobility")
         check(f"mobility({node.name})", said, ("time", "position"))
         if stage not in ("start", "stop"):
-            raise Unsupported(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")
+            raise Misuse(f"mobility({node.name}): {stage!r}: there are 'start' and 'stop'")
         if node.kind not in ("station", "ap"):
-            raise Unsupported(f"mobility({node.name}): it is a {node.kind}, and has no radio")
+            raise Misuse(f"mobility({node.name}): it is a {node.kind}, and has no radio")
         where = place(f"mobility({node.name})", said["position"]) if said.get("position") is not None else None
         at = numeric(f"mobility({node.name}): time", said.get("time", 0))
         self.stages.setdefault(node.name, []).append((at, where, stage))
@@ -222,7 +223,7 @@ class Mobility:
     # Ways
 
     def give(self, lab: Lab) -> None:
-        """The waypoints of all. Raises Unsupported."""
+        """The waypoints of all. Raises Misuse."""
         for name in self.stages:
             lab.waypoints[name] = self.scripted(self.net[name])
         lab.waypoints |= self.ways
@@ -243,10 +244,10 @@ class Mobility:
         path = [place(f"{node.name}.coord", each) for each in node.coord]
         (first, begin, one), (last, end, other) = stages[0], stages[-1]
         if len(stages) != 2 or (one, other) != ("start", "stop") or first >= last:
-            raise Unsupported(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
+            raise Misuse(f"mobility({node.name}): one 'start' and one 'stop', at a later time")
         points = [*([begin] if begin is not None else []), *path, *([end] if end is not None else [])]
         if not points:
-            raise Unsupported(f"mobility({node.name}): from where to where? position= or {node.name}.coord")
+            raise Misuse(f"mobility({node.name}): from where to where? position= or {node.name}.coord")
         again = int(self.start.get("mob_rep") or 1)
         way = [*timed(points, first, last)]
         there = [node.noted_position] if node.noted_position and node.noted_position != points[0] else []

@@ -25,9 +25,10 @@ from emulation.features.mininet.mobility import Mobility
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.place import answer, make_writable, show_beside
 from emulation.features.mininet.roles import Controller, Switch
-from emulation.features.mininet.words import Unsupported, check, missing, note, refuse
+from emulation.features.mininet.words import check, missing, note, refuse
 from emulation.features.prompt.inside.traffic import play
 from emulation.lane import guest
+from emulation.lane.errors import Misuse
 from traffic.loop import Loop
 from traffic.ping import ping
 
@@ -47,7 +48,7 @@ class Mininet:
             self.build()
 
     def begin_with(self, topo: Any, link: Any, params: dict[str, Any]) -> None:
-        """What both begin with. Raises Unsupported."""
+        """What both begin with. Raises Misuse."""
         check(type(self).__name__, params := kinds.newer(params), kinds.NET_TAKEN, kinds.NET_NOTED, kinds.NET_REFUSED)
         self.topo, self.link, self.params = topo, link, params
         self.hosts: list[Node] = []
@@ -89,7 +90,7 @@ class Mininet:
 
     def __getitem__(self, name: str) -> Node:
         if name not in self.nameToNode:
-            raise Unsupported(f"there is no node {name}; there are: {', '.join(self.nameToNode) or 'none yet'}")
+            raise Misuse(f"there is no node {name}; there are: {', '.join(self.nameToNode) or 'none yet'}")
         return self.nameToNode[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -117,15 +118,15 @@ class Mininet:
         return list(self.nameToNode.items())
 
     def add(self, name: str, cls: Any, usual: type[Node], params: dict[str, Any]) -> Any:
-        """A node of a class, of which there is a table of keywords. Raises Unsupported."""
+        """A node of a class, of which there is a table of keywords. Raises Misuse."""
         if self.built:
-            raise Unsupported(f"{name}: the network is there: add nodes before net.build()")
+            raise Misuse(f"{name}: the network is there: add nodes before net.build()")
         if name in self.nameToNode:
-            raise Unsupported(f"there is a node {name} already")
+            raise Misuse(f"there is a node {name} already")
         cls, fixed = kinds.class_of(name, cls, usual)
         params = {**fixed, **params}
         if cls.kind != usual.kind:
-            raise Unsupported(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
+            raise Misuse(f"{name}: {cls.__name__} is a {cls.kind}, and no {usual.kind}")
         if (cls.__init__, cls.config) == (usual.__init__, usual.config):  # a script's own class may have its own
             kinds.check_node(f"{name}", cls.kind, params)
         node: Node = cls(name, **params)
@@ -177,10 +178,10 @@ class Mininet:
                 cls: Any = None, **params: Any) -> Link:  # fmt: skip
         """A wire between two; what a radio is on (cls=adhoc …); or a station's access point."""
         if self.built:
-            raise Unsupported("addLink: the network is there: add links before net.build()")
+            raise Misuse("addLink: the network is there: add links before net.build()")
         a, b = self.node_of(node1), self.node_of(node2) if node2 is not None else None
         if controller := next((each for each in (a, b) if each and each.kind == "controller"), None):
-            raise Unsupported(f"addLink: {controller} is a controller, which has no links: leave it out")
+            raise Misuse(f"addLink: {controller} is a controller, which has no links: leave it out")
         over_air = b is None or (link.pair(a, b) and params.pop("link", "") != "wired")
         usual, said = link.class_of(self.link or link.TCLink, link.TCLink, False)
         found, fixed = link.class_of(cls, usual, over_air)
@@ -190,12 +191,12 @@ class Mininet:
         settings = link.settings_of(found, call, params, self.medium.by_links)
         if issubclass(found, link.Wireless) and found.role != "infrastructure":
             if (intf := a.wintf(params.get("intf"))).link:
-                raise Unsupported(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")
+                raise Misuse(f"{call}: {intf} is on a link already: a radio has one; wlans= gives a node several")
             link.tune(intf, found, settings)
             self.route_by(settings, call)
             made: Link = found(intf, b.wintf() if b and b.wintfs else None, settings)
         elif b is None:
-            raise Unsupported(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
+            raise Misuse(f"{call}: a link of one node is adhoc, mesh or ITSLink: write cls=")
         elif over_air:
             made = found(free(a, params.get("intf1")), free(b, params.get("intf2")), settings)
         else:
@@ -231,15 +232,15 @@ class Mininet:
         return [made for made in self.links if made.intf2 and {made.intf1.node, made.intf2.node} == both]
 
     def route_by(self, settings: dict[str, Any], call: str) -> None:
-        """A routing protocol for all that find each other. Raises Unsupported."""
+        """A routing protocol for all that find each other. Raises Misuse."""
         if proto := settings.get("proto"):
             if proto not in kinds.ROUTINGS:
-                raise Unsupported(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
+                raise Misuse(f"{call}: proto={proto!r}: there are: {', '.join(kinds.ROUTINGS)}")
             if settings.get("proto_args"):
-                raise Unsupported(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
+                raise Misuse(f"{call}: proto_args: {proto} is the lab's own: docs/routing.md has its parameters")
             before, (self.routing, why) = self.routing, kinds.ROUTINGS[proto]
             if before not in (None, self.routing):
-                raise Unsupported(f"{call}: proto={proto!r}: all stations have one: {before} was said before")
+                raise Misuse(f"{call}: proto={proto!r}: all stations have one: {before} was said before")
             note(f"proto={proto!r}: {why}")
 
     # Its life
@@ -260,7 +261,7 @@ class Mininet:
         build_from(self, topo or self.topo)
 
     def build(self) -> None:
-        """Make the network, with all that has been asked for. Raises PlanError, OSError."""
+        """Make the network, with all that has been asked for. Raises Misuse, OSError."""
         if self.built:
             return
         if self.topo is not None and not self.all_nodes():
@@ -268,7 +269,7 @@ class Mininet:
             if not self.controllers and self.classes.get("controller"):
                 self.addController("c0")
         if not self.all_nodes():
-            raise Unsupported("build: there is no node yet")
+            raise Misuse("build: there is no node yet")
         self.prepare()
         self.lab = lab = Lab(self)
         lab.film = self.filmed
@@ -332,7 +333,7 @@ class Mininet:
     def setAssociationCtrl(self, ac: str = "ssf") -> None:
         """Let the strongest signal (ssf) or the least load (llf) decide who is on which access point."""
         if self.lab:
-            raise Unsupported("setAssociationCtrl: the network is there: write it before net.build()")
+            raise Misuse("setAssociationCtrl: the network is there: write it before net.build()")
         self.controlled = True
         self.watch(AssociationControl(self, ac))
 
@@ -392,16 +393,16 @@ class Mininet:
     def configLinkStatus(self, src: str, dst: str, status: str) -> None:
         """The links between two, up or down."""
         if not (found := self.linksBetween(src, dst)):
-            raise Unsupported(f"configLinkStatus: there is no link between {src} and {dst}")
+            raise Misuse(f"configLinkStatus: there is no link between {src} and {dst}")
         for made in found:
             made.switch(status == "up")
 
     # Traffic, by the lab's own senders: no program has to be there, and iperfs are flows of the run that is kept
 
     def ends(self, hosts: Sequence[Any] | None, call: str) -> list[Node]:
-        """Between whom: by default all that have an address. Raises Unsupported."""
+        """Between whom: by default all that have an address. Raises Misuse."""
         if not self.lab:
-            raise Unsupported(f"{call}: the network is not there yet: write it after net.build() or net.start()")
+            raise Misuse(f"{call}: the network is not there yet: write it after net.build() or net.start()")
         chosen = list(hosts) if hosts else [*self.hosts, *self.stations, *self.cars]
         found: list[Node] = [self[one] if isinstance(one, str) else one for one in chosen]
         return [node for node in found if node.IP()] if not hosts else found
@@ -462,13 +463,13 @@ class Mininet:
     def iperf(self, hosts: Any = None, l4Type: str = "TCP", udpBw: str = "10M", fmt: str | None = None,
               seconds: float = 5, port: int | None = None) -> list[str]:  # fmt: skip
         """How fast the first sends to the second; returns the rates of server and client, of UDP before them what was
-        offered. Raises Unsupported."""
+        offered. Raises Misuse."""
         nodes = self.ends(hosts, "iperf")
         if len(nodes) < 2:
-            raise Unsupported("iperf: between which two?")
+            raise Misuse("iperf: between which two?")
         client, server = (nodes[0], nodes[-1]) if not hosts else nodes[:2]
         if l4Type not in ("TCP", "UDP"):
-            raise Unsupported(f"iperf: l4Type {l4Type!r}: there are TCP and UDP")
+            raise Misuse(f"iperf: l4Type {l4Type!r}: there are TCP and UDP")
         assert self.lab
         output(f"*** Iperf: testing {l4Type} bandwidth between {client.name} and {server.name} \n")
         kind = f"udp,rate_kbps={bits(udpBw) / 1e3:g}" if l4Type == "UDP" else None
@@ -495,12 +496,12 @@ def free(node: Node, intf: Any) -> WIntf:
 
 
 def bits(rate: str) -> float:
-    """10M, 500k, as bits a second. Raises Unsupported."""
+    """10M, 500k, as bits a second. Raises Misuse."""
     number, unit = (rate[:-1], rate[-1:].upper()) if rate[-1:].isalpha() else (rate, None)
     try:
         return float(number) * (UNITS[unit][1] or 1.0)
     except (KeyError, ValueError):
-        raise Unsupported(f"iperf: {rate!r} is no rate, as 10M or 500K") from None
+        raise Misuse(f"iperf: {rate!r} is no rate, as 10M or 500K") from None
 
 
 def said(bps: float, fmt: str | None) -> str:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from emulation.features.mininet.interface import Intf, WIntf
 from emulation.features.mininet.log import info
 from emulation.features.mininet.shell import Shell
-from emulation.features.mininet.words import UnknownParameter, Unsupported, missing, note, refuse
+from emulation.features.mininet.words import UnknownParameter, missing, note, refuse
 from emulation.lane import guest, programs
 from emulation.lane import node as lane
+from emulation.lane.errors import Misuse
 
 if TYPE_CHECKING:
     from emulation.net.station import Station as Lane
@@ -24,12 +25,12 @@ OVS = ("ovs-", "dpctl ")  # programs that would do nothing here
 
 
 def place(what: str, position: Any) -> Position:
-    """A position, as "10,20,0", "10,20" or numbers. Raises Unsupported."""
+    """A position, as "10,20,0", "10,20" or numbers. Raises Misuse."""
     try:
         numbers = position.split(",") if isinstance(position, str) else list(position)
         x, y, z = (float(number) for number in (numbers if len(numbers) == 3 else [*numbers, 0.0]))
     except (TypeError, ValueError):
-        raise Unsupported(f"{what}: {position!r} is no position, as '10,20,0', in metres") from None
+        raise Misuse(f"{what}: {position!r} is no position, as '10,20,0', in metres") from None
     return x, y, z
 
 
@@ -97,16 +98,16 @@ class Node:
         return self.defaultIntf() if not intf else self.nameToIntf.get(str(intf))
 
     def known(self, intf: Any = None) -> Intf:
-        """The same. Raises Unsupported if there is none."""
+        """The same. Raises Misuse if there is none."""
         if found := self.intf(intf):
             return found
-        raise Unsupported(f"{self.name} has no interface {intf or ''}; it has: {', '.join(self.intfNames()) or 'none'}")
+        raise Misuse(f"{self.name} has no interface {intf or ''}; it has: {', '.join(self.intfNames()) or 'none'}")
 
     def wintf(self, intf: Any = None) -> WIntf:
-        """A wireless one. Raises Unsupported if there is none."""
+        """A wireless one. Raises Misuse if there is none."""
         found = self.known(intf) if intf else next(iter(self.wintfs.values()), None)
         if not isinstance(found, WIntf):
-            raise Unsupported(f"{self.name}: {intf or 'it'} is not wireless" if intf else f"{self.name} has no radio")
+            raise Misuse(f"{self.name}: {intf or 'it'} is not wireless" if intf else f"{self.name} has no radio")
         return found
 
     def IP(self, intf: Any = None) -> str | None:
@@ -130,10 +131,10 @@ class Node:
         self.must("ip", "-6", "addr", "add", ip if "/" in ip else f"{ip}/{prefixLen}", "dev", name, "nodad")
 
     def must(self, *args: str) -> None:
-        """Run a program. Raises Unsupported with what it said, if it fails."""
+        """Run a program. Raises Misuse with what it said, if it fails."""
         _, said, status = self.pexec(*args)
         if status:
-            raise Unsupported(f"{self.name}: {' '.join(args)}: {said.strip()}")
+            raise Misuse(f"{self.name}: {' '.join(args)}: {said.strip()}")
 
     def setARP(self, ip: str, mac: str) -> str:
         return self.cmd("ip", "neigh", "replace", ip, "lladdr", mac, "nud", "permanent", "dev", self.known())
@@ -155,12 +156,12 @@ class Node:
     # Programs
 
     def running(self, what: str) -> lane.Node:
-        """The node in the lane: before the network is there, without interfaces. Raises Unsupported for what is about
+        """The node in the lane: before the network is there, without interfaces. Raises Misuse for what is about
         these."""
         if self.lane:
             return self.lane
         if named := next((name for name in self.net.interfaces() if name in what), None):
-            raise Unsupported(f"{self.name}.{what}: {named} is not there yet: write it after net.build()")
+            raise Misuse(f"{self.name}.{what}: {named} is not there yet: write it after net.build()")
         if not self.early:
             self.early = lane.Node(self.name)
             self.early.make()
@@ -177,7 +178,7 @@ class Node:
     def sendCmd(self, *args: Any, **kwargs: Any) -> None:
         """Begin a command; `waitOutput` or `monitor` have what it says."""
         if self.waiting:
-            raise Unsupported(f"{self.name}: {self.lastCmd!r} is still running: waitOutput() comes first")
+            raise Misuse(f"{self.name}: {self.lastCmd!r} is still running: waitOutput() comes first")
         words = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         command = " ".join(map(str, words))
         if command.startswith(OVS):
@@ -237,7 +238,7 @@ class Node:
             return there.popen(words, **kwargs)
         except FileNotFoundError as error:
             missing = words if isinstance(words, str) else words[0]
-            raise Unsupported(f"{self.name}: {programs.lacking(missing)}") from error
+            raise Misuse(f"{self.name}: {programs.lacking(missing)}") from error
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
         """Run a program, and return what it said, what it said of its errors, and its exit status."""

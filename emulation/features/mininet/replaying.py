@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulation.features.mininet.mobility import apart
 from emulation.features.mininet.node import Node, place
-from emulation.features.mininet.words import Unsupported, check
+from emulation.features.mininet.words import check
+from emulation.lane.errors import Misuse
 from topologies.network import Waypoint
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ReplayingMobility:
         there: list[Node] = list(nodes) if nodes else [*net.stations, *net.cars]
         ways = {node.name: way_of(node) for node in there if positions(node)}
         if not ways:
-            raise Unsupported("ReplayingMobility: no node has positions: fill sta1.p or sta1.coord first")
+            raise Misuse("ReplayingMobility: no node has positions: fill sta1.p or sta1.coord first")
         net.replay(ways)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from emulation.features.mininet import link
 from emulation.features.mininet.access import MANAGED, MASTER
 from emulation.features.mininet.interface import WIntf, freq_of, mode_of
-from emulation.features.mininet.words import Unsupported, check, refuse
+from emulation.features.mininet.words import check, refuse
+from emulation.lane.errors import Misuse
 from emulation.lane.links import adhoc, wlan
 from emulation.lane.links.infrastructure import Client
 
@@ -20,7 +21,7 @@ BEACON_TU, MOST = 100, 256
 
 
 def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
-    """Before the network is there, or while it runs, if that is no access point's. Raises Unsupported, OSError."""
+    """Before the network is there, or while it runs, if that is no access point's. Raises Misuse, OSError."""
     call = f"{intf.node.name}: to become {role}"
     if role == MASTER:
         if intf.lane:
@@ -41,15 +42,15 @@ def become(intf: WIntf, role: str, said: dict[str, Any]) -> None:
 
 
 def retune(intf: WIntf, role: str) -> None:
-    """Let the kernel leave what the radio is on, and join the other. Raises Unsupported, OSError."""
+    """Let the kernel leave what the radio is on, and join the other. Raises Misuse, OSError."""
     lane: Any = intf.lane
     busy = lane.plan.get("wlan", {})
     if busy.get("master") or busy.get("client") == Client.WPA_SUPPLICANT:
         who = "hostapd" if busy.get("master") else "wpa_supplicant"
-        raise Unsupported(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
+        raise Misuse(f"{intf.name} is {who}'s, as it may go to several networks: write it before net.build()")
     freq = freq_of(intf.name, intf.mode, intf.channel)
     if intf.mode != (mode := intf.node.net.lab.mode):
-        raise Unsupported(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
+        raise Misuse(f"{intf.name}: mode {intf.mode!r}: the network's air is of mode {mode!r}: say both before it")
     if busy.get("client", wlan.IDLE) != wlan.IDLE:
         wlan.leave(lane)
         busy["client"] = wlan.IDLE

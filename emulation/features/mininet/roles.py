@@ -7,7 +7,8 @@ from typing import Any
 
 from emulation.features.mininet.node import Node
 from emulation.features.mininet.retune import become
-from emulation.features.mininet.words import Unsupported, refuse
+from emulation.features.mininet.words import refuse
+from emulation.lane.errors import Misuse
 
 
 class Wireless(Node):
@@ -66,9 +67,7 @@ class Station(Wireless):
     def roam(self, bssid: str) -> None:
         aps = {each.MAC(): each for ap in self.net.aps for each in ap.wintfs.values()}
         if bssid not in aps:
-            raise Unsupported(
-                f"{self.name}: roam: there is no access point {bssid}; there are: {', '.join(map(str, aps))}"
-            )
+            raise Misuse(f"{self.name}: roam: there is no access point {bssid}; there are: {', '.join(map(str, aps))}")
         self.net.associate(self.wintf(), aps[bssid])
 
 

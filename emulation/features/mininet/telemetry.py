@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 from emulation.features.mininet.interface import WIntf
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import Unsupported, check
+from emulation.features.mininet.words import check
+from emulation.lane.errors import Misuse
 from traffic.loop import Loop
 
 STATISTICS = ("tx_packets", "rx_packets", "tx_bytes", "rx_bytes", "tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
@@ -31,10 +32,10 @@ class Telemetry:
     def __init__(self, nodes: Any = (), data_type: str = "tx_packets", single: bool = False, **said: Any) -> None:
         check("telemetry", said, TAKEN, NOTHING_DRAWN)
         if data_type not in KINDS:
-            raise Unsupported(f"telemetry: there is no data_type {data_type!r}; there are: {', '.join(KINDS)}")
+            raise Misuse(f"telemetry: there is no data_type {data_type!r}; there are: {', '.join(KINDS)}")
         self.nodes: list[Node] = list(nodes)
         if not self.nodes or not all(isinstance(node, Node) for node in self.nodes):
-            raise Unsupported(f"telemetry: of which nodes? nodes={nodes!r}: write nodes=[sta1, sta2]")
+            raise Misuse(f"telemetry: of which nodes? nodes={nodes!r}: write nodes=[sta1, sta2]")
         self.kind, self.single = data_type, single
         self.files: dict[str, TextIO] = {}
         self.loop: Loop | None = None

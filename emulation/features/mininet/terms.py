@@ -8,7 +8,8 @@ import shutil
 from typing import Any
 
 from emulation.features.mininet.node import Node
-from emulation.features.mininet.words import Unsupported, note
+from emulation.features.mininet.words import note
+from emulation.lane.errors import Misuse
 
 
 def makeTerm(node: Node, title: str = "Node", term: str = "xterm", display: Any = None, cmd: str = "bash") -> list[Any]:
@@ -50,6 +51,6 @@ class Cleanup:
 
 
 def pathCheck(*names: str, **_: Any) -> None:
-    """Raises Unsupported for a program that is not there."""
+    """Raises Misuse for a program that is not there."""
     if missing := [name for name in names if not shutil.which(name)]:
-        raise Unsupported(f"there is no program {missing[0]} on this machine: install it")
+        raise Misuse(f"there is no program {missing[0]} on this machine: install it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from emulation.features.mininet.words import Unsupported
+from emulation.lane.errors import Misuse
 
 if TYPE_CHECKING:
     from emulation.features.mininet.net import Mininet
@@ -77,12 +77,12 @@ class Topo:
 
 
 def build_from(net: Mininet, topo: Any) -> None:
-    """Put what a Topo has into a network. Raises Unsupported."""
+    """Put what a Topo has into a network. Raises Misuse."""
     if not isinstance(topo, Topo):
-        raise Unsupported(f"topo={topo!r} is no Topo: write topo=MyTopo()")
+        raise Misuse(f"topo={topo!r} is no Topo: write topo=MyTopo()")
     for name, (call, opts) in topo.noted.items():
         if not (adder := getattr(net, call, None)):
-            raise Unsupported(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")
+            raise Misuse(f"{name}: {call} is Mininet_wifi's: use it instead of Mininet")
         adder(name, **opts)
     for a, b, opts in topo.joined:
         net.addLink(a, b, **opts)

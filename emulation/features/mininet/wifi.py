@@ -14,7 +14,8 @@ from emulation.features.mininet.net import Mininet
 from emulation.features.mininet.node import Host, Node
 from emulation.features.mininet.roles import AP, Car, Controller, Station, Switch
 from emulation.features.mininet.telemetry import Telemetry
-from emulation.features.mininet.words import Unsupported, check, numeric
+from emulation.features.mininet.words import check, numeric
+from emulation.lane.errors import Misuse
 from topologies.network import Waypoint
 
 
@@ -40,7 +41,7 @@ class Mininet_wifi(Mininet):
         said = {**{name: self.params[name] for name in kinds.OF_ALL if name in self.params}, **node.params}
         many = int(numeric(f"{node.name}: wlans", said.get("wlans", 1)))
         if many < 1:
-            raise Unsupported(f"{node.name}: wlans={many}: a {node.kind} has a radio; addHost makes a node without")
+            raise Misuse(f"{node.name}: wlans={many}: a {node.kind} has a radio; addHost makes a node without")
         for number in range(first, first + many):
             name = f"{node.name}-wlan{number}"
             given = {key: said[key] for key in ("mac", *kinds.OF_RADIO) if said.get(key) is not None}
@@ -83,7 +84,7 @@ class Mininet_wifi(Mininet):
 
     def setPropagationModel(self, model: str = "logDistance", **params: Any) -> None:
         if self.lab:
-            raise Unsupported("setPropagationModel: the network is there: write it before net.build()")
+            raise Misuse("setPropagationModel: the network is there: write it before net.build()")
         self.medium.set_model(model, **params)
 
     def associate(self, intf: WIntf, ap: WIntf) -> None:
@@ -141,10 +142,10 @@ class Mininet_wifi(Mininet):
 
 def each(what: str, said: Any, number: int, many: int) -> Any:
     """What of a keyword is for the radio of this number: of several, one may be said for each, with commas. Raises
-    Unsupported for more than there are radios."""
+    Misuse for more than there are radios."""
     parts = said.split(",") if isinstance(said, str) and (many > 1 or what.endswith(" ssid")) else said
     if isinstance(parts, list | tuple):
         if any(parts[many:]):
-            raise Unsupported(f"{what}={said!r}: these are {len(parts)}, and radios {many}: wlans= says how many")
+            raise Misuse(f"{what}={said!r}: these are {len(parts)}, and radios {many}: wlans= says how many")
         return parts[number] if number < len(parts) else None
     return said if many == 1 or number == 0 or not isinstance(said, str) or ":" not in said else None

@@ -12,18 +12,14 @@ from emulation.lane.errors import Misuse
 PAGE = "docs/mininet-wifi.md"
 
 
-class Unsupported(Misuse):
-    """A word of Mininet's or Mininet-WiFi's that is not there; the text says what to do."""
-
-
-class UnknownName(Unsupported, AttributeError):
+class UnknownName(Misuse, AttributeError):
     """An attribute that is not there; to `hasattr`, too."""
 
 
-class UnknownParameter(Unsupported, KeyError):
+class UnknownParameter(Misuse, KeyError):
     """The same of an item that is not there."""
 
-    __str__ = Unsupported.__str__
+    __str__ = Misuse.__str__
 
 
 _said: set[str] = set()
@@ -41,29 +37,29 @@ def check(
     refused: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Keywords of a call: those `taken` have their meaning, of those `noted` it is said why they have none, and the
-    others are refused; one that is None, False or 0 asks for nothing. Raises Unsupported."""
+    others are refused; one that is None, False or 0 asks for nothing. Raises Misuse."""
     for name, value in given.items():
         if name in taken or not value:
             continue
         if why := (noted or {}).get(name):
             note(f"{name}={value!r}: {why}")
         elif why := (refused or {}).get(name):
-            raise Unsupported(f"{call}: {name}: {why}")
+            raise Misuse(f"{call}: {name}: {why}")
         else:
-            raise Unsupported(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
+            raise Misuse(f"{call}: there is no keyword {name} here ({PAGE}); there are: {', '.join(taken)}")
 
 
 def numeric(what: str, value: Any) -> float:
-    """A number, or one that is written as text. Raises Unsupported."""
+    """A number, or one that is written as text. Raises Misuse."""
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise Unsupported(f"{what}: {value!r} is no number") from None
+        raise Misuse(f"{what}: {value!r} is no number") from None
 
 
 def refuse(what: str, instead: str) -> NoReturn:
-    """Raises Unsupported."""
-    raise Unsupported(f"{what} is not there: {instead}")
+    """Raises Misuse."""
+    raise Misuse(f"{what} is not there: {instead}")
 
 
 def missing(what: str, name: str, why: Mapping[str, str]) -> NoReturn:

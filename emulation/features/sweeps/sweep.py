@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Protocol
 
 from analysis.results.result import Run
+from emulation.lane.errors import Failure
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
 from emulation.play import traces
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.player import play
 from emulation.play.processes import Killed, Parent, run_all
@@ -80,7 +80,7 @@ def play_into(store: Store, lab: Lab, task: Task, parent: Parent) -> Found:
             run = play(lab, without_views(task), Path(folder), lambda *far: parent.tell(far), parent.stand_back).run
             store.put(run)
         return run
-    except (Misuse, Failure, OSError, ValueError) as error:
+    except (Failure, OSError, ValueError) as error:
         return Failed(str(error))
 
 
@@ -101,7 +101,7 @@ def without_views(task: Task) -> Task:
 
 class Sweep:
     """So many runs, of which those that the store has are `found` already. `guess_s`: what one takes of a CPU, as far
-    as anybody knows (0: nobody). Raises PlanError for what cannot be planned."""
+    as anybody knows (0: nobody). Raises Misuse for what cannot be planned."""
 
     def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
         self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s

@@ -24,9 +24,9 @@ from typing import Any
 
 from emulation import lanes
 from emulation.features.sweeps.sweep import Done, Failed, Found, Heard, killed, play_into
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play import traces
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 from emulation.play.processes import Child, Killed, Parent, Said, run_all
 from emulation.play.run import Task

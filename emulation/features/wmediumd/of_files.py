@@ -15,7 +15,7 @@ from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.options import options_of, warn
 from emulation.cli.playing import of_runs
 from emulation.features.wmediumd import configured as wmediumd
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 from emulation.specification import explain
 
 ENDINGS = (".cfg", ".conf")

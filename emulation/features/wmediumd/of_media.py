@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from emulation.lane.air import stations_of
+from emulation.lane.errors import Misuse
 from emulation.lane.per_tables import NOISE_DBM
-from emulation.plan.errors import PlanError
 from emulation.specification import Specification
 from emulation.specification.per import PerTable
 
@@ -21,13 +21,13 @@ SILENT = -100  # the SNR of what does not arrive
 def plan_medium(
     specification: Specification, air: Mapping[str, Any], links: Sequence[Any], nodes: Sequence[Any], moving: bool
 ) -> dict[str, Any]:
-    """docs/interfaces.md, section 1, `medium`. Raises PlanError for what wmediumd cannot do."""
+    """docs/interfaces.md, section 1, `medium`. Raises Misuse for what wmediumd cannot do."""
     medium = specification.medium
     fading = medium.fading
     if moving:
-        raise PlanError("medium: under wmediumd nobody moves, as it is told where stations are once: leave out motion")
+        raise Misuse("medium: under wmediumd nobody moves, as it is told where stations are once: leave out motion")
     if fading and fading.model != "lognormal":
-        raise PlanError(f"medium: wmediumd knows no {fading.model} fading; it has lognormal, of whole dB")
+        raise Misuse(f"medium: wmediumd knows no {fading.model} fading; it has lognormal, of whole dB")
     config = configuration(
         stations_of({"links": links, "nodes": nodes, "air": air}), air, round(fading.sigma or 1) if fading else 0
     )

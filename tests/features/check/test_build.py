@@ -10,7 +10,8 @@ import pytest
 
 from emulation.features.check import Name
 from emulation.features.check.build import Target, build, lane_target, pick, read, release, stock_targets
-from emulation.features.check.subject import Kind, Module, Refused, examine, find, in_order, qdisc_name
+from emulation.features.check.subject import Kind, Module, examine, find, in_order, qdisc_name
+from emulation.lane.errors import Misuse
 from emulation.setup import kernel
 
 FAULTY = """// SPDX-License-Identifier: GPL-2.0-only
@@ -75,7 +76,7 @@ def test_a_c_file_gets_a_kbuild_of_its_own(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_checked_is_refused(tmp_path: Path, files: dict[str, str], module: str, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(Misuse, match=said):
         find(folder(tmp_path / "top", **files), module)
 
 

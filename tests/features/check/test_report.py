@@ -14,7 +14,7 @@ from rich.console import Console
 
 from emulation.features.check import Finding, Name, Report, Stage, coverage, new
 from emulation.features.check.report import Check, Done, merge, plain, show, write
-from emulation.features.check.subject import Refused
+from emulation.lane.errors import Misuse
 
 SPLAT = ("BUG: KASAN: use-after-free in f+0x1/0x2 [tcp_mine]", "Stack:", " 00ff00ff 00ff00ff", "Call Trace:",
          " [<60041ad0>] ? dump_trace+0x0/0x2c0", " [<60041ad1>] kasan_report+0xc1/0xf0",
@@ -152,5 +152,5 @@ def test_a_new_module_is_called_as_it_should(tmp_path: Path, kind: str) -> None:
     assert '= "mine",' in file.read_text()
     assert "CHANGE" in file.read_text()
     assert "template" not in file.read_text()
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Misuse, match="is there already"):
         new.make(name, kind, tmp_path)

@@ -21,13 +21,14 @@ from click.testing import Result as Done
 from analysis.results.result import Host, Result
 from emulation.cli.main import cli
 from emulation.features import export
-from emulation.features.export import Damaged, results
+from emulation.features.export import results
 from emulation.features.export.files import WRITERS
 from emulation.features.export.flent import _together
 from emulation.features.export.frame import made, option
 from emulation.features.export.schema import TABLES, Column, Table, Type, markdown
+from emulation.files.foreign import Damaged
 from emulation.files.whole import at_once
-from emulation.play.errors import Failure
+from emulation.lane.errors import Failure
 
 PAGE = Path(__file__).parents[3] / "docs/data.md"
 NAMES = {"who": ["a", "b"]}

@@ -14,8 +14,8 @@ from sample_runs import NOBODY
 from emulation.cli.main import cli
 from emulation.features.film import runs as film
 from emulation.files.foreign import Damaged
+from emulation.lane.errors import Misuse
 from emulation.play import view
-from emulation.play.errors import Misuse
 from emulation.specification import specify
 from emulation.specification.propagation import NS2_POWER_DBM
 from topologies import Network

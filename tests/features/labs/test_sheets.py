@@ -19,8 +19,8 @@ from emulation.features.labs import judge, marks
 from emulation.features.labs.begin import handout
 from emulation.features.labs.judge import right_answers
 from emulation.features.labs.sheet import read, student
+from emulation.lane.errors import Failure, Misuse
 from emulation.play import junit
-from emulation.play.errors import Failure, Misuse
 from emulation.play.lab import Lab
 
 HEAD = 'lab = "hidden-terminal"\nstudent = "ada"\n'

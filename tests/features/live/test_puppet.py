@@ -14,7 +14,7 @@ import pytest
 from puppet import Puppet, puppet
 
 from emulation.features.live import verbs
-from emulation.features.live.verbs import Refused
+from emulation.lane.errors import Misuse
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_on_the_way_back_nothing_else_is_done(lane: Puppet) -> None:
     lane.at_until.clear()
     do(lane, "back", moment="here")
     assert lane.at_until.wait(60)
-    with pytest.raises(Refused, match="on its way back to"):
+    with pytest.raises(Misuse, match="on its way back to"):
         do(lane, "move", node="sta1", position=[9, 9])
     lane.may_go.set()
     with lane.session.changed:
@@ -152,7 +152,7 @@ def test_a_deed_is_in_the_script_once_it_is_done(lane: Puppet) -> None:
     wait(lane, lambda: not lane.session.busy)
     assert moved() == ["sta1"]
     lane.refuses["move"] = "not there"
-    with pytest.raises(Refused):
+    with pytest.raises(Misuse):
         do(lane, "move", node="sta3", position=[3, 3])
     assert moved() == ["sta1", "sta3"] and "suppress(OSError, ValueError):  # not there" in lane.kept.read_text()
     times = [int(ns) for ns in re.findall(r"until\((\d[\d_]*)\)", lane.kept.read_text())]

@@ -13,7 +13,7 @@ import pytest
 from table import Table
 
 from analysis.traces.trace import Kind, Records
-from emulation.features.live.verbs import Refused
+from emulation.lane.errors import Misuse
 
 MS = 1_000_000
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_is_refused_and_the_network_goes_on(table: Callable[..., 
         page.do("pause")
         page.until(100 * MS)
         for said, (verb, what) in refused.items():
-            with pytest.raises(Refused, match=said):
+            with pytest.raises(Misuse, match=said):
                 page.do(verb, **what)
         page.until(200 * MS)
 

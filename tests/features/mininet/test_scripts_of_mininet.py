@@ -17,8 +17,8 @@ from emulation.features.film.of_runs import PICTURE
 from emulation.features.film.runs import of_run
 from emulation.features.mininet import faces
 from emulation.lane import errors
+from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT, LaneError, Listener, Reason, virtual
-from emulation.play.errors import Misuse
 from emulation.play.lab import Lab
 from emulation.play.script import play_script
 from emulation.setup import prepare

@@ -17,7 +17,7 @@ from made_up import ENVIRONMENT, GRID, task, written
 from emulation.cli.options import specification_of
 from emulation.features.sweeps.commands.sweep import read
 from emulation.features.sweeps.sweep import Failed, Here, Sweep
-from emulation.play.errors import Failure
+from emulation.lane.errors import Failure
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.session import provide

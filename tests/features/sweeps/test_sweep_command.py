@@ -15,7 +15,7 @@ from made_up import ENVIRONMENT, GRID, written
 
 from emulation.cli.main import cli, refusal
 from emulation.features.sweeps.commands.sweep import read
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 
 
 def test_a_file_is_a_study(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from emulation.features.wmediumd.inside.configuration import Configuration, parse
 from emulation.features.wmediumd.inside.stations import Loss, Mode, PathLoss
-from emulation.lane.per_tables import ConfigurationError
+from emulation.lane.errors import Misuse
 
 IDS = 'ids = ["02:00:00:00:00:00", "02:00:00:00:01:00", "02:00:00:00:02:00"];'
 ALL = [bytes([2, 0, 0, 0, number, 0]) for number in range(3)]
@@ -100,7 +100,7 @@ def test_the_group_of_before_is_a_model() -> None:
     text = f'path_loss: {{ {PLACES} model_params = ("log_distance", 3.5, 0.5); }};'
     found = parse(f"ifaces: {{ {IDS} }}; {text}", "it")
     assert found.stations.loss == PathLoss(Loss.LOG_DISTANCE, 3.5, 0.5) and not found.warnings
-    with pytest.raises(ConfigurationError, match="it:1: path_loss"):
+    with pytest.raises(Misuse, match="it:1: path_loss"):
         parse(f"ifaces: {{ {IDS} }}; path_loss: {{ {PLACES} }};", "it")
 
 
@@ -194,7 +194,7 @@ def test_groups_that_mean_nothing_are_named() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(ifaces: str, model: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(Misuse) as refused:
         made(model, ifaces)
     assert str(refused.value) == said
 
@@ -218,7 +218,7 @@ def test_what_is_wrong_is_said_with_its_line(ifaces: str, model: str, said: str)
     ],
 )
 def test_files_without_stations_are_refused(text: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(Misuse) as refused:
         parse(text, "it")
     assert str(refused.value) == said
 
@@ -236,7 +236,7 @@ def test_any_configuration_is_read_or_refused_with_a_line(model: dict[str, str],
     text, own = ("\n".join(f"{name} = {value};" for name, value in each.items()) for each in (model, ifaces))
     try:
         found = made(text or "# none", own)
-    except ConfigurationError as error:
+    except Misuse as error:
         assert str(error).startswith("it:")
     else:
         assert all(warning.startswith("it:") for warning in found.warnings)

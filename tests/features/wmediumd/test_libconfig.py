@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from emulation.features.wmediumd.inside.libconfig import DEEPEST, Setting, parse, read
-from emulation.lane.per_tables import ConfigurationError
+from emulation.lane.errors import Misuse
 
 NAMES = st.from_regex(r"[A-Za-z*][-A-Za-z0-9_*]{0,8}", fullmatch=True)
 NUMBERS = st.one_of(st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False))
@@ -67,7 +67,7 @@ def test_what_is_written_is_read_again(said: dict[str, object], space: str) -> N
 def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     try:
         parse(text, "it")
-    except ConfigurationError as error:
+    except Misuse as error:
         file, line, _ = str(error).split(":", 2)
         assert file == "it" and 1 <= int(line) <= text.count("\n") + 1
 
@@ -107,7 +107,7 @@ def test_libconfigs_ways_of_writing(text: str, found: object) -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(Misuse) as refused:
         parse(text, "it")
     assert str(refused.value) == said
 
@@ -124,5 +124,5 @@ def test_a_file_includes_another_beside_it(tmp_path: Path) -> None:
 
 def test_files_that_include_each_other_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.cfg").write_text('@include "a.cfg"')
-    with pytest.raises(ConfigurationError, match=r"a\.cfg:1: files include each other more than 10 deep"):
+    with pytest.raises(Misuse, match=r"a\.cfg:1: files include each other more than 10 deep"):
         read(str(tmp_path / "a.cfg"))

@@ -11,8 +11,9 @@ from click.testing import CliRunner
 from analysis.tables.table import number, value
 from emulation.cli.main import cli
 from emulation.features.wmediumd.inside.configuration import parse
+from emulation.lane.errors import Misuse
 from emulation.lane.per_tables import parse as parse_table
-from emulation.plan import PlanError, plan
+from emulation.plan import plan
 from emulation.play.session import check_programs
 from emulation.specification import specify
 from emulation.specification.per import PerTable
@@ -64,7 +65,7 @@ def test_nobody_keeps_a_trace() -> None:
     ],
 )
 def test_what_wmediumd_cannot_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(Misuse, match=said):
         planned(**options)
 
 

@@ -16,8 +16,9 @@ from emulation.cli.main import cli
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.features.wmediumd.inside.configuration import parse
 from emulation.features.wmediumd.inside.stations import Stations
+from emulation.lane.errors import Misuse
 from emulation.lane.per_tables import Table
-from emulation.plan import PlanError, plan
+from emulation.plan import plan
 from emulation.plan.fading import lognormal
 from emulation.specification import Specification, specify
 from emulation.specification.channel import MOST_SIGMA
@@ -56,7 +57,7 @@ def test_an_snr_is_a_power_over_the_noise() -> None:
 
 
 def test_nobody_receives_an_snr_of_nothing() -> None:
-    with pytest.raises(PlanError, match="no path"):
+    with pytest.raises(Misuse, match="no path"):
         planned('type = "snr"; links = ((0, 2, 0), (0, 1, 0));')
 
 
@@ -139,9 +140,9 @@ def test_an_address_is_one_stations() -> None:
     nodes = {
         name: Node(settings={"mac": mac}) for name, mac in (("a", "02:00:00:00:00:02"), ("b", "02:00:00:00:00:03"))
     }
-    with pytest.raises(PlanError, match="c: mac: 02:00:00:00:00:03 is b's address"):
+    with pytest.raises(Misuse, match="c: mac: 02:00:00:00:00:03 is b's address"):
         plan(specify(Network(nodes={**nodes, "c": Node()}), {}))
-    with pytest.raises(PlanError, match="a: mac: 02:00:00:00:00:01 is an address of a radio, '42:00"):
+    with pytest.raises(Misuse, match="a: mac: 02:00:00:00:00:01 is an address of a radio, '42:00"):
         plan(specify(Network(nodes={"a": Node(settings={"mac": "42:00:00:00:00:01"})}), {}))
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulation.features.wmediumd.inside.formula import Formula
-from emulation.lane.per_tables import ConfigurationError, Table, parse, read
+from emulation.lane.errors import Misuse
+from emulation.lane.per_tables import Table, parse, read
 from emulation.plan.error_rates import FIRST_MDB, STEP_MDB, error_table, measured_q40
 from emulation.specification.per import FRAME, of_table, one_curve, sinr_of
 from emulation.specification.radio import RATES
@@ -96,7 +97,7 @@ def test_a_table_may_be_named_without_its_ax(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_table_is_refused_with_its_line(text: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(Misuse) as refused:
         parse(text, "it")
     assert str(refused.value).startswith(said)
 
@@ -105,5 +106,5 @@ def test_a_broken_table_is_refused_with_its_line(text: str, said: str) -> None:
 def test_any_table_is_read_or_refused(text: str) -> None:
     try:
         parse(text, "it")
-    except ConfigurationError as error:
+    except Misuse as error:
         assert str(error).startswith("it:")

@@ -25,7 +25,7 @@ from emulation.features.claims.record import FILE, Claims, Look, made_now, read
 from emulation.features.claims.schedule import Schedule, Unit
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 from emulation.play.junit import possible
 from emulation.play.junit import write as write_junit
 from emulation.play.progress import duration

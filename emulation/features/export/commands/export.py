@@ -16,7 +16,7 @@ from emulation.features.export import stations
 from emulation.features.export.flent import SUFFIX, flent
 from emulation.features.export.schema import TABLES
 from emulation.files.foreign import reading
-from emulation.play.errors import Failure, Misuse
+from emulation.lane.errors import Failure, Misuse
 
 if TYPE_CHECKING:
     from analysis.load import Recorded

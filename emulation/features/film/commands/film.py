@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from emulation.cli.command import Command, trust
-from emulation.play.errors import Misuse
+from emulation.lane.errors import Misuse
 
 
 def callback(run_folder: Path, out: Path | None, at_s: float | None, ranges: bool | None, trust: bool) -> None:

@@ -19,10 +19,11 @@ from emulation.cli.command import Command, as_json, as_junit, jobs, trust
 from emulation.features.labs import begin, marks, sheet
 from emulation.features.labs.judge import Answer, Marked, State, judge
 from emulation.features.labs.marks import Mark
+from emulation.lane.errors import Misuse
 from emulation.play import junit as xml
-from emulation.play.errors import Misuse
 from emulation.play.lab import Lab
-from emulation.play.session import have_all_packages, provide
+from emulation.play.session import provide
+from emulation.setup import require_all_packages
 from labs import SHEET, Congestion, Found
 
 HOW = {State.RIGHT: "green", State.PARTLY: "yellow", State.NOT_YET: "red"}
@@ -146,7 +147,7 @@ def check(name: str, answers: Path, as_json: bool, junit: Path | None, jobs: int
         raise Misuse("--junit is for a folder of sheets")
     xml.possible(junit)
     theirs = None if many else sheet.read(one, answers)
-    have_all_packages()
+    require_all_packages()
     lab = provide()
     if theirs is None:
         return check_all(lab, one, answers, as_json, junit, jobs)

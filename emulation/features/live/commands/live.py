@@ -25,10 +25,10 @@ from emulation.cli.script import play_in, standing
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.server import Server
 from emulation.features.live.session import Session
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
 from emulation.plan import plan
-from emulation.play.errors import Failure, Misuse
 from emulation.play.script import KEPT
 from emulation.play.session import failures, new_folder, provide
 

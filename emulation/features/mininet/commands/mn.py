@@ -13,10 +13,11 @@ from emulation.cli.command import Command, Option, lane, out, seeds
 from emulation.cli.script import play_in
 from emulation.cli.terminal import at_terminal
 from emulation.features.mininet.mn import LINKS, TESTS, WIRED, WIRELESS
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
-from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
-from emulation.play.session import have_all_packages, new_folder, provide
+from emulation.play.session import new_folder, provide
+from emulation.setup import require_all_packages
 
 PROGRAM = """# What `./dcflab mn` ran.
 from emulation.features.mininet.mn import mn
@@ -79,7 +80,7 @@ def callback(
     """Make a network of Mininet's or Mininet-WiFi's kind, and open a prompt in it, or try something."""
     asked = {**asked, "own": own.read_text() if own else "", **({"ipBase": ipBase} if ipBase else {})}
     if own:
-        have_all_packages()
+        require_all_packages()
     lab, folder = provide(lane=lane), new_folder(out, "mn")
     program = folder / KEPT
     program.write_text(PROGRAM.format(asked=asked))

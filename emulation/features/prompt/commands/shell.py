@@ -17,9 +17,9 @@ from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_nam
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.script import modules, play, play_in, standing
 from emulation.cli.terminal import at_terminal
+from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
 from emulation.plan import plan
-from emulation.play.errors import Misuse
 from emulation.play.script import KEPT
 from emulation.play.session import failures, new_folder, provide
 from topologies import Network

@@ -31,9 +31,9 @@ from emulation.cli.options import options_of
 from emulation.cli.reporting import findings_of, report_of, said_of
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Sweep
+from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
 from emulation.play import trust
-from emulation.play.errors import Failure, Misuse
 from emulation.play.run import Task
 from emulation.play.session import finish, new_folder, provide_for
 from emulation.play.store import Store
@@ -86,11 +86,8 @@ def read(path: Path) -> tuple[Study, list[int]]:
             raise Misuse(f"{path}: grid: {name} needs values, each once")
     if not grid and not found.points:
         raise Misuse(f"{path}: there is nothing to vary: write options with their values under [grid], or [[points]]")
-    try:
-        for name in [*found.options, *grid, *(name for point in found.points for name in point if name != "name")]:
-            vary.check(found.topology, name.replace("-", "_"), str(path))
-    except ValueError as error:  # there is no such topology
-        raise Misuse(f"{path}: {error}") from None
+    for name in [*found.options, *grid, *(name for point in found.points for name in point if name != "name")]:
+        vary.check(found.topology, name.replace("-", "_"), str(path))
     variants = named(path, found.points)
     rows = dict(grid)
     if not variants:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import getopt
 from dataclasses import dataclass
 
+from emulation.lane.errors import Misuse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,10 +44,6 @@ SHORT = "hVc:x:l:sdp:t:u:a:n"
 LONG = ["wmediumd-compat", "freq=", "seed=", "socket=", "help"]
 
 
-class UsageError(Exception):
-    """A command line that makes no sense."""
-
-
 @dataclass
 class Arguments:
     """What was asked for."""
@@ -64,12 +62,12 @@ class Arguments:
 
 
 def parse(words: Sequence[str]) -> Arguments:
-    """Raises UsageError."""
+    """Raises Misuse."""
     found = Arguments()
     try:
         options, rest = getopt.gnu_getopt(list(words), SHORT, LONG)
     except getopt.GetoptError as error:
-        raise UsageError(str(error)) from None
+        raise Misuse(str(error)) from None
     for name, value in options:
         match name:
             case "-h" | "--help":
@@ -97,19 +95,19 @@ def parse(words: Sequence[str]) -> Arguments:
             case "--socket":
                 found.socket, found.serve = value, True
             case _:
-                raise UsageError(f"{name}: {ELSEWHERE[name]}")
+                raise Misuse(f"{name}: {ELSEWHERE[name]}")
     if found.only:
         return found
     if rest:
-        raise UsageError(f"what is {rest[0]!r}? A configuration is named by -c")
+        raise Misuse(f"what is {rest[0]!r}? A configuration is named by -c")
     if found.dynamic and found.config:
-        raise UsageError("-d is without a configuration: leave out -c, or -d")
+        raise Misuse("-d is without a configuration: leave out -c, or -d")
     if not found.dynamic and not found.config:
-        raise UsageError("which configuration? -c FILE")
+        raise Misuse("which configuration? -c FILE")
     return found
 
 
 def _number(name: str, value: str, least: int, most: int) -> int:
     if not value.isdecimal() or len(value) > 20 or not least <= int(value) <= most:
-        raise UsageError(f"{name} is a number from {least} to {most}, not {value!r}")
+        raise Misuse(f"{name} is a number from {least} to {most}, not {value!r}")
     return int(value)

@@ -57,12 +57,12 @@ class Configuration:
 
 
 def read(path: str) -> Configuration:
-    """Raises ConfigurationError, with file and line; OSError."""
+    """Raises Misuse, with file and line; OSError."""
     return _configuration(libconfig.read(path))
 
 
 def parse(text: str, name: str = "configuration") -> Configuration:
-    """Raises ConfigurationError, with `name` and line; OSError, of files that it includes."""
+    """Raises Misuse, with `name` and line; OSError, of files that it includes."""
     return _configuration(libconfig.parse(text, name))
 
 

@@ -15,7 +15,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from emulation.lane.per_tables import ConfigurationError
+from emulation.lane.errors import Misuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
-    def refuse(self, what: str) -> ConfigurationError:
-        return ConfigurationError(f"{self}: {what}")
+    def refuse(self, what: str) -> Misuse:
+        return Misuse(f"{self}: {what}")
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Token:
 
 
 def read(path: str) -> Setting:
-    """The group of settings in a file. Raises ConfigurationError, OSError."""
+    """The group of settings in a file. Raises Misuse, OSError."""
     return parse(_text(path), path)
 
 
 def parse(text: str, name: str = "configuration") -> Setting:
     """The group of settings in a text; `name` is said in errors, and @include looks beside it. Raises
-    ConfigurationError, OSError."""
+    Misuse, OSError."""
     parser = _Parser(list(_tokens(text, name)))
     group = parser.settings("end", Place(name, 1), 0)
     return Setting(group, Place(name, 1))
@@ -91,7 +91,7 @@ def _text(path: str) -> str:
     with open(path, "rb") as file:
         content = file.read(LONGEST + 1)
     if len(content) > LONGEST:
-        raise ConfigurationError(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
+        raise Misuse(f"{path}:1: larger than {LONGEST // 1_000_000} MB")
     return content.decode(errors="replace")
 
 
@@ -190,7 +190,7 @@ class _Parser:
 
 
 def _alike(name: str, found: list[Setting]) -> None:
-    """Raises ConfigurationError if the last of an array is no scalar, or not of the type of the others."""
+    """Raises Misuse if the last of an array is no scalar, or not of the type of the others."""
     if isinstance(found[-1].value, tuple | dict):
         raise found[-1].place.refuse(f"{name}: an array [ ] holds numbers, words or strings; a list ( ) anything")
     if type(found[-1].value) is not type(found[0].value):

@@ -10,20 +10,11 @@ import time
 from contextlib import ExitStack, contextmanager
 
 from emulation.features.wmediumd.inside import capture, configuration, formula, hwsim, server
-from emulation.features.wmediumd.inside.arguments import (
-    ERROR,
-    HELP,
-    NOTICE,
-    PROGRAM,
-    WARNING,
-    Arguments,
-    UsageError,
-    parse,
-)
+from emulation.features.wmediumd.inside.arguments import ERROR, HELP, NOTICE, PROGRAM, WARNING, Arguments, parse
 from emulation.features.wmediumd.inside.configuration import Configuration
 from emulation.features.wmediumd.inside.stations import Mode, Stations
 from emulation.lane import per_tables
-from emulation.lane.per_tables import ConfigurationError
+from emulation.lane.errors import Misuse
 from traffic.loop import Loop
 
 TYPE_CHECKING = False
@@ -57,7 +48,7 @@ def main(words: Sequence[str], play: Play) -> int:
     """Be the medium that `play` makes. Returns the exit status."""
     try:
         asked = parse(words)
-    except UsageError as error:
+    except Misuse as error:
         print(f"{PROGRAM}: {error}\n{'':{len(PROGRAM)}}  try: {PROGRAM} -h", file=sys.stderr)
         return 2
     if asked.only:
@@ -71,7 +62,7 @@ def main(words: Sequence[str], play: Play) -> int:
     try:
         found = read(asked)
         table = per_tables.read(asked.table) if asked.table else None
-    except ConfigurationError as error:
+    except Misuse as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
     except OSError as error:

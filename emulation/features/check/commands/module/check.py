@@ -21,13 +21,13 @@ from emulation.features.check.bench import IN_DEBUG_KERNEL, Bench, Wish, bar
 from emulation.features.check.exercise import CYCLES, Place, debug_kernel
 from emulation.features.check.junit import suite
 from emulation.features.check.report import Check, show, write
-from emulation.features.check.subject import Refused, Subject, find
+from emulation.features.check.subject import find
 from emulation.lanes import Lane
 from emulation.lanes.virtual.scratch import scratch
 from emulation.play.drawing import artist
 from emulation.play.junit import possible
 from emulation.play.junit import write as write_junit
-from emulation.play.session import failures, new_folder, provide, set_up
+from emulation.play.session import failures, new_folder, provide
 from emulation.setup import Group, prepare_stock
 from emulation.setup.kernel import OWN_SOURCE, archive
 from traffic import tcp
@@ -120,16 +120,15 @@ def check(
             raise click.UsageError(f"--kernel-source: {kernel_source} is neither an archive nor a tree of Linux")
     stock = picked(kernels)
     comparable(against)
-    subject = found(path, module)
+    subject = find(path, module)
     name = module or (subject.modules[0] if len(subject.modules) == 1 else subject.folder.name)
     lab = provide(Group.CHECK, *([Group.DEBUG] if gdb else []), lane=lane)
-    with set_up():
-        debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
+    debug = place_of(lane) if stages.intersection(IN_DEBUG_KERNEL) else None
     folder = new_folder(out, f"check-{name}")
     optional = () if kernels else [target.name for target in stock]
     wish = Wish(subject, stages, stock, optional, seeds, hops, cycles, against, strict)
     with failures(), scratch("check") as place:
-        with artist() as draw, bar() as progress, set_up():
+        with artist() as draw, bar() as progress:
             bench = Bench(wish, lab, debug, folder, Path(place), progress, draw)
             done = bench.check()
         checked = Check(str(path), given(), subject.modules, done)
@@ -147,16 +146,8 @@ def check(
 
 
 def place_of(lane: Lane) -> Place:
-    """Where modules are put to work. Raises SetupError."""
+    """Where modules are put to work. Raises Failure."""
     return debug_kernel() if (wanted := lanes.stock(lane)) is None else prepare_stock(wanted)
-
-
-def found(path: Path, module: str | None) -> Subject:
-    with set_up():
-        try:
-            return find(path, module)
-        except Refused as error:
-            raise click.UsageError(str(error)) from None
 
 
 def picked(kernels: str | None) -> list[build.Target]:

@@ -9,7 +9,6 @@ import click
 
 from emulation.cli.command import Command
 from emulation.features.check import new
-from emulation.features.check.subject import Refused
 
 
 @click.command("new", cls=Command, examples=["module new mine", "module new mine --kind qdisc"])
@@ -17,10 +16,7 @@ from emulation.features.check.subject import Refused
 @click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
 def new_module(name: str, kind: str) -> None:
     """Begin a module: a folder NAME with a commented C file and its Kbuild."""
-    try:
-        file = new.make(name, kind, Path())
-    except Refused as error:
-        raise click.UsageError(str(error)) from None
+    file = new.make(name, kind, Path())
     click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
 
 

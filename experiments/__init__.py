@@ -18,9 +18,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import topologies
 from analysis.tables.claims import Claim
-from analysis.tables.table import QUANTITIES, Published
-from topologies.files import load
+from analysis.tables.table import QUANTITIES, Published, is_path
+from topologies.files import load, place_of, said_of
 
 Options = Mapping[str, object]
 
@@ -48,7 +49,8 @@ class Study:
     the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
     variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
     `open`: options that it does not say, so that to choose another value is still the same study. `column`: what its
-    claims count for; `also`: what else they do, each with the options that make it so.
+    claims count for; `also`: what else they do, each with the options that make it so. `place`: where in a file of the
+    user's own it is.
     """
 
     name: str
@@ -69,11 +71,12 @@ class Study:
     open: Sequence[str] = ()
     column: Column = Column.TODAY
     also: Mapping[Column, Options] = field(default_factory=dict)
+    place: str = ""
 
     def __post_init__(self) -> None:
         """Raises TypeError for what cannot be a study, ValueError for one of nothing."""
-        for what, value in (("options", self.options), ("variants", self.variants), ("cases", self.cases)):
-            if not isinstance(value, Mapping):
+        for what in ("options", "variants", "cases", "names", "quantities", "published"):
+            if not isinstance(value := getattr(self, what), Mapping):
                 raise TypeError(f"a study's {what} are a mapping, not {value!r}")
         for what, those in (("variants", self.variants), ("cases", self.cases)):
             if not those:
@@ -84,6 +87,9 @@ class Study:
         for claim in self.claims:
             if not isinstance(claim, Claim):
                 raise TypeError(f"claims: {claim!r} is no Claim")
+        for path in (*self.quantities, *(path for claim in self.claims for _, _, path in claim.cells)):
+            if not is_path(path):
+                raise ValueError(f"a run has no quantity {path!r}")
 
     def but(self, options: Options = MappingProxyType({}), quantities: Mapping[str, str] = MappingProxyType({}),
             **changes: Any) -> Study:  # fmt: skip
@@ -179,14 +185,13 @@ def _modules() -> dict[str, str]:
 def find(name: str) -> Study:
     """The study of this name, or in this file (a path that ends in .py). Raises ValueError if there is none."""
     if name.endswith(".py"):
-        found = load(name, "study", ("STUDY",)).STUDY
-        if isinstance(found, Study) and found.topology.endswith(".py"):
-            found = replace(found, topology=str(Path(name).parent / found.topology))
-    elif name in names():
-        there = vars(importlib.import_module(f"{__name__}.{_modules()[name]}")).values()
-        found = next((each for each in there if isinstance(each, Study) and each.name == name), None)
-    else:
+        found: Study = load(name, "study", {"STUDY": (lambda found: isinstance(found, Study), "is no Study")}).STUDY
+        beside = str(Path(name).parent / found.topology) if found.topology.endswith(".py") else found.topology
+        found = replace(found, topology=beside, place=place_of(name, "STUDY"))
+        with said_of(found.place):
+            topologies.find(found.topology)
+        return found
+    if name not in names():
         raise ValueError(f"there is no study {name!r}; there are: {', '.join(names())}")
-    if not isinstance(found, Study):
-        raise ValueError(f"{name} is no study: its STUDY is none")
-    return found
+    there = vars(importlib.import_module(f"{__name__}.{_modules()[name]}")).values()
+    return next(each for each in there if isinstance(each, Study) and each.name == name)

@@ -154,10 +154,8 @@ def find(name: str) -> Found:
         raise ValueError(f"there is no lab {name!r}; there are: {', '.join(names())}")
     if not (folder / FILE).is_file():
         raise ValueError(f"{name} is no lab: there is no {FILE} in it")
-    found = load(str(folder / FILE), "lab", ["LAB"]).LAB
-    if not isinstance(found, Lab):
-        raise ValueError(f"{name} is no lab: its LAB is none")
-    return Found(found, folder)
+    words = {"LAB": (lambda found: isinstance(found, Lab), "is no Lab")}
+    return Found(load(str(folder / FILE), "lab", words).LAB, folder)
 
 
 def is_path(name: str) -> bool:

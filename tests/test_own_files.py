@@ -9,14 +9,20 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import experiments
+import labs
+import topologies
 from analysis.results.result import Host, Result
 from emulation import lanes
-from emulation.cli.groups import defines
-from emulation.lane.errors import Misuse
+from emulation.cli.main import cli
+from emulation.features.labs import judge
+from emulation.features.labs.sheet import Sheet, student
+from emulation.lane.errors import Failure, Misuse
 from emulation.play.lab import Lab, parameters_of
 from emulation.play.player import play, play_all
 from emulation.play.replay import changed, replay
@@ -24,6 +30,8 @@ from emulation.play.run import Outcome, Task
 from emulation.play.traces import check_whole
 from emulation.setup import Prepared
 from emulation.specification import specify
+from topologies import mobility
+from topologies.files import defines
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = ROOT / "tests/plugins"
@@ -50,6 +58,8 @@ def test_what_is_not_there_is_refused(point: ModuleType, tmp_path: Path) -> None
         point.find(str(tmp_path / "moon.py"))
 
 
+# Where each kind is found, and what its file may be called.
+NAMED = dict.fromkeys((lanes, experiments, topologies, mobility), "mine.py") | {labs: "lab.py"}
 MISTAKES = {
     "x = 1\n1 / 0\n": "line 2: ZeroDivisionError: division by zero",
     "import nothing_of_the_kind\n": "line 1: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
@@ -63,22 +73,103 @@ NO_STUDIES = {
     '"string", {}, {"a": 1}, []': "TypeError: variants: 'a' is a mapping of options, not 1",
     '"string", {}, {"a": {}}, ["C1"]': "TypeError: claims: 'C1' is no Claim",
     '"string", {}': "TypeError: .*missing 2 required positional arguments",
+    '"string", {}, {"a": {}}, [], names=3': "TypeError: a study's names are a mapping, not 3",
+    '"string", {}, {"a": {}}, [], quantities={"goodput": ""}': "ValueError: a run has no quantity 'goodput'",
+    '"string", {}, {"a": {}}, [], quantities={"col.rts": ""}': "ValueError: a run has no quantity 'col.rts'",
+    '"string", {}, {"a": {}}, [Claim("C", "", order("hops", "a", "b"))]': "ValueError: a run has no quantity 'hops'",
+    '"strings", {}, {"a": {}}, []': "there is no topology 'strings'; there are: ",
 }
+# Of options, which are looked at when it is to be run; and what the user gives besides.
+NO_RUNS = {
+    '"string", {"station": 3}, {"a": {}}, []': ("", "there is no option 'station'; there are: "),
+    '"string", {}, {"a": {"station": 3}}, []': ("", "there is no option 'station'; there are: "),
+    '"string", {"stations": "x"}, {"a": {}}, []': ("--rate 11", "stations: must be a valid integer"),
+    '"string", {}, {"a": {"routing": "no"}}, []': ("", "there is no routing 'no'; there are: "),
+}
+# Functions that go wrong when they are called.
+MODEL = "from pydantic import BaseModel\nclass Parameters(BaseModel): pass\n"
+AT_WORK = {
+    "own.py": (MODEL + "def layout(p):\n    return {}[1]\n", ["own.py"], "own.py, line 4: KeyError: 1"),
+    "usual.py": (MODEL + "def layout(p): ...\ndef usual(p):\n    return [][1]\n",
+                 ["usual.py"], "usual.py, line 5: IndexError: list index out of range"),
+    "go.py": (MODEL + "def move(*_):\n    return 1 / 0\n",
+              ["string", "--motion", "go.py"], "motion: go.py, line 4: ZeroDivisionError: division by zero"),
+    "slow.py": ("class Slow:\n    name, run = '', print\n    def refusal(self):\n        return 1 / 0\nLANE = Slow()\n",
+                ["string", "--lane", "slow.py"], "slow.py, line 4: ZeroDivisionError: division by zero"),
+    "applications/mine.py": ("int('x')\n", ["string", "--plugins", ".", "--traffic", "mine"],
+                             "mine.py, line 1: ValueError: invalid literal"),
+    "routing/mine.py": ("def plan(*_, **more):\n    return {}[1]\n", ["string", "--plugins", ".", "--routing", "mine"],
+                        "mine.py, line 2: KeyError: 1"),
+    "script.py": ("x = 1\nx = (\n", ["script.py"], "script.py, line 2: SyntaxError: '(' was never closed"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("point", [lanes, experiments], ids=lambda point: point.__name__)
+@pytest.mark.parametrize("point", NAMED, ids=lambda point: point.__name__)
 @pytest.mark.parametrize("text", MISTAKES, ids=repr)
 def test_a_mistake_in_a_file_is_said_with_its_line(point: ModuleType, text: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(text)
-    with pytest.raises(ValueError, match=rf"^mine\.py, {MISTAKES[text]}"):
-        point.find(str(tmp_path / "mine.py"))
+    (tmp_path / NAMED[point]).write_text(text)
+    with pytest.raises(ValueError, match=rf"^{NAMED[point]}, {MISTAKES[text]}"):
+        point.find(str(tmp_path / NAMED[point] if point is not labs else tmp_path))
+
+
+@pytest.mark.parametrize("point", NAMED, ids=lambda point: point.__name__)
+def test_a_word_that_is_something_else_is_said_with_its_line(point: ModuleType, tmp_path: Path) -> None:
+    text = "move = layout = print\nSTUDY = LANE = LAB = Parameters = 1\n"
+    (tmp_path / NAMED[point]).write_text(text)
+    with pytest.raises(ValueError, match=rf"^{NAMED[point]}, line 2: [A-Z]\w+ (is|has) no \w+"):
+        point.find(str(tmp_path / NAMED[point] if point is not labs else tmp_path))
 
 
 @pytest.mark.parametrize("made", NO_STUDIES)
 def test_what_cannot_be_a_study_is_said_with_its_line(made: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(f"from experiments import Study\nSTUDY = Study('x', 'X', {made})\n")
     with pytest.raises(ValueError, match=rf"^mine\.py, line 2: {NO_STUDIES[made]}"):
-        experiments.find(str(tmp_path / "mine.py"))
+        experiments.find(study(made, tmp_path))
+
+
+def study(made: str, folder: Path) -> str:
+    """A file with a study that is made of this."""
+    imports = "from experiments import Study; from analysis.tables.claims import Claim, order\n"
+    (folder / "mine.py").write_text(f"{imports}STUDY = Study('x', 'X', {made})\n")
+    return str(folder / "mine.py")
+
+
+@pytest.mark.parametrize("made", NO_RUNS)
+def test_options_that_a_study_cannot_have_are_said_with_its_line(made: str, tmp_path: Path) -> None:
+    words, said = NO_RUNS[made]
+    done = CliRunner().invoke(cli, ["run", study(made, tmp_path), *words.split(), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2 and f"mine.py, line 2: {said}" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_of_the_users_is_no_mistake_of_the_study(tmp_path: Path) -> None:
+    made = study('"string", {"stations": 3}, {"a": {}}, []', tmp_path)
+    done = CliRunner().invoke(cli, ["run", made, "--rate", "3"])
+    assert done.exit_code == 2 and "rate: " in done.output and "mine.py, line" not in done.output
+
+
+@pytest.mark.parametrize("file", AT_WORK)
+def test_a_mistake_of_a_function_is_said_with_its_line(file: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, words, said = AT_WORK[file]
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(text)
+    done = CliRunner().invoke(cli, ["run", *words, "--out", "out"])
+    assert isinstance(done.exception, SystemExit | Failure), done.exception
+    assert said in done.output + str(done.exception) and not Path("out").exists()
+
+
+def test_a_mistake_in_a_labs_question_is_said_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "lab.py").write_text(
+        "from labs import Lab, Number\nof = lambda runs: runs['b']\n"
+        "ASKED = Number(name='q', asks='', look='', unit='', within=0.1, of=of)\n"
+        "LAB = Lab(title='', teaches='', minutes=1, topology='string', runs={'a': {'rt': 1}}, questions=[ASKED])\n"
+    )
+    found, lab = labs.find(str(tmp_path)), Lab(tmp_path, {})
+    who = student(found, "ada")
+    with pytest.raises(Failure, match=r"^lab\.py, line 2: KeyError: 'b'"):
+        judge.compare(lab, found, Sheet(who, {"q": "3"}, tmp_path), {}, tmp_path)
+    with pytest.raises(Failure, match=r"^lab\.py, line 4: the lab .*, run a: rt: there is no such option"):
+        judge.play(lab, found, who, tmp_path)
 
 
 def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> None:
@@ -93,14 +184,18 @@ def test_a_mistake_in_a_lane_at_work_is_said_with_its_line(tmp_path: Path) -> No
 
 
 def test_a_file_is_known_by_what_it_defines(tmp_path: Path) -> None:
-    """Which is found without running it; what cannot be read defines nothing."""
+    """Which is found without running it."""
     file = tmp_path / "some.py"
     file.write_text("from x import layout, y as z\nclass Parameters: a = 1\nSTUDY: int = 2\nb = c = 3\n1 / 0\n")
-    assert defines(str(file)) == {"layout", "z", "Parameters", "STUDY", "b", "c"}
-    for text in ("def", "\0"):
+    assert defines(str(file)) == {"layout": 1, "z": 1, "Parameters": 2, "STUDY": 3, "b": 4, "c": 4}
+    for text, said in {
+        "x = 1\ndef": "some.py, line 2: SyntaxError: invalid syntax",
+        "\0": "some.py.*null bytes",
+    }.items():
         file.write_text(text)
-        assert defines(str(file)) == set()
-    assert defines(str(tmp_path / "none.py")) == set()
+        with pytest.raises(ValueError, match=rf"^{said}"):
+            defines(str(file))
+    assert defines(str(tmp_path / "none.py")) == {}
 
 
 def result(outcome: Outcome) -> object:

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from topologies.files import load, own_mistakes
+from topologies.files import FUNCTION, MODEL, load, own_mistakes
 from topologies.network import NAME, Application, Link, Motion, Network, Node, Span, Waypoint
 
 __all__ = [
@@ -103,9 +103,7 @@ def find(name: str) -> Topology:
     Raises ValueError, with the names there are, if it is none of them, or the file holds none.
     """
     if is_file(name):
-        module = load(name, "topology", ("Parameters", "layout"))
-        if not (isinstance(module.Parameters, type) and issubclass(module.Parameters, BaseModel)):
-            raise ValueError(f"{name} is no topology: its Parameters is no model of pydantic")
+        module = load(name, "topology", {"Parameters": MODEL, "layout": FUNCTION})
         return _topology(str(Path(name).resolve()), module)
     if name not in names():
         raise ValueError(f"there is no topology {name!r}; there are: {', '.join(names())}")

@@ -7,6 +7,7 @@ folder says, others wrote: of that no file is run, and none is read, but those t
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gzip
 import importlib.util
@@ -14,13 +15,13 @@ import io
 import sys
 import traceback
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 
 from topologies.network import FARTHEST
 
@@ -29,6 +30,9 @@ def _found_again(name: str) -> str:
     return str(Path(name).resolve())
 
 
+Asked = tuple[Callable[[Any], bool], str]  # of a word in a file: what it is to be; and what to say if it is not
+MODEL: Asked = (lambda found: isinstance(found, type) and issubclass(found, BaseModel), "is no model of pydantic")
+FUNCTION: Asked = callable, "is no function"
 File = Annotated[str, AfterValidator(_found_again)]  # a path, which holds wherever one goes on
 
 
@@ -70,43 +74,82 @@ def named_by(folder: str, context: object) -> str:
     return folder
 
 
-def load(name: str, what: str, words: Sequence[str]) -> ModuleType:
+def load(name: str, what: str, words: Mapping[str, Asked]) -> ModuleType:
     """The module in a file, which is to be `what` and to define these words.
 
-    Raises ValueError if there is no such file, if something is wrong in it, or one of the words is not in it.
+    Raises ValueError, which says in which line something is wrong, if there is no such file, or it is none.
     """
     path = Path(name).resolve()
     spec = importlib.util.spec_from_file_location(f"own {path}", path)  # no other module has such a name
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError(f"there is no file {name}")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for their own
-    with own_mistakes(path, refuses=False):
+    with own_mistakes(path):
         spec.loader.exec_module(module)
-    if lacks := next((word for word in words if not hasattr(module, word)), None):
-        raise ValueError(f"{name} is no {what}: it defines no {lacks}")
+    for word, (is_it, lacks) in words.items():
+        if not hasattr(module, word):
+            raise ValueError(f"{name} is no {what}: it defines no {word}")
+        if not is_it(getattr(module, word)):
+            raise ValueError(f"{place_of(name, word)}: {word} {lacks}")
     return module
 
 
+def defines(name: str) -> dict[str, int]:
+    """What a Python file defines, and in which line, found without running it; nothing, if it is not there. Raises
+    ValueError, which says where, if it is not Python."""
+    try:
+        body = ast.parse(Path(name).read_bytes(), str(Path(name).resolve())).body
+    except OSError:
+        return {}
+    except (SyntaxError, ValueError) as error:  # a null byte is the latter
+        raise ValueError(mistake(error, Path(name).resolve()) or f"{Path(name).name}: {error}") from None
+    found = {}
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found[statement.name] = statement.lineno
+        elif isinstance(statement, ast.ImportFrom):
+            found |= {alias.asname or alias.name: statement.lineno for alias in statement.names}
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found |= {target.id: statement.lineno for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def place_of(name: str, word: str) -> str:
+    """Where a file defines a word."""
+    line = defines(name).get(word)
+    return Path(name).name + (f", line {line}" if line else "")
+
+
 @contextlib.contextmanager
-def own_mistakes(path: Path, refuses: bool = True) -> Iterator[None]:
-    """What goes wrong in this file's code becomes a ValueError that says where. If it `refuses` what others chose, one
-    that it raises is its own word."""
+def own_mistakes(
+    place: Path, kind: Callable[[str], Exception] = ValueError, words: tuple[type[Exception], ...] = (ValueError,)
+) -> Iterator[None]:
+    """What goes wrong in the code of this file, or of one in this folder, becomes an error of this kind that says
+    where. What a function raises there of `words` is its own word to the user."""
     try:
         yield
     except Exception as error:
-        if refuses and isinstance(error, ValueError):
+        said = mistake(error, place)
+        if said is None or (isinstance(error, words) and not loading(error)):
             raise
-        raise ValueError(mistake(path, error)) from error
+        raise kind(said) from error
 
 
-def mistake(path: Path, error: Exception) -> str:
-    """What went wrong in this file's code, and in which line."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    what: object = error
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines, what = [error.lineno], error.msg
-    place = f", line {lines[-1]}" if lines else ""
-    return f"{path.name}{place}: {type(error).__name__}: {what}"
+def mistake(error: Exception, place: Path) -> str | None:
+    """What went wrong in the code of this file, or of one in this folder, and in which line; None: it was not there."""
+    frames, what = traceback.extract_tb(error.__traceback__), str(error)
+    lines = [(frame.filename, frame.lineno) for frame in frames if Path(frame.filename).is_relative_to(place)]
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(place):
+        lines, what = [(error.filename, error.lineno)], error.msg
+    if not lines:
+        return None
+    return f"{Path(lines[-1][0]).name}, line {lines[-1][1]}: {type(error).__name__}: {what}"
+
+
+def loading(error: Exception) -> bool:
+    """Whether this went wrong as a file was loaded."""
+    return any(frame.name == "<module>" for frame in traceback.extract_tb(error.__traceback__))
 
 
 @contextlib.contextmanager

@@ -12,7 +12,10 @@ import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
 
 from analysis.results.result import APART, ROWS, Run, counted
 from analysis.tables import statistics
@@ -108,6 +111,20 @@ def value(run: Run, path: str) -> float:
     Raises AttributeError for a path there is not.
     """
     return of(run, path) if run.counted or not OF_AIR.fullmatch(path) else math.nan
+
+
+def is_path(path: str) -> bool:
+    """Whether it leads to something of a run, as far as that does not hang on what the run found."""
+    model: Any = Run
+    for name in path.split("."):
+        if name not in model.model_fields:
+            return hasattr(model, name)
+        kind = model.model_fields[name].annotation
+        kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if model is None:  # a number, or several of a name
+            return True
+    return True
 
 
 def of(found: object, path: str) -> float:

@@ -6,11 +6,10 @@ There is no list of commands: each is a file of `emulation/cli/commands`, or of 
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,7 +58,7 @@ class What(Group):
         return [*experiments.names(), *topology_names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        defined = defines(cmd_name) if cmd_name.endswith(".py") else set()
+        defined = defines(cmd_name)
         if cmd_name in topology_names() or defined >= TOPOLOGY:
             from emulation.cli import topology
 
@@ -82,7 +81,7 @@ class What(Group):
 
     def runs_here(self, name: str) -> str:
         """What the file of this name is that is run here, and not in a lane; empty if it is none."""
-        defined = defines(name) if name.endswith(".py") else set()
+        defined = defines(name)
         return next((kind for kind, defines_it in self.kinds.items() if defined >= defines_it), "")
 
     def resolve_command(
@@ -119,7 +118,7 @@ class OfTopologies(What):
         return topology_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        own = cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY
+        own = defines(cmd_name) >= TOPOLOGY
         return self.of(cmd_name) if cmd_name in topology_names() or own else None
 
 
@@ -175,19 +174,10 @@ def purpose(text: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def defines(path: str) -> set[str]:
-    """What a Python file defines, found without running it; nothing, if it cannot be read."""
-    try:
-        body = ast.parse(Path(path).read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
+def defines(name: str) -> Set[str]:
+    """What a Python file defines, found without running it; nothing, if it is none. Raises ValueError for a mistake."""
+    if not name.endswith(".py"):
         return set()
-    found = set()
-    for statement in body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            found.add(statement.name)
-        elif isinstance(statement, ast.ImportFrom):
-            found |= {alias.asname or alias.name for alias in statement.names}
-        elif isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return found
+    from topologies import files
+
+    return files.defines(name).keys()

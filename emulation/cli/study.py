@@ -20,11 +20,13 @@ import click
 import experiments
 from analysis.results.names import REPORT
 from analysis.tables.table import conditions
+from emulation.cli import vary as varying
 from emulation.cli.command import Command, Seeds
 from emulation.cli.options import options_of, specification_of
 from emulation.cli.playing import asked, finished, folder_for, load_reporting, of_runs, say_speed, to_continue
 from emulation.cli.reporting import draw, findings_of, over_time, report_of, said_of
 from emulation.lanes import Lane
+from emulation.plan.errors import refusals
 from emulation.play.drawing import artist
 from emulation.play.run import Outcome, Task
 from emulation.play.session import finish, play_with_progress, provide_for
@@ -94,6 +96,8 @@ def picks(study: Study) -> list[click.Option]:
 def command(name: str) -> click.Command:
     """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
     study = experiments.find(name)
+    for option in (*study.options, *study.varied) if study.place else ():
+        varying.check(study.topology, option, study.place)
     options = [option for option in options_of(study.topology, study.options) if option.name not in study.varied]
     params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
@@ -112,8 +116,8 @@ def run(
     topology, with the options that are `usual` for it. Raises Misuse, Failure."""
     more, given = asked(given), {option: value for option, value in given.items() if value is not None}
     what = network or study.topology
-    base = specification_of(what, {**usual, **study.options, **given})
     tasks = tasks_of(study, seeds, {**usual, **given}, only_cases, only_variants, what)
+    base = specification_of(what, {**usual, **study.options, **given})
     for part in more:
         part.check(tasks)
     lab = provide_for(tasks, lane)
@@ -170,10 +174,20 @@ def tasks_for(
     specification: Callable[[str | Network, Mapping[str, Any]], Specification] = specification_of,
 ) -> list[Task]:  # fmt: skip
     """The same of some cases and variants, each a pair. Raises Misuse, Failure."""
-    base, named = {**study.options, **given}, what or study.topology
-    specifications = {
-        pair: specification(named, {**base, **study.cases[pair[0]], **study.variants[pair[1]]}) for pair in wanted
-    }
+
+    def made(case: str, variant: str, user: Mapping[str, Any]) -> Specification:
+        options = {**study.options, **user, **study.cases[case], **study.variants[variant]}
+        return specification(what or study.topology, options)
+
+    specifications = {}
+    for pair in wanted:
+        try:
+            specifications[pair] = made(*pair, given)
+        except ValueError:
+            if study.place:
+                with refusals(study.place):
+                    made(*pair, {})
+            raise
     return [
         Task(made.with_seed(seed), variant, case) for seed in seeds for (case, variant), made in specifications.items()
     ]

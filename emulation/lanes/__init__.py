@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -185,29 +186,22 @@ def names() -> list[str]:
 @contextmanager
 def mistakes(lane: Lane) -> Iterator[None]:
     """What goes wrong in a lane of the user's own becomes LaneError, with the line."""
-    try:
+    module = sys.modules.get(type(lane).__module__)
+    if module is None or not module.__name__.startswith("own "):
         yield
-    except (LaneError, OSError):
-        raise
-    except Exception as error:
-        module = sys.modules.get(type(lane).__module__)
-        if module is None or not module.__name__.startswith("own "):
-            raise
-        from topologies.files import mistake
+        return
+    from topologies.files import own_mistakes  # which takes the environment, that this file does without
 
-        raise LaneError(Reason.PROGRAM, mistake(Path(str(module.__file__)), error)) from error
+    with own_mistakes(Path(str(module.__file__)), partial(LaneError, Reason.PROGRAM), (LaneError, OSError)):
+        yield
 
 
 def find(name: str) -> Lane:
     """The lane of this name; or in this file, if it is a path that ends in .py. Raises ValueError if there is none."""
     if name.endswith(".py"):
-        from topologies.files import load  # which takes the environment, that this file does without
+        from topologies.files import load
 
-        found = load(name, "lane", ("LANE",)).LANE
-    elif name in names():
-        found = importlib.import_module(f"{__name__}.{name}").LANE
-    else:
+        return cast(Lane, load(name, "lane", {"LANE": (lambda found: hasattr(found, "run"), "has no run")}).LANE)
+    if name not in names():
         raise ValueError(f"there is no lane {name!r}; there are: {', '.join(names())}")
-    if not hasattr(found, "run"):
-        raise ValueError(f"{name} is no lane: its LANE has no run")
-    return cast(Lane, found)
+    return cast(Lane, importlib.import_module(f"{__name__}.{name}").LANE)

@@ -7,6 +7,7 @@ what follows only carries them out.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from emulation.plan.nodes import plan_links, plan_nodes, recorders_of
 from emulation.plan.routes import plan_routing
 from emulation.specification import Specification, explain
 from emulation.specification.medium import OURS
+from topologies.files import own_mistakes
 
 __all__ = ["Misuse", "plan"]
 
@@ -32,9 +34,16 @@ AIR_TRACE, TCP_TAP = "air_trace", "tcp_tap"  # recorders; the second has a kerne
 
 def plan(specification: Specification) -> dict[str, Any]:
     """The plan of a specification: plain JSON. Raises Misuse."""
-    measurement, kernel = specification.measurement, specification.kernel
-    plugins = [str(Path(folder).resolve()) for folder in kernel.plugins]
+    plugins = [str(Path(folder).resolve()) for folder in specification.kernel.plugins]
     extend(plugins)
+    with contextlib.ExitStack() as stack:
+        for folder in plugins:
+            stack.enter_context(own_mistakes(Path(folder), Misuse))
+        return _plan(specification, plugins)
+
+
+def _plan(specification: Specification, plugins: Sequence[str]) -> dict[str, Any]:
+    measurement, kernel = specification.measurement, specification.kernel
     try:
         network = specification.made()
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from emulation.lane.errors import Misuse
 from emulation.specification import explain
+from topologies.files import loading
 
 Found = TypeVar("Found")
 
@@ -18,6 +19,8 @@ def known(find: Callable[[str], Found], kind: str) -> Found:
     try:
         return find(kind)
     except ValueError as error:
+        if loading(error):  # a plug-in's mistake, of which `plan` says where it is
+            raise
         raise Misuse(str(error)) from None
 
 

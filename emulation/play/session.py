@@ -54,15 +54,17 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
             raise Misuse(f"modules: there is no Kbuild in {folder}")
     lane = lane or lanes.find(lanes.DEFAULT)
-    if refused := lanes.refusal(lane):
-        raise Misuse(refused)
+    with failures(), lanes.mistakes(lane):
+        if refused := lanes.refusal(lane):
+            raise Misuse(refused)
     own = tuple(map(Path, folders))
     prepared: Prepared | PreparedStock
     if (stock := lanes.stock(lane)) is None:
         prepared = prepare(*groups, folders=own)
     else:
         prepared = prepare_stock(stock, *groups, folders=own, boots=getattr(lane, "boots", True))
-    lane, said = lanes.ready(lane, prepared.kernel.linux)
+    with failures(), lanes.mistakes(lane):
+        lane, said = lanes.ready(lane, prepared.kernel.linux)
     if said:
         say(said)
     return Lab(prepared.kernel.linux, prepared.modules, lane)

@@ -10,6 +10,7 @@ specification of them, `flatten` gives them back.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, JsonValue, model_validator
@@ -25,7 +26,7 @@ from emulation.specification.transport import Transport
 from emulation.specification.words import Section
 from emulation.specification.words import explain as _explain
 from topologies import Network
-from topologies.files import NOBODY, USER, Trust, run_by
+from topologies.files import NOBODY, USER, Trust, own_mistakes, run_by
 
 SECTIONS: dict[str, type[Section]] = {
     "network": Chosen,
@@ -95,10 +96,11 @@ def parameters_of(topology: str) -> type[BaseModel]:
 def usual(topology: str, parameters: Mapping[str, Any], trust: Trust = USER) -> Mapping[str, Any]:
     """The flat options that a topology is meant with; none where its parameters make no sense, as will be said."""
     found = topologies.find(topology)
-    try:
-        return found.usual(found.Parameters.model_validate(dict(parameters), context=trust))
-    except ValueError:
-        return {}
+    with own_mistakes(Path(found.name)):
+        try:
+            return found.usual(found.Parameters.model_validate(dict(parameters), context=trust))
+        except ValueError:
+            return {}
 
 
 def specify(what: str | Network, options: Mapping[str, Any], trust: Trust = USER) -> Specification:

@@ -17,7 +17,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from topologies.files import USER, Trust, load, own_mistakes, run_by
+from topologies.files import FUNCTION, MODEL, USER, Trust, load, own_mistakes, run_by
 from topologies.motion import settle, settle_spans
 from topologies.network import Motion, Network
 
@@ -30,7 +30,7 @@ def names() -> list[str]:
 def find(name: str) -> ModuleType:
     """The model of this name, or in this file. Raises ValueError, with the names there are, if it is none of them."""
     if name.endswith(".py"):
-        return load(name, "mobility model", ("Parameters", "move"))
+        return load(name, "mobility model", {"Parameters": MODEL, "move": FUNCTION})
     if name not in names():
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}, a file in .py")
     return importlib.import_module(f"{__name__}.{name}")

@@ -25,7 +25,8 @@ from emulation.play.player import play_all
 from emulation.play.run import Task, name_of
 from emulation.play.session import failures
 from emulation.specification import explain, specify
-from labs import Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap
+from labs import FILE, Choice, Congestion, Essay, Found, Frame, Number, Question, Runs, Tap
+from topologies.files import own_mistakes, place_of
 
 # As tables print it, too, with commas between thousands.
 NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
@@ -83,7 +84,8 @@ def play(lab: Lab, found: Found, who: Student, place: Path, jobs: int | None = N
         try:
             tasks.append(Task(specify(found.topology, options), name))
         except ValueError as error:
-            raise Failure(f"the lab {found.name}, run {name}: {explain(error)[0]}") from None
+            where = place_of(str(found.folder / FILE), "LAB")
+            raise Failure(f"{where}: the lab {found.name}, run {name}: {explain(error)[0]}") from None
     with failures():
         outcomes = play_all(lab, tasks, place, jobs=jobs)
     of = zip(tasks, outcomes, strict=True)
@@ -99,7 +101,8 @@ def judge(lab: Lab, found: Found, sheet: Sheet, jobs: int | None = None) -> Mark
 
 def compare(lab: Lab, found: Found, sheet: Sheet, runs: Runs, place: Path, jobs: int | None = None) -> Marked:
     """The same with the student's runs; programs are tried in folders of `place`. Raises Failure."""
-    answers = [_judged(lab, found, sheet, runs, place, jobs, question) for question in found.lab.questions]
+    with own_mistakes(found.folder, Failure, ()):
+        answers = [_judged(lab, found, sheet, runs, place, jobs, question) for question in found.lab.questions]
     essays = [question.name for question in found.lab.questions if isinstance(question, Essay)]
     words = {name: str(sheet.answers[name]).strip() for name in essays if name in sheet.answers}
     who = sheet.student

@@ -94,7 +94,7 @@ class Prompts(What):
         return topology_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in topology_names() or (cmd_name.endswith(".py") and defines(cmd_name) >= TOPOLOGY):
+        if cmd_name in topology_names() or defines(cmd_name) >= TOPOLOGY:
             return of_topology(cmd_name)
         if cmd_name.endswith(".py"):
             return of_script(cmd_name)

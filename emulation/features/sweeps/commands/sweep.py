@@ -232,7 +232,7 @@ class Sweeps(What):
         return experiments.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        known = cmd_name in self.list_commands(ctx) or (cmd_name.endswith(".py") and defines(cmd_name) >= STUDY)
+        known = cmd_name in self.list_commands(ctx) or defines(cmd_name) >= STUDY
         return command(cmd_name) if known or cmd_name.endswith(".toml") else None
 
 

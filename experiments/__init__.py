@@ -20,7 +20,7 @@ from typing import Any
 
 import topologies
 from analysis.tables.claims import Claim
-from analysis.tables.table import QUANTITIES, Published, is_path
+from analysis.tables.table import OF_RUNS, QUANTITIES, Published, is_path
 from topologies.files import load, place_of, said_of
 
 Options = Mapping[str, object]
@@ -168,6 +168,11 @@ def cwl(limit: int = 0, tcp: str = "cwl") -> Options:
     """The congestion window held to so many segments; 0: to what Chen, Xue and Nahrstedt give for the route's hops."""
     rule = {"tcp_cwl.rule": "fixed", "tcp_cwl.limit": str(limit)} if limit else {"tcp_cwl.rule": "chen"}
     return {"tcp": tcp, "module_parameters": rule}
+
+
+def plain(title: str, topology: str = "") -> Study:
+    """One network, which nothing is compared with and of which nothing was published: a study of one case."""
+    return Study(title, title, topology, {}, {"": {}}, [], quantities=OF_RUNS)
 
 
 def names() -> list[str]:

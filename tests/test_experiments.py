@@ -5,8 +5,10 @@ import dataclasses
 import functools
 import importlib
 import io
+import itertools
 import pkgutil
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,14 @@ from analysis.results.summaries import RouteSummary
 from analysis.tables.claims import judge
 from analysis.tables.findings import Findings
 from analysis.tables.table import study_tables
-from emulation.cli.options import asked_for, specification_of
 from emulation.cli.playing import say_speed
-from emulation.cli.reporting import findings_of, published_for
-from emulation.cli.study import Names, cost, tasks_for, tasks_of
+from emulation.cli.study import Names, cost
+from emulation.play.asking import asked_for, tasks_for, tasks_of
 from emulation.play.lab import Lab
+from emulation.play.reporting import findings_of, published_for
 from emulation.play.run import Outcome, Task, name_of
 from emulation.specification import flatten
-from experiments import Column
+from experiments import Column, Study
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = (ROOT / "docs/studies.md").read_text()
@@ -60,7 +62,16 @@ each = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def planned(name: str) -> list[Task]:
     """The runs of a study under one seed, unplanned: there may be hundreds."""
     [study] = [study for study in STUDIES if study.name == name]
-    return tasks_of(study, [1], {}, specification=asked_for)
+    return unplanned(study, itertools.product(study.cases, study.variants), {})
+
+
+def unplanned(study: Study, cells: Iterable[tuple[str, str]], given: dict[str, Any]) -> list[Task]:
+    """Its runs, of which nobody asks whether they can be played."""
+    common = {**study.options, **given}
+    return [
+        Task(asked_for(study.topology, {**common, **study.cases[case], **study.variants[variant]}), variant, case)
+        for case, variant in cells
+    ]
 
 
 def made_up(task: Task) -> Run:
@@ -213,7 +224,7 @@ def test_what_a_user_gives_goes_before_the_study(tmp_path: Path) -> None:
     ]
     assert {(task.specification.measurement.seconds, task.specification.radio.rts) for task in tasks} == {(7.0, "none")}
     assert study.varied == {"stations", "tcp", "module_parameters"}
-    assert tasks[0].specification == specification_of(
+    assert tasks[0].specification == asked_for(
         "string",
         {
             "stations": 5,
@@ -280,7 +291,7 @@ def findings_with(name: str, given: dict[str, Any]) -> tuple[Findings, str]:
     """What runs of a study are found to be, and all that is shown of it."""
     study = experiments.find(name)
     cells = [(next(iter(study.cases)), variant) for variant in study.variants]
-    tasks = tasks_for(study, cells, [1], given, specification=asked_for)
+    tasks = unplanned(study, cells, given)
     found = findings_of(study, result_of(study, tasks), "")
     console = Console(width=300, record=True, file=io.StringIO())
     console.print(found.title, *found.tables)

@@ -281,7 +281,7 @@ def test_what_shows_a_run_is_loaded_while_it_runs() -> None:
     assert "emulation.play.session" in loaded
     later = {
         "analysis.results.result",
-        "emulation.cli.reporting",
+        "emulation.play.reporting",
         "emulation.play.finished",
         "experiments",
         "numpy.ma",

@@ -6,13 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+import emulation.plan
 from analysis.load import load
 from analysis.pages.packed import unpack
 from analysis.results.result import Result
+from emulation.cli.main import cli
+from emulation.specification import Specification
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,6 +54,28 @@ def test_a_study_is_continued(tmp_path: Path) -> None:
     assert again.comparable() == result.comparable()
     run(tmp_path, "--seconds", "2", "--resume", "run")
     assert not [name for name in after if finished(tmp_path)[name] == after[name]]
+
+
+@pytest.mark.lane
+@pytest.mark.parametrize(
+    ("words", "tasks"), [("string --stations 3 --seeds 1,2", 2), ("rts-cts --stations 3 --variant *l --seeds 3", 2),
+                         ("string --stations 3 --vary rts=none,full --jobs 1 --seeds 1..2", 4)],
+)  # fmt: skip
+def test_each_task_is_planned_once(words: str, tasks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, or in the one that plays it."""
+    calls, make = tmp_path / "calls", emulation.plan._plan
+
+    def counted(specification: Specification, plugins: Sequence[str]) -> dict[str, Any]:
+        with calls.open("a") as said:
+            said.write(f"{specification.radio.rts} {specification.measurement.seed}\n")
+        return make(specification, plugins)
+
+    monkeypatch.setattr(emulation.plan, "_plan", counted)
+    done = CliRunner().invoke(cli, ["run", *words.split(), "--seconds", "1", "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    assert len(list((tmp_path / "run").glob("*/plan.json"))) == tasks
+    planned = calls.read_text().splitlines()
+    assert len(planned) == len(set(planned)) == tasks
 
 
 @pytest.mark.lane

@@ -60,15 +60,15 @@ class What(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         defined = defines(cmd_name)
         if cmd_name in topology_names() or defined >= TOPOLOGY:
-            from emulation.cli import topology
+            from emulation.cli import study
 
-            return topology.command(cmd_name)
+            return study.of_topology(cmd_name)
         import experiments
 
         if cmd_name in experiments.names() or defined >= STUDY:
             from emulation.cli import study
 
-            return study.command(cmd_name)
+            return study.of_study(cmd_name)
         if cmd_name.endswith(".py"):
             from emulation.cli import script
 

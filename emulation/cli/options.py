@@ -3,27 +3,19 @@
 
 from __future__ import annotations
 
-import functools
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import click
 from pydantic.fields import FieldInfo
 
 from emulation.cli.command import Option
-from emulation.lane.errors import Misuse
-from emulation.plan import plan
-from emulation.plan.advice import advice
-from emulation.play.session import check_programs
-from emulation.specification import OPTIONS, SECTION_OF, Specification, explain, parameters_of, specify, usual
-from emulation.specification.propagation import Ranges, Thresholds
-from topologies import Network
+from emulation.specification import OPTIONS, SECTION_OF, parameters_of, usual
+from emulation.specification.medium import COMPOUND
 
 HIDDEN = {"own", "topology", "parameters", "seed"}  # seeds have an option of their own
-COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
 GROUPS = {
     "radio": "Radios",
     "medium": "The air",
@@ -85,42 +77,3 @@ def options_of(topology: str | None, defaults: Mapping[str, object] | None = Non
     for name in fields.keys() & others.keys():
         fields[name] = FieldInfo.merge_field_infos(fields[name], default=others[name])
     return [_option(name, field) for name, field in fields.items()]
-
-
-def _value(name: str, value: object) -> object:
-    """What `Specification` takes: of the compound ones, which are numbers with commas, an object."""
-    if name not in COMPOUND or not isinstance(value, str):
-        return value
-    names, numbers = [field.name for field in fields(COMPOUND[name])], value.split(",")
-    if len(numbers) > len(names):
-        raise ValueError(f"{name}: at most {', '.join(names)}, with commas; not {value!r}")
-    return dict(zip(names, numbers, strict=False))
-
-
-def asked_for(topology: str | Network, given: Mapping[str, Any]) -> Specification:
-    """The specification of a topology, or of a network, and the options that were given, not planned yet. Raises
-    ValueError."""
-    return specify(topology, {name: _value(name, value) for name, value in given.items() if value is not None})
-
-
-def specification_of(topology: str | Network, given: Mapping[str, Any]) -> Specification:
-    """The specification of a topology, or of a network, and the options that were given.
-
-    Raises Misuse, which says what is wrong: with an option, or with the plan that they make together; and Failure, if a
-    program that they need is not there.
-    """
-    try:
-        found = asked_for(topology, given)
-        made = plan(found)
-        check_programs(made)
-    except ValueError as error:
-        raise Misuse("\n       ".join(explain(error))) from None
-    for sentence in advice(made):
-        warn(sentence)
-    return found
-
-
-@functools.cache
-def warn(sentence: str) -> None:
-    """Say it once, however many runs it is true of."""
-    click.echo(f"dcflab: warning: {sentence}", err=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands share that play runs: their options, their folder, and how to go on after an interruption."""
+"""What commands share that play runs: their options, their folder, how to go on after an interruption, and what is
+printed."""
 
 from __future__ import annotations
 
@@ -7,17 +8,20 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from analysis.results.names import RESULT
 from emulation import features, lanes
 from emulation.cli.command import as_json, command_line, jobs, lane, out, pictures, resume, seeds
 from emulation.lane.errors import Failure, Misuse
-from emulation.play.run import Outcome, name_of
+from emulation.play.run import Outcome
 from emulation.play.session import new_folder
 from emulation.play.traces import VIEWS
+
+if TYPE_CHECKING:
+    from analysis.pages.report import Report
 
 
 def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list[click.Option]:
@@ -34,17 +38,6 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
     ]
 
 
-def load_reporting() -> None:
-    """Load what shows runs, and hash what read them: meanwhile, as they run."""
-    from rich import console, table  # noqa: F401
-
-    from analysis.tables import flow_tables  # noqa: F401
-    from emulation.cli import reporting  # noqa: F401
-    from emulation.play import store
-
-    store.readers()
-
-
 def folder_for(out: Path | None, resume: Path | None, name: str) -> Path:
     """The run folder: a new one, or one to continue in. Raises Misuse."""
     if out and resume:
@@ -58,28 +51,16 @@ def to_continue(folder: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, Misuse, Failure):
-        click.echo(f"to continue: {again(folder)}", err=True)
+        click.echo(f"to continue: {command_line()} {shlex.join(['--resume', str(folder)])}", err=True)
         raise
 
 
-def again(folder: Path) -> str:
-    """The command line of this program that continues in a run folder."""
-    return f"{command_line()} {shlex.join(['--resume', str(folder)])}"
-
-
-def asked(given: dict[str, Any]) -> list[ModuleType]:
-    """The features (`of_runs.py`) whose options were given, which are taken out."""
-    return [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
-
-
-def finished(asked: Sequence[ModuleType], folder: Path, outcomes: Sequence[Outcome], say: bool) -> None:
-    """Let features make what they make of runs, of those of the first seed, and `say` where it is. Raises Failure,
-    OSError."""
-    runs = [outcome.run for outcome in outcomes]
-    folders = [folder / name_of(run) for run in runs if run.seed == runs[0].seed]
-    for made in (made for part in asked for made in part.after(folders)):
-        if say:
-            click.echo(made)
+def show(report: Report, as_json: bool) -> None:
+    """Print what runs found."""
+    if as_json:
+        click.echo(Path(report.folder, RESULT).read_text(), nl=False)
+    else:
+        report.findings.show()
 
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:

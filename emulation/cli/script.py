@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from analysis.results.result import Script
-from emulation.cli.command import Command, as_json, lane, out, pictures, seeds
-from emulation.cli.playing import say_speed
+from emulation.cli.command import Command, as_json, command_line, lane, out, pictures, seeds
+from emulation.cli.playing import say_speed, show
 from emulation.cli.terminal import at_terminal
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
-from emulation.play.drawing import artist
 from emulation.play.lab import Lab
 from emulation.play.session import new_folder, provide
+from emulation.play.study import Asked, told
 from emulation.setup import require_all_packages
 from emulation.specification import Specification
 
@@ -72,13 +71,14 @@ def play_in(
     folder: Path, lab: Lab, script: Script, name: str, as_json: bool, formats: Sequence[str], listener: Listener
 ) -> NoReturn:
     """The same in this folder, under this name."""
-    from emulation.cli.topology import show
     from emulation.play.script import play_script
 
-    with artist() if formats else nullcontext() as asked:
+    asked = Asked({}, command_line(), folder, formats)
+    with asked.drawing() as pen:
         found = play_script(lab, script, folder, listener, name)
         if found.result:
-            show(name, found.result, found.outcomes, folder, asked, formats, as_json, {})
+            with told(name, found.result, found.outcomes, asked, pen) as report:
+                show(report, as_json)
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

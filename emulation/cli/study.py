@@ -1,40 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run STUDY`: its options are those of the specification that the study does not vary."""
+"""`run TOPOLOGY`, `run STUDY`: one network, under one seed or several, or with options varied; or a study, whose
+options are those of the specification that it does not vary. All is run as a study: of a network there is one case.
+"""
 
 from __future__ import annotations
 
-import itertools
 import shlex
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-import experiments
+import topologies
 from analysis.results.names import REPORT
-from analysis.tables.table import conditions
+from emulation import features
 from emulation.cli import vary as varying
-from emulation.cli.command import Command, Seeds
-from emulation.cli.options import options_of, specification_of
-from emulation.cli.playing import asked, finished, folder_for, load_reporting, of_runs, say_speed, to_continue
-from emulation.cli.reporting import draw, findings_of, over_time, report_of, said_of
+from emulation.cli.command import Command, Seeds, command_line
+from emulation.cli.options import options_of
+from emulation.cli.playing import folder_for, of_runs, say_speed, show, to_continue
 from emulation.lanes import Lane
-from emulation.plan.errors import refusals
-from emulation.play.drawing import artist
-from emulation.play.run import Outcome, Task
-from emulation.play.session import finish, play_with_progress, provide_for
-from emulation.play.store import Store
-from emulation.specification import Specification
-from experiments import Study
-from topologies import Network
+from emulation.play.asking import asked_for, misuse, task_for, tasks_of, under
+from emulation.play.run import name_of
+from emulation.play.session import provide_for
+from emulation.play.study import Asked, played
 
+if TYPE_CHECKING:
+    from experiments import Study
+
+EXAMPLES = (
+    "--rts full --seconds 60 --seeds 1..5",
+    "--vary rts=none,partial,full --vary rate=2,11",
+    "--freq 5180 --rate 54 --propagation log-distance,exponent=3.5",
+    "--tcp sca --module-parameters tcp_sca.ca_increase_thresh=4",
+)
 MOST_NAMES = 12  # of cases, in a line for people
 
 
@@ -93,8 +96,21 @@ def picks(study: Study) -> list[click.Option]:
             for flag, name, what, there in of]  # fmt: skip
 
 
-def command(name: str) -> click.Command:
+def of_topology(name: str) -> click.Command:
+    """The command of a topology, by its name or in a file of the user's own. Raises ValueError."""
+    title, summary = Path(name).stem, topologies.find(name).summary
+
+    def callback(vary: tuple[varying.Varied, ...], **given: Any) -> None:
+        run(varying.study_of(name, title, summary, vary, given) if vary else None, title, name, **given)
+
+    params = [*options_of(name), *of_runs(), varying.option()]
+    return Command(name, [f"run {name} {line}" for line in EXAMPLES], params=params, callback=callback, help=summary)
+
+
+def of_study(name: str) -> click.Command:
     """The command of a study, by its name or in a file of the user's own. Raises ValueError."""
+    import experiments
+
     study = experiments.find(name)
     for option in (*study.options, *study.varied) if study.place else ():
         varying.check(study.topology, option, study.place)
@@ -102,92 +118,43 @@ def command(name: str) -> click.Command:
     params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
                 f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --json"]  # fmt: skip
-    return Command(name, examples, params=params, callback=partial(run, study),
+    return Command(name, examples, params=params, callback=partial(run, study, study.name, study.topology),
                    help="\n\n".join(filter(None, (study.title, cost(study)))))  # fmt: skip
 
 
 def run(
-    study: Study, *, seeds: list[int], out: Path | None, resume: Path | None, as_json: bool, jobs: int | None,
-    formats: Sequence[str], lane: Lane, only_variants: tuple[str, ...] = (),
-    only_cases: tuple[str, ...] = (), network: Network | None = None, usual: Mapping[str, Any] = MappingProxyType({}),
-    **given: Any,
+    study: Study | None, title: str, what: str | topologies.Network, *, seeds: list[int], out: Path | None,
+    resume: Path | None, as_json: bool, jobs: int | None, formats: Sequence[str], lane: Lane,
+    only_variants: tuple[str, ...] = (), only_cases: tuple[str, ...] = (),
+    usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
-    """Run a study with what the user gave; print its tables, and draw its figures. Of a `network` that comes from no
-    topology, with the options that are `usual` for it. Raises Misuse, Failure."""
-    more, given = asked(given), {option: value for option, value in given.items() if value is not None}
-    what = network or study.topology
-    tasks = tasks_of(study, seeds, {**usual, **given}, only_cases, only_variants, what)
-    base = specification_of(what, {**usual, **study.options, **given})
+    """Run a study of a network, of a topology by its name or itself, or that network alone; with the options that were
+    `given`, and those that are `usual` where they were not. Raises Misuse, Failure."""
+    more = [part for part in features.parts("of_runs") if given.pop(str(part.OPTION.name), False)]
+    gave = {name: value for name, value in given.items() if value is not None}
+    if study:
+        tasks = tasks_of(study, seeds, {**usual, **gave}, only_cases, only_variants, what)
+        with misuse():
+            base = asked_for(what, {**usual, **study.options, **gave})
+    else:
+        first = task_for(what, {**usual, **gave, "seed": seeds[0]})
+        base, tasks = first.specification, [first, *under(seeds[1:], [first])]
     for part in more:
         part.check(tasks)
-    lab = provide_for(tasks, lane)
-    folder = folder_for(out, resume, study.name)
-    began = time.monotonic()
-    with artist() if formats else nullcontext() as drawing:
-        with to_continue(folder):
-            outcomes = play_with_progress(lab, tasks, folder, jobs, bool(resume), load_reporting)
-        wall_s = time.monotonic() - began
-        with suppress(OSError):  # a sweep would find them there, but nothing hangs on it
-            remember(outcomes)
-        result = finish(study.name, base, tasks, [outcome.run for outcome in outcomes], lab, folder)
-        seen = over_time(outcomes, folder, study.names, also_bulk=False)
-        findings = findings_of(study, result, conditions(result.runs, said_of(study.options, given)))
-        report = report_of(study, findings, result, folder, seen)
-        if drawing:
-            draw(drawing, report, folder, formats)
-        if as_json:
-            click.echo((folder / "result.json").read_text(), nl=False)
-        else:
-            findings.show()
-        report.write(folder / REPORT)
+    lab, folder = provide_for(tasks, lane), folder_for(out, resume, title)
+    asked = Asked(gave, command_line(), folder, formats)
+    around = to_continue(folder) if len(tasks) > 1 else None
+    with played(lab, study or title, base, tasks, asked, jobs, bool(resume), around) as (report, outcomes, wall_s):
+        show(report, as_json)
+    of_first = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
+    made = [file for part in more for file in part.after(of_first)]
     if more:
-        finished(more, folder, outcomes, not as_json)
         report.write(folder / REPORT)  # which leads to what they made
-    if resume and not as_json:  # only now are the figures there
+    if as_json:
+        return
+    for file in made:
+        click.echo(file)
+    if resume:  # only now are the figures there
         click.echo(f"{folder}/")
-    elif not as_json:
+    else:
         say_speed(outcomes, wall_s, folder)
-
-
-def remember(outcomes: Sequence[Outcome]) -> None:
-    """Keep what was found for sweeps and claims. Raises OSError."""
-    store = Store()
-    for outcome in outcomes:
-        store.put(outcome.run)
-
-
-def tasks_of(
-    study: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str] = (),
-    variants: Sequence[str] = (), what: str | Network = "",
-    specification: Callable[[str | Network, Mapping[str, Any]], Specification] = specification_of,
-) -> list[Task]:  # fmt: skip
-    """The runs of a study, or of some of its cases and variants, with what the user gave; `asked_for` makes them
-    unplanned. Raises Misuse, Failure."""
-    all_ = itertools.product(study.cases, study.variants)
-    wanted = [(c, v) for c, v in all_ if c in (cases or study.cases) and v in (variants or study.variants)]
-    return tasks_for(study, wanted, seeds, given, what, specification)
-
-
-def tasks_for(
-    study: Study, wanted: Iterable[tuple[str, str]], seeds: Sequence[int], given: Mapping[str, Any],
-    what: str | Network = "",
-    specification: Callable[[str | Network, Mapping[str, Any]], Specification] = specification_of,
-) -> list[Task]:  # fmt: skip
-    """The same of some cases and variants, each a pair. Raises Misuse, Failure."""
-
-    def made(case: str, variant: str, user: Mapping[str, Any]) -> Specification:
-        options = {**study.options, **user, **study.cases[case], **study.variants[variant]}
-        return specification(what or study.topology, options)
-
-    specifications = {}
-    for pair in wanted:
-        try:
-            specifications[pair] = made(*pair, given)
-        except ValueError:
-            if study.place:
-                with refusals(study.place):
-                    made(*pair, {})
-            raise
-    return [
-        Task(made.with_seed(seed), variant, case) for seed in seeds for (case, variant), made in specifications.items()
-    ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Playing what was asked for, from set-up to result.json, for whoever asks: a command line, a bench, a benchmark.
 
-`session` sets up a `lab` and plays tasks (`run`) in it, as calls in processes side by side (`processes`); `replay` does
-it again.
+`asking` makes tasks (`run`) of options; `session` sets up a `lab` and plays them in it, in processes side by side
+(`player`, `processes`); `study` does all of that, to the report of what was found (`reporting`); `replay` repeats it.
 """

@@ -18,7 +18,6 @@ from analysis.results.names import PLAN
 from emulation import files, lanes
 from emulation.lanes import Listener
 from emulation.lanes.virtual.ownership import take_back
-from emulation.plan import plan as make_plan
 from emulation.play import traces
 from emulation.play.lab import Lab
 from emulation.play.processes import Killed, Parent, SideBySide, run_all
@@ -53,7 +52,7 @@ def play(
     for what cannot be read of what the lane has left; Misuse where the specification cannot be planned; OSError if
     the folder cannot be written.
     """
-    plan, where = make_plan(task.specification), folder / name_of(task)
+    plan, where = task.plan, folder / name_of(task)
     where.mkdir(parents=True, exist_ok=True)
     take_back(where)  # from a run that was killed
     made_of = lab.made_of(plan)

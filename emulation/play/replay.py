@@ -16,7 +16,6 @@ from emulation.files.compressed import Stream, pieces
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
-from emulation.plan import plan
 from emulation.play.run import Task
 from emulation.play.script import KEPT, play_script
 from emulation.play.session import check_programs, failures, play_with_progress, provide
@@ -56,7 +55,7 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
         raise Misuse(f"{folder / missing}: the trace of this run is gone")
     with failures():
         for task in tasks:
-            check_programs(plan(task.specification))
+            check_programs(task.plan)
     with scratch("replay") as again:
         lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
         if script:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from analysis.results.names import subfolder
+from emulation.plan import plan as make_plan
 from emulation.specification import Specification
 
 if TYPE_CHECKING:
@@ -24,6 +26,15 @@ class Task:
     specification: Specification
     variant: str = ""
     case: str = ""
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """What is played, worked out where it is first asked for. Raises Misuse."""
+        return make_plan(self.specification)
+
+    def forget(self) -> None:
+        """Let go of the plan: of thousands of tasks there is not room for all."""
+        self.__dict__.pop("plan", None)
 
     @property
     def seed(self) -> int:

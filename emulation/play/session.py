@@ -22,7 +22,6 @@ from emulation import files, lanes
 from emulation.lane import programs
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, LaneError, Reason
-from emulation.plan import plan
 from emulation.play.lab import Lab
 from emulation.play.player import play_all
 from emulation.play.progress import Progress, duration
@@ -76,7 +75,7 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
     with failures():
         for task in tasks:
             if task.seed == tasks[0].seed:
-                lab.check(plan(task.specification))
+                lab.check(task.plan)
     return lab
 
 

@@ -35,6 +35,8 @@ from emulation.specification.propagation import (
 from emulation.specification.words import Section, Words, word_and_pairs
 from topologies.links import Links
 
+COMPOUND: dict[str, type[Ranges | Thresholds]] = {"ranges": Ranges, "thresholds": Thresholds}
+
 
 def _propagation(value: object, info: ValidationInfo) -> object:
     """A model's name, or an object of `model` and its parameters, or a model; or as on a command line:
@@ -129,6 +131,17 @@ class Medium(Section):
             return data
         like = data.get("like")
         return {**LIKE[like], **data} if isinstance(like, str) and like in LIKE else data
+
+    @field_validator(*COMPOUND, mode="before")
+    @classmethod
+    def _in_order(cls, value: object, info: ValidationInfo) -> object:
+        """As on a command line: numbers with commas."""
+        if not isinstance(value, str):
+            return value
+        names, numbers = [field.name for field in fields(COMPOUND[str(info.field_name)])], value.split(",")
+        if len(numbers) > len(names):
+            raise ValueError(f"at most {', '.join(names)}, with commas; not {value!r}")
+        return dict(zip(names, numbers, strict=False))
 
     @field_validator("rules")
     @classmethod

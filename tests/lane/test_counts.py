@@ -25,7 +25,7 @@ from analysis.taps import compare, tally
 from analysis.taps.sniff import frames
 from analysis.traces.trace import Kind, Outcome
 from emulation.cli.main import cli
-from emulation.cli.reporting import report_again
+from emulation.play.reporting import report_again
 from emulation.play.view import timeline_of
 from emulation.specification import specify
 

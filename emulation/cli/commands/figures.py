@@ -37,10 +37,10 @@ def callback(run_folder: Path, formats: Sequence[str], out: Path | None, as_json
 
 def drawn(run_folder: Path, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw them, all or none, and say where they are. Raises Misuse, Failure, Damaged, OSError."""
-    from emulation.cli.reporting import draw, report_again
     from emulation.files.foreign import reading
     from emulation.files.whole import at_once
     from emulation.play.drawing import ahead, artist
+    from emulation.play.reporting import draw, report_again
 
     with ahead():
         report = report_again(run_folder)

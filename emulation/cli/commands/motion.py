@@ -10,8 +10,9 @@ import click
 
 from emulation.cli.command import Command
 from emulation.cli.groups import OfTopologies
-from emulation.cli.options import asked_for, options_of
+from emulation.cli.options import options_of
 from emulation.lane.errors import Misuse
+from emulation.play.asking import asked_for
 from emulation.specification import explain
 from topologies.mobility import bonnmotion, setdest
 

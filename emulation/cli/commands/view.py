@@ -54,7 +54,7 @@ def report(folder: Path, out: Path | None) -> Path:
     """Where the report of these runs is. Raises Misuse, Failure, OSError."""
     from analysis.pages.report import page
     from analysis.results.names import REPORT, RESULT
-    from emulation.cli.reporting import report_again
+    from emulation.play.reporting import report_again
 
     if not (folder / RESULT).is_file():
         above = f"; that of {folder.parent} is meant?" if (folder.parent / RESULT).is_file() else ""

@@ -19,7 +19,6 @@ from typing import Protocol
 from analysis.results.result import Run
 from emulation.lane.errors import Failure
 from emulation.lanes.virtual.scratch import scratch
-from emulation.plan import plan
 from emulation.play import traces
 from emulation.play.lab import Lab
 from emulation.play.player import play
@@ -99,13 +98,20 @@ def without_views(task: Task) -> Task:
     return replace(task, specification=task.specification.model_copy(update={"measurement": measured}))
 
 
+def made_of(lab: Lab, task: Task) -> dict[str, str]:
+    """What the trace of a run hangs on; its plan is made again where it is played."""
+    found = lab.made_of(task.plan)
+    task.forget()
+    return found
+
+
 class Sweep:
     """So many runs, of which those that the store has are `found` already. `guess_s`: what one takes of a CPU, as far
     as anybody knows (0: nobody). Raises Misuse for what cannot be planned."""
 
     def __init__(self, lab: Lab, tasks: Sequence[Task], store: Store, guess_s: float = 0.0) -> None:
         self.lab, self.tasks, self.store, self.guess_s = lab, tasks, store, guess_s
-        parts = [lab.made_of(plan(task.specification)) for task in tasks]
+        parts = [made_of(lab, task) for task in tasks]
         self.keys = [key(made_of) for made_of in parts]
         looked_up = {name: store.get(made_of) for name, made_of in dict(zip(self.keys, parts, strict=True)).items()}
         self.found: dict[str, Found] = {name: run for name, run in looked_up.items() if run}

@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
-from emulation.cli import study, topology
+from emulation.cli import study
 from emulation.cli import vary as varying
 from emulation.cli.command import Command, lane, out, seeds
-from emulation.cli.options import options_of, warn
+from emulation.cli.options import options_of
 from emulation.cli.playing import of_runs
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.lane.errors import Misuse
+from emulation.play.asking import warn
 from emulation.specification import explain
 
 ENDINGS = (".cfg", ".conf")
@@ -39,11 +40,8 @@ def command(name: str) -> click.Command:
 
     def play(asked: wmediumd.Asked, vary: tuple[varying.Varied, ...], **given: Any) -> None:
         title = Path(name).stem
-        if vary:
-            varied = varying.study_of(None, title, title, vary, given)
-            study.run(varied, network=asked.network, usual=asked.options, **given)
-        else:
-            topology.run(title, asked.network, usual=asked.options, **given)
+        varied = varying.study_of(None, title, title, vary, given) if vary else None
+        study.run(varied, title, asked.network, usual=asked.options, **given)
 
     lines = [f"run {name}", f"run {name} --flow sta1,sta3 --rts full --rate 54",
              f"run {name} --vary medium=dcf80211,wmediumd-compat"]  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results.result import Run
-from emulation.cli.options import specification_of
 from emulation.features.sweeps.sweep import Done, Failed, Heard
+from emulation.play.asking import asked_for
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.store import Store
@@ -30,9 +30,7 @@ stations = [2, 3]
 
 
 def task(seed: int = 1, variant: str = "", **options: Any) -> Task:
-    return Task(
-        specification_of("string", {"stations": 3, "seconds": 1, "trace": False, **options, "seed": seed}), variant
-    )
+    return Task(asked_for("string", {"stations": 3, "seconds": 1, "trace": False, **options, "seed": seed}), variant)
 
 
 def found(seed: int = 1, made_of: Mapping[str, str] | None = None, **more: Any) -> Run:

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from made_up import ENVIRONMENT, GRID, task, written
 
-from emulation.cli.options import specification_of
 from emulation.features.sweeps.commands.sweep import read
 from emulation.features.sweeps.sweep import Failed, Here, Sweep
 from emulation.lane.errors import Failure
+from emulation.play.asking import asked_for
 from emulation.play.lab import Lab
 from emulation.play.run import Task
 from emulation.play.session import provide
@@ -72,7 +72,7 @@ def test_workers_are_killed(tmp_path: Path) -> None:
     ]
     study, _ = read(tmp_path / "my.toml")
     last = {**study.options, **study.cases["queue 9"], "rts": "none", "seed": 10}
-    alone = Sweep(provide(), [Task(specification_of("string", last))], Store(tmp_path / "other"))
+    alone = Sweep(provide(), [Task(asked_for("string", last))], Store(tmp_path / "other"))
     alone.play(Here(1))
     [(_, here)] = alone.runs
     assert next(run for run in there if run["variant"] == "rts none" and run["seed"] == 10)["stations"] == [

@@ -17,7 +17,6 @@ import click
 import experiments
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_json, as_junit
-from emulation.cli.study import tasks_for
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
 from emulation.features.claims.page import JUDGED, file, in_all, in_short, of_contrast, standing, standings
@@ -26,6 +25,7 @@ from emulation.features.claims.schedule import Schedule, Unit
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
+from emulation.play.asking import tasks_for
 from emulation.play.junit import possible
 from emulation.play.junit import write as write_junit
 from emulation.play.progress import duration

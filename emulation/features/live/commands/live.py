@@ -20,7 +20,7 @@ from emulation import lanes
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.commands.view import show
 from emulation.cli.groups import OfTopologies
-from emulation.cli.options import options_of, specification_of
+from emulation.cli.options import options_of
 from emulation.cli.script import play_in, standing
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.server import Server
@@ -28,9 +28,10 @@ from emulation.features.live.session import Session
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane, Listener
 from emulation.lanes.virtual.scratch import scratch
-from emulation.plan import plan
+from emulation.play.asking import asked_for, checked, misuse
+from emulation.play.run import Task
 from emulation.play.script import KEPT
-from emulation.play.session import failures, new_folder, provide
+from emulation.play.session import new_folder, provide_for
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -61,15 +62,14 @@ def play(
     if lane.name != lanes.DEFAULT:  # time stands still while one looks, and what is recorded is seen at once
         raise Misuse(f"live: only in the lane {lanes.DEFAULT}, not in {lane.name}")
     chosen = {name: value for name, value in given.items() if value is not None}
-    asked = standing(specification_of(what, {**chosen, "seed": seeds[0]}))
+    with misuse():
+        asked = standing(asked_for(what, {**chosen, "seed": seeds[0]}))
     if not asked.measurement.trace:
         raise Misuse("live: without a trace, and an air that keeps one, there is nothing to be seen")
-    lab = provide(folders=asked.kernel.modules, lane=lane)
-    with failures():
-        planned = plan(asked)
-        lab.check(planned)
+    task = checked(Task(asked))
+    lab = provide_for([task], lane)
     folder = new_folder(out, title)
-    session = Session(title, asked, planned, trace_of(folder, seeds[0]), folder / KEPT)
+    session = Session(title, asked, task.plan, trace_of(folder, seeds[0]), folder / KEPT)
     script = Script(path=str(folder / KEPT), seeds=seeds[:1], modules=list(asked.kernel.modules))
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(serving(session, port))

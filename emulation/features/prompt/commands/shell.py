@@ -14,14 +14,14 @@ import click
 from analysis.results.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_names
-from emulation.cli.options import options_of, specification_of
+from emulation.cli.options import options_of
 from emulation.cli.script import modules, play, play_in, standing
 from emulation.cli.terminal import at_terminal
 from emulation.lane.errors import Misuse
 from emulation.lanes import Lane
-from emulation.plan import plan
+from emulation.play.asking import task_for
 from emulation.play.script import KEPT
-from emulation.play.session import failures, new_folder, provide
+from emulation.play.session import new_folder, provide_for
 from topologies import Network
 
 PROGRAM = """# What `./dcflab shell` ran: the network of a specification, and its prompt.
@@ -51,10 +51,8 @@ def play_network(
     """A prompt in a network, of a topology by its name or itself; with the options that were `given`, and those that
     are `usual` where they were not. Raises Misuse, Failure."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    asked = specification_of(what, {**usual, **chosen, "seed": seeds[0]})
-    lab = provide(folders=asked.kernel.modules, lane=lane)
-    with failures():
-        lab.check(plan(asked))
+    task = task_for(what, {**usual, **chosen, "seed": seeds[0]})
+    lab, asked = provide_for([task], lane), task.specification
     folder = new_folder(out, title)
     program = folder / KEPT
     program.write_text(PROGRAM.format(specification=standing(asked).model_dump_json()))

@@ -20,20 +20,20 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
-from analysis.pages.report.curves import NOTHING
 from analysis.results.names import REPORT
 from analysis.results.result import Run
 from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
-from emulation.cli.command import Command, Seeds, as_json, lane, out, seeds
+from emulation.cli.command import Command, Seeds, as_json, command_line, lane, out, seeds
 from emulation.cli.groups import STUDY, What, defines
 from emulation.cli.options import options_of
-from emulation.cli.reporting import findings_of, report_of, said_of
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
 from emulation.lanes import Lane
 from emulation.play import trust
+from emulation.play.asking import tasks_for, under
+from emulation.play.reporting import findings_of, reported, said_of
 from emulation.play.run import Task
 from emulation.play.session import finish, new_folder, provide_for
 from emulation.play.store import Store
@@ -176,7 +176,7 @@ def sweep(
             findings = findings_of(found, of_alike, conditions(alike, said_of(found.options, given)))
             if not as_json:
                 findings.show()
-            report_of(found, findings, of_alike, folder, NOTHING).write(folder / REPORT)
+            reported(found, findings, of_alike, folder, command_line()).write(folder / REPORT)
     going.store.prune()
     if failed := going.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")
@@ -208,13 +208,11 @@ def checked(
     of_first = []
     for pair in wanted:
         try:
-            of_first += study.tasks_for(found, [pair], seeds[:1], given)
+            of_first += tasks_for(found, [pair], seeds[:1], given)
         except Misuse as error:
             where = "; ".join(filter(None, pair))
             raise Misuse(f"{where}: {error}" if where else str(error)) from None
-    return [
-        Task(task.specification.with_seed(seed), task.variant, task.case) for seed in seeds for task in of_first
-    ]  # fmt: skip
+    return [*of_first, *under(seeds[1:], of_first)]
 
 
 class Sweeps(What):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs found, for the terminal and the report that each run folder has (`analysis.pages.report`)."""
+"""What runs found, for the terminal and the report that each run folder has (`analysis.pages.report`). All runs are
+of a study: a network that is none is one of a single case (`experiments.plain`)."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,10 @@ from analysis.results.names import RESULT
 from analysis.results.result import Result, Run, read
 from analysis.tables.findings import NOT_TESTED, Findings, Judged
 from analysis.tables.table import Published, conditions, flags, scaled
-from emulation.cli.command import command_line
-from emulation.cli.options import asked_for
 from emulation.files.foreign import reading
 from emulation.lane.errors import Failure
 from emulation.play import traces
+from emulation.play.asking import asked_for
 from emulation.play.drawing import Artist
 from emulation.play.run import Outcome, name_of
 from emulation.specification import flat, flatten, medium, transport
@@ -139,29 +138,27 @@ def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
     return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
 
 
-def findings_of_runs(title: str, runs: Sequence[Run], said: str) -> Findings:
-    """The same of runs that are no study's."""
-    from analysis.tables.flow_tables import flow_tables, troubles
-    from analysis.tables.table import of_runs, study_tables
+def report_of(
+    study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path, command: str, said: str
+) -> Report:  # fmt: skip
+    """The report of runs in this folder, which this command line made under what is `said`."""
+    seen = over_time(outcomes, folder, study.names, also_bulk=not study.varied)
+    return reported(study, findings_of(study, result, said), result, folder, command, seen)
 
-    beside = flow_tables(runs) if len({run.case for run in runs}) == 1 else []
-    return Findings(title, said, study_tables("", runs, quantities=of_runs(runs)), beside, troubles(runs))
 
-
-def report_of(study: Study, findings: Findings, result: Result, folder: Path, seen: OverTime) -> Report:
-    """The report of a study's runs in this folder, which this program's command line made."""
+def reported(
+    study: Study, findings: Findings, result: Result, folder: Path, command: str, seen: OverTime = NOTHING
+) -> Report:  # fmt: skip
     from analysis.pages.report import Report
 
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
-    return Report(findings, result, command_line(), str(folder), study.names, study.rows, quantities, published, seen)
+    return Report(findings, result, command, str(folder), study.names, study.rows, quantities, published, seen)
 
 
 def report_again(folder: Path) -> Report:
     """The report of a run folder that has none, of what is left there. Raises Misuse, Damaged, OSError."""
     import experiments
-    from analysis.pages.report import Report
-    from analysis.tables.table import of_runs
 
     result = read(folder / RESULT)
     if not result.runs:
@@ -171,15 +168,10 @@ def report_again(folder: Path) -> Report:
         for run in result.runs
     ]
     with reading(folder):  # what it says that it is of may be damaged, too
-        said, again = conditions(result.runs, {}), shlex.join(["./dcflab", "replay", str(folder)])
-        if result.experiment in experiments.names():
-            study = experiments.find(result.experiment)
-            seen = over_time(outcomes, folder, study.names, also_bulk=False)
-            made = report_of(study, findings_of(study, result, said), result, folder, seen)
-            return replace(made, command=again)
-        seen, findings = over_time(outcomes, folder, {}), findings_of_runs(result.experiment, result.runs, said)
-        quantities = of_runs(result.runs)
-        return Report(findings, result, again, str(folder), quantities=quantities, seen=seen)
+        known = result.experiment in experiments.names()
+        study = (experiments.find if known else experiments.plain)(result.experiment)
+        again = shlex.join(["./dcflab", "replay", str(folder)])
+        return report_of(study, result, outcomes, folder, again, conditions(result.runs, {}))
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:

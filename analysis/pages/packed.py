@@ -28,16 +28,18 @@ LENGTH = 4  # bytes before the JSON that say how long it is
 ALIGNED = 8  # of a column's beginning
 
 
-def page(folder: Path, title: str, programs: Sequence[str], data: bytes, **more: str) -> str:
-    """The file: `page.html` and `style.css` of a folder, its `programs` in their order, or those of what all pages have
-    in common (`analysis.pages.look`), and `pack`ed data."""
+def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: str = "") -> str:
+    """The file: a folder's `page.html`, which is its body, and `style.css`; its `programs` in their order, or those of
+    what all pages have in common (`analysis.pages.look`), as its frame is; more of its `head`; and `pack`ed data."""
+    body = (folder / "page.html").read_text().partition("\n")[2]  # without its license
     files = (file if (file := folder / name).exists() else LOOK / name for name in (*ALL, *programs))
     parts = {
         "title": html.escape(title), "style": (LOOK / "base.css").read_text() + (folder / "style.css").read_text(),
         "program": "".join(file.read_text() for file in files),
-        "data": base64.b64encode(data).decode(), **more,
+        "data": base64.b64encode(data).decode(), "head": head,
     }  # fmt: skip
-    return PART.sub(lambda found: parts[found[1]], (folder / "page.html").read_text())
+    frame = (LOOK / "frame.html").read_text().replace("{{body}}", body)
+    return PART.sub(lambda found: parts[found[1]], frame)
 
 
 def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:

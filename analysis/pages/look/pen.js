@@ -2,6 +2,8 @@
 // Drawing on a canvas, and maps: metres to pixels, y upwards.
 "use strict";
 
+const LETTERS = "11px system-ui, sans-serif", BOLD = `600 ${LETTERS}`;
+
 // The canvas, as large as it is shown and in the screen's own pixels, empty; and how large that is.
 function sheet(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas, ratio = window.devicePixelRatio || 1;
@@ -40,6 +42,14 @@ function head(pen, from, to, style, size) {
   pen.fill();
 }
 
+function arrow(pen, from, to, style, width, size) {
+  line(pen, from, to, style, width);
+  head(pen, from, to, style, size);
+}
+
+// A part of the way from a to b.
+const partWay = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+
 // From a to b, cut at both ends, and a little to the right of the way.
 function alongside(a, b, aside, cut) {
   const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, [ux, uy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
@@ -71,6 +81,6 @@ function drawScale(pen, map, height, style) {
   const metres = roundMetres(map, 160), y = height - 14;
   line(pen, [14, y], [14 + metres * map.scale, y], style, 1.5);
   pen.fillStyle = style;
-  pen.font = "11px system-ui, sans-serif";
+  pen.font = LETTERS;
   pen.fillText(`${metres} m`, 14, y - 5);
 }

@@ -20,6 +20,8 @@ const element = (id) => document.getElementById(id);
 
 let colours = COLOURS.light, shades = SHADES.light, flowColours = FLOWS.light;
 
+const flowColour = (number) => flowColours[number % flowColours.length];
+
 // A theme by its name; without one, what the viewer's desktop has. `element("theme")` is the button that changes it.
 function setTheme(name) {
   const dark = name ? name === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

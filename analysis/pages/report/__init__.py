@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
 LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # in the folder of a run
+UPLOT = """<!-- Curves are drawn by uPlot 1.6.32, which is in this file under this license:
+{}-->
+<style>{}</style>
+"""
 MOST_SETTINGS = 400  # rows; there are more only if each station has its own
 OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 
@@ -57,11 +61,9 @@ class Report:
 
 def page(report: Report) -> str:
     """The whole file."""
-    head, columns = content(report)
-    return packed.page(
-        HERE, report.findings.title, PROGRAMS, packed.pack(head, columns),
-        uplot=(LOOK / "uplot/uPlot.min.css").read_text(), license=(LOOK / "uplot/LICENSE").read_text(),
-    )  # fmt: skip
+    said, columns = content(report)
+    uplot = [(LOOK / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
+    return packed.page(HERE, report.findings.title, PROGRAMS, packed.pack(said, columns), UPLOT.format(*uplot))
 
 
 def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:

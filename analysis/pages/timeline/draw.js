@@ -3,14 +3,13 @@
 "use strict";
 
 const CLASS_COLOURS = ["RTS", "DATA", "TCP ACK", "ACK", "ROUTING", "lost"];  // of the classes of run.js
-const FONT = "11px system-ui, sans-serif";
 
 // The canvas, of one colour, and how large it is.
 function begin(canvas, fill) {
   const { pen: ink, width, height } = sheet(canvas);
   ink.fillStyle = fill;
   ink.fillRect(0, 0, width, height);
-  ink.font = FONT;
+  ink.font = LETTERS;
   ink.textBaseline = "middle";
   ink.textAlign = "left";
   return { ink, width, height };

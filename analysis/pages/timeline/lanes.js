@@ -97,7 +97,7 @@ class Lanes {
       if (!this.single && bars > 34) ink.fillText(`0–${Math.round(this.most * 100)} %`, GUTTER - 5, this.barTop(s) + 27);
       else if (!this.single && s === shown[0]) ink.fillText(`≤ ${Math.round(this.most * 100)} %`, GUTTER - 5, middle);
       ink.textAlign = "left";
-      ink.font = FONT;
+      ink.font = LETTERS;
       ink.fillStyle = colours.faint;
       ink.fillRect(0, this.top(s) + this.tall[s] - 1, this.canvas.clientWidth, 1);
     }
@@ -239,7 +239,7 @@ class Lanes {
     for (const { text, left, right, strip, y } of texts)
       if (left >= (written[strip] ?? 0) && fitted(ink, text, left + 3, y, right - left - 5))
         written[strip] = left + 3 + ink.measureText(text).width;
-    ink.font = FONT;
+    ink.font = LETTERS;
   }
 
   // The single slots of a countdown, where there is room for them.

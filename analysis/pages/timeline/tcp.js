@@ -54,7 +54,7 @@ class Tcp {
     ink.textAlign = "left";
     ink.fillStyle = colours.ink;
     ink.fillText(`${name}, ${unit}`, 8, top + 5);
-    ink.font = FONT;
+    ink.font = LETTERS;
     return y;
   }
 

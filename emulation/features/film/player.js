@@ -9,7 +9,6 @@ const SLOW = 0.02; // below it single frames can be followed
 const stage = element("stage"), strip = element("strip"), scrub = element("scrub");
 let scene, view, bounds, painted, now = 0, speed = 1, playing = false, lastTick = 0, lastSide = 0;
 
-const flowColour = (number) => flowColours[number % flowColours.length];
 const kindColour = (number) => colours[scene.kinds[number]];
 const shown = (id) => element(id).checked;
 
@@ -27,8 +26,7 @@ function drawPaths(pen, at) {
     const aside = (number - (scene.flows.length - 1) / 2) * 4;
     for (let leg = 0; leg + 1 < path.over.length; leg++) {
       const [from, to] = alongside(at[path.over[leg]], at[path.over[leg + 1]], aside, 9);
-      line(pen, from, to, flowColour(number), 3.5);
-      head(pen, from, to, flowColour(number), 11);
+      arrow(pen, from, to, flowColour(number), 3.5, 11);
     }
     pen.globalAlpha = 1;
   });
@@ -51,10 +49,7 @@ function drawFrames(pen, at) {
       }
       if (receiver) {
         const [a, b] = alongside(sender, receiver, 5, 8);
-        const part = age <= 0 ? (now - start[i]) / (end - start[i]) : 1;
-        const tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
-        line(pen, a, tip, style, 1.6);
-        head(pen, a, tip, style, 7);
+        arrow(pen, a, partWay(a, b, age <= 0 ? (now - start[i]) / (end - start[i]) : 1), style, 1.6, 7);
       } else {
         disc(pen, sender, 8 + 14 * Math.min(Math.max((now - start[i]) / (end - start[i] + fade), 0), 1), null, style);
       }
@@ -100,7 +95,7 @@ function drawStage() {
     disc(pen, p, ends.has(station) ? 6 : 4.5, ends.get(station) || ink, colours.paper);
     if (!shown("names")) return;
     pen.fillStyle = ink;
-    pen.font = `${ends.has(station) ? 600 : 400} 11px system-ui, sans-serif`;
+    pen.font = ends.has(station) ? BOLD : LETTERS;
     pen.fillText(scene.stations[station], p[0] + 7, p[1] - 7);
   });
   pen.globalAlpha = 1;

@@ -139,6 +139,7 @@ def test_of_too_many_frames_the_macs_are_left_out(sample: Sample, monkeypatch: p
 def test_a_film_is_one_file_and_the_same_again(made: Film) -> None:
     text = page(made)
     assert text == page(made) and "<title>a &lt;film&gt;</title>" in text
+    text = text.replace('<link rel="icon" href="data:,">', "")  # which asks nobody
     assert not re.search(r"(https?:)?//[\w.-]+\.\w+/|\bsrc=|<link|@import|fetch\(|XMLHttpRequest|{{", text)
     assert "default-src 'none'" in text
 

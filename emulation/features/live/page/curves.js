@@ -31,7 +31,7 @@ class Curves {
 
   // Each curve's title, names, colours, and what it is of a report.
   asked() {
-    const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColours[n % flowColours.length]]);
+    const flows = Object.keys(this.air.latest?.flows ?? {}).map((name, n) => [name, flowColour(n)]);
     const lost = LOST.filter(([of]) => this.air.latest?.counters[of]);
     const airtime = this.rows.some((row) => row.airtime !== undefined);
     return [

@@ -12,7 +12,6 @@ const QUEUE = 50;  // frames, for which its bar is full, if the network does not
 const MOST_SCALE = 12;  // px a metre, when all is in view
 const BELOW = 56;  // px
 const NEAR = 95;  // px: where stations are nearer to each other, what they are about is not written, nor ticks drawn
-const LETTERS = "11px system-ui, sans-serif", BOLD = "600 11px system-ui, sans-serif";
 const CIRCLES = { range: [], sense: [5, 5] };  // dashes
 
 class Stage {
@@ -121,7 +120,7 @@ class Stage {
       for (let leg = 0; leg + 1 < over.length; leg++) {
         const [from, to] = [at[over[leg]], at[over[leg + 1]]], key = `${over[leg]} ${over[leg + 1]}`;
         if (!from || !to) continue;
-        const [a, b] = alongside(from, to, 5 + 6 * (taken.get(key) ?? 0), RING + 3), style = flowColours[n % flowColours.length];
+        const [a, b] = alongside(from, to, 5 + 6 * (taken.get(key) ?? 0), RING + 3), style = flowColour(n);
         taken.set(key, (taken.get(key) ?? 0) + 1);
         line(pen, a, b, style, known ? 4 : 1.5, known ? [] : [2, 6]);
         if (known) head(pen, a, b, style, 12);
@@ -139,9 +138,8 @@ class Stage {
       if (slow && sending) this.sending(pen, from, frame, style, part);
       pen.globalAlpha = sending ? 1 : 1 - (now - frame.end) / fade;
       if (to) {
-        const [a, b] = alongside(from, to, 0, RING + 2), tip = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
-        line(pen, a, tip, style, slow ? 3 : 2);
-        head(pen, a, tip, style, slow ? 11 : 8);
+        const [a, b] = alongside(from, to, 0, RING + 2);
+        arrow(pen, a, partWay(a, b, part), style, slow ? 3 : 2, slow ? 11 : 8);
       } else disc(pen, from, RING + 16 * (sending ? part : 1), null, style);
       pen.globalAlpha = 1;
     }

@@ -121,7 +121,7 @@ class Panels {
     Object.entries(flows).forEach(([name, flow], n) => {
       if (!this.flows.has(name)) this.flows.set(name, this.flow(name, flow));
       const row = this.flows.get(name);
-      row.swatch.style.background = flowColours[n % flowColours.length];
+      row.swatch.style.background = flowColour(n);
       row.all.classList.toggle("over", !flow.running);
       text(row.rate, flow.running ? `${whole(flow.kbps, flow.kbps < 10 ? 1 : 0)} kb/s` : "stopped");
       text(row.more, flow.running && flow.cwnd !== undefined && flow.cwnd !== null ? `cwnd ${whole(flow.cwnd)}${flow.srtt_ms ? `, ${whole(flow.srtt_ms)} ms` : ""}` : "");

@@ -142,15 +142,16 @@ class Numbered:
         return f"paper {self.seed}" + (f", {self.section}" if self.section else "")
 
 
-def numbered() -> dict[str, Numbered]:
+@functools.cache
+def numbered() -> Mapping[str, Numbered]:
     """All claims of the papers, by their numbers: C1 to C82."""
     found = tomllib.loads((Path(__file__).parent / "claims.toml").read_text())
-    return {
+    return MappingProxyType({
         number: Numbered(
             **said, causes=[Cause(Column(cause["column"]), cause["options"], cause["text"]) for cause in causes]
         )
         for number, said in found.items() for causes in [said.pop("cause", [])]
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def strings(hops: Iterable[int]) -> dict[str, Options]:

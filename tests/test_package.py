@@ -14,18 +14,62 @@ from pathlib import Path
 import pytest
 
 from emulation.lane.errors import Failure
-from emulation.setup import ROOT, cache, deb, environment, kernel, package, prebuilt, sources, uml
+from emulation.setup import (
+    LOCK_FILE,
+    ROOT,
+    cache,
+    deb,
+    environment,
+    kernel,
+    package,
+    prebuilt,
+    sources,
+    uml,
+)
 from emulation.setup.package import Kind
 
 needs_git = pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="not a checkout of git")
+
+
+LOADED = (
+    "__pycache__",
+    "annotated_types",
+    "click",
+    "isal",
+    "markdown_it",
+    "mdurl",
+    "numpy",
+    "pydantic",
+    "pygments",
+    "rich",
+    "typing",
+)
 
 
 def out(*command: object) -> str:
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout
 
 
+@pytest.fixture
+def small_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment has what every run loads, and not the rest of 600 MB."""
+    whole = environment.obtain(LOCK_FILE).parents[1]
+    small = tmp_path_factory.mktemp("environment") / whole.name
+
+    def left_out(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if Path(folder).name == "site-packages" and not name.startswith(LOADED)]
+
+    shutil.copytree(whole, small, symlinks=True, ignore=left_out)
+    manifest = json.loads((small / cache.MANIFEST).read_text())
+    manifest["files"] = {name: of for name, of in manifest["files"].items() if (small / name).exists()}
+    (small / cache.MANIFEST).write_text(json.dumps(manifest))
+    environment.move(small, whole, small)
+    monkeypatch.setattr(environment, "obtain", lambda lock: small / "bin/python")
+
+
 @needs_git
 @pytest.mark.lane
+@pytest.mark.usefixtures("small_environment")
 def test_it_runs_where_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of its files is still true, and its own kernel is taken."""
     monkeypatch.setattr(deb, "QUICK", ["-Znone"])

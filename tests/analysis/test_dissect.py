@@ -196,7 +196,7 @@ def test_as_scapy_dissects(sample: Sample) -> None:
 
 
 @given(st.data())
-@examples(3000)
+@examples(1000)
 def test_as_the_air_does(data: st.DataObject) -> None:
     """Whatever the bytes, the taps and the air's core call a frame the same."""
     from dcf import library

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from emulation.setup import uml
+from emulation.setup import kernel, uml
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = [
@@ -27,8 +26,6 @@ MODULES = [
         "tc_modules",
     )
 ]
-SOURCES = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"))
-CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 LINTERS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
 MACHINE = re.compile(r"/(root|work|tmp)/|/home/\w")
 
@@ -44,7 +41,10 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(errors="replace")
 
 
-@pytest.mark.parametrize("command", LINTERS, ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(line, id=" ".join(line), marks=[pytest.mark.slow] if line == ["mypy"] else []) for line in LINTERS],
+)
 def test_the_linters_are_content(command: list[str]) -> None:
     program = Path(sys.executable).parent / command[0]
     done = subprocess.run([program, *command[1:]], cwd=ROOT, capture_output=True, text=True)
@@ -77,41 +77,13 @@ def test_the_network_stack_of_the_labs_kernel_is_stock() -> None:
     assert not [file for file in touched if file.startswith(("net/", "drivers/net/", "include/net/", "crypto/"))]
 
 
-@pytest.mark.skipif(not SOURCES or not shutil.which("perl"), reason="no kernel source in /usr/src, or no perl")
-def test_checkpatch_is_content_with_the_modules(tmp_path: Path) -> None:
-    tree = SOURCES[-1].name.removesuffix(".tar.xz")
-    wanted = [f"{tree}/scripts/{name}" for name in CHECKPATCH]
-    subprocess.run(["tar", "-xf", SOURCES[-1], "-C", tmp_path, "--occurrence=1", *wanted], check=True)
+@pytest.mark.slow
+@pytest.mark.lane
+@pytest.mark.skipif(not shutil.which("perl"), reason="no perl")
+def test_checkpatch_is_content_with_the_modules() -> None:
+    script = kernel.obtain().folder / "scripts/checkpatch.pl"
     options = ["--no-tree", "--max-line-length=120", "--ignore", "LINUX_VERSION_CODE,CONSTANT_COMPARISON", "--terse"]
     files = sorted(file for folder in MODULES for file in folder.rglob("*.[ch]"))
     assert files
-    done = subprocess.run(["perl", tmp_path / wanted[0], *options, "-f", *files], capture_output=True, text=True)
+    done = subprocess.run(["perl", script, *options, "-f", *files], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
-
-
-# By the variable that has them built so: what drives them. Programs of others are left out, and what only takes long:
-# statistics of what fuzzing and the invariants drive, too, and how the core is built.
-DRIVEN = {
-    "DCF_SANITIZE": [
-        *("tests/core", *sorted(map(str, ROOT.glob("tests/modules/test_ackthin_*.py")))),
-        *("-k", "not ns3 and not theory and not purity"),
-    ],
-    "MANET_SANITIZE": ["tests/manet", "-k", "not tshark and not ns3 and not large_networks"],
-}
-
-
-@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
-@pytest.mark.parametrize("variable", DRIVEN)
-def test_the_cores_are_clean_under_sanitizers(variable: str) -> None:
-    """Out-of-bounds accesses and undefined behaviour end the process; their own tests drive them."""
-    libraries = [
-        subprocess.run(["gcc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
-        for name in ("libasan.so", "libubsan.so")
-    ]
-    if not all(map(os.path.isabs, libraries)):
-        pytest.skip("gcc came without its sanitizers")
-    env = {**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0", variable: "1"}
-    assert len(DRIVEN["DCF_SANITIZE"]) > 1
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not lane", *DRIVEN[variable]]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr

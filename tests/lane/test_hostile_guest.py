@@ -140,7 +140,7 @@ def test_what_a_script_leaves(at: Path, prepared: Prepared) -> None:
         if error := play_script(lab, script, folder, Listener(line=lambda line: None)).error:
             raise error
 
-    tried(at, "script", 0.25, way)
+    tried(at, "script", 0.08, way)
 
 
 def test_what_is_in_a_scratch_folder(at: Path) -> None:

@@ -63,6 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "prepared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.lane)
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)  # files of these first, that nobody waits for one at the end
     if config.option.quick:
         left = [
             item for item in items if any(map(item.get_closest_marker, LONG)) and not item.get_closest_marker("quick")

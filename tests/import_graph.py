@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from emulation.lanes import CHECKOUT
 from emulation.play.imports import modules
@@ -13,10 +14,11 @@ TOP = ("analysis", "benchmarks", "emulation", "experiments", "labs", "topologies
 MODULES = modules(*(CHECKOUT / top for top in TOP))
 
 
-def imports(name: str, typing: bool = True) -> Iterator[str]:
+@cache
+def imports(name: str, typing: bool = True) -> tuple[str, ...]:
     """What a module imports at any time, also for the type checker only; not `typing`: what it runs with."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    return imported(statements(ast.parse(MODULES[name].read_text()), typing), package)
+    return tuple(imported(statements(ast.parse(MODULES[name].read_text()), typing), package))
 
 
 def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from rooms import needs
 
 from benchmarks import aodv, manet, wlan
-from benchmarks.compare import HERE, build_core, build_peer, build_without, events_per_s, output, preload
+from benchmarks.compare import HERE, build_core, build_peer, build_without, output, preload
 from benchmarks.manet import Light, light_in_ns2
 from emulation.plan import plan
 from emulation.play.run import Task
@@ -19,9 +19,16 @@ from emulation.play.session import play_with_progress, provide
 
 
 def test_the_cores_benchmark_plays(tmp_path: Path) -> None:
-    assert events_per_s(build_core(tmp_path), 5, 1) > 0
+    """Stations never run dry: in twice the time about twice as much happens. And it is counted by the second."""
+    core = build_core(tmp_path)
+    one, two = (json.loads(output(core, 5, seconds)) for seconds in (1, 2))
+    assert one["frames"] > 100 and one["events"] > one["frames"]
+    for what in ("frames", "events"):
+        assert two[what] / one[what] == pytest.approx(2, rel=0.1)
+    assert one["events_per_s"] * one["wall_s"] == pytest.approx(one["events"], rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_the_ns3_peer_is_the_scenario_that_it_claims(tmp_path: Path) -> None:
     """All control frames at 1 Mb/s; and what a queue of 50 loses of a window of 256 is counted."""
@@ -85,6 +92,7 @@ def test_what_routing_sends_is_counted_hop_by_hop_and_a_datagram_once() -> None:
     assert light.row() == {"delivered": 100, "hops": 2, "packets": 2, "bytes": 92, "lost": 0, "control": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_the_ns3_peer_moves_and_counts(tmp_path: Path) -> None:
     """Ten stations in reach of each other: each datagram arrives over one hop. The program ends with DSR, too."""

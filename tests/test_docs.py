@@ -179,6 +179,7 @@ def docs(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["docs", *arguments])
 
 
+@pytest.mark.slow
 def test_the_sites_pages_lead_to_each_other_and_to_no_network(site: Path) -> None:
     """Sphinx has already refused whatever it did not find, as its warnings are errors."""
     read = {file: Html(file.read_text()) for file in site.rglob("*.html")}
@@ -205,6 +206,7 @@ FOUND = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_the_site_can_be_searched_without_a_server(site: Path, tmp_path: Path) -> None:
     """Nothing is thrown; and who searches for a lab does not find the page with its answers."""

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
 AROUND = {"emulation", "emulation.features", *FEATURES}  # packages that Python loads with what is in them
 
 
+@cache
 def inside() -> list[str]:
     """The modules that run inside a lane."""
     return sorted(name for name, file in MODULES.items() if any(folder in file.parents for folder in INSIDE))

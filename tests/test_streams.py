@@ -22,7 +22,7 @@ from emulation.lanes import CHECKOUT
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
 PROGRAM = [sys.executable, "-P", "-m", "emulation"]
 COMMANDS = (
-    ["--help"], ["--version"], ["run", "--help"], ["results"], ["doctor"], ["motion"], ["view", "nowhere"],
+    ["--help"], ["--version"], ["run", "--help"], ["results"], ["docs", "--help"], ["motion"], ["view", "nowhere"],
     ["motion", "string", "--motion", "line,node=sta1", "--seconds", "1", "--out", "a.setdest"],
     ["run", "string", "--stations", "2", "--tpc", "reno"],
 )  # fmt: skip

@@ -39,6 +39,7 @@ def finished(here: Path) -> dict[str, int]:
     return {file.parent.name: file.stat().st_mtime_ns for file in (here / "run").glob("*/run.json")}
 
 
+@pytest.mark.slow
 @pytest.mark.lane
 def test_a_study_is_continued(tmp_path: Path) -> None:
     """What is finished is taken over, what is not or was planned otherwise is run again; all is as if run at once."""
@@ -118,6 +119,7 @@ def test_what_is_encrypted_is_not_known_to_be_in_flight(tmp_path: Path) -> None:
         _ = kept.flight
 
 
+@pytest.mark.quick
 @pytest.mark.lane
 def test_an_interrupted_study_says_how_to_continue(tmp_path: Path) -> None:
     """With the options that it was started with."""

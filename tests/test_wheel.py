@@ -93,6 +93,7 @@ def test_it_is_a_wheel(built: Path) -> None:
         assert [said, size] == (["", ""] if place == record else sound)
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.lane
 def test_one_commit_makes_the_same_bytes(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

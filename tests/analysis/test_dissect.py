@@ -4,6 +4,7 @@
 import struct
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -166,6 +167,7 @@ def test_acknowledged_or_not() -> None:
     assert wants.tolist() == [True, False, False, True, False, False]
 
 
+@pytest.mark.slow
 def test_as_scapy_dissects(sample: Sample) -> None:
     """Packet by packet, the fast classification is what Scapy's layers say."""
     from scapy.layers.dot11 import Dot11

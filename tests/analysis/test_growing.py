@@ -43,6 +43,7 @@ def grow(
     return grown.air_sha256, grown.views_sha256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1001, 1 << 30])
 def test_the_same_bytes_in_whatever_parts(sample: Sample, tmp_path: Path, part: int) -> None:
     assert grow(tmp_path, sample, part) == sample.sha256
@@ -50,6 +51,7 @@ def test_the_same_bytes_in_whatever_parts(sample: Sample, tmp_path: Path, part: 
         assert (tmp_path / file.name).read_bytes() == file.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "less", "kept"), [(1 << 30, 0, True), (1001, 1, False)])
 def test_what_stations_received_is_left_out_if_it_is_much(
     sample: Sample, tmp_path: Path, part: int, less: int, kept: bool
@@ -60,6 +62,7 @@ def test_what_stations_received_is_left_out_if_it_is_much(
     assert (tmp_path / sample.views.name).exists() == kept
 
 
+@pytest.mark.slow
 def test_what_is_held_back_is_needed(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Held back for less than the longest frame takes, arrivals come too late."""
     monkeypatch.setattr(growing, "HOLD_NS", 3_000_000)

@@ -181,6 +181,7 @@ def test_scapy_reads_it(of_stations: Path) -> None:
             assert good != file.bad[row]
 
 
+@pytest.mark.slow
 def test_tshark_counts_the_same(sample: Sample, of_stations: Path) -> None:
     """Wireshark's usual filters give the trace's numbers, and nothing is malformed."""
     if not shutil.which("tshark"):

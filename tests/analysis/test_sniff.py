@@ -80,6 +80,7 @@ def test_the_tap_in_the_readme(sample: Sample, capsys: pytest.CaptureFixture[str
     assert ast.literal_eval(capsys.readouterr().out)[0] == told.most_common(1)[0]
 
 
+@pytest.mark.slow
 def test_a_stations_view(sample: Sample) -> None:
     """What a station received, and why that was spoilt; of all stations, if none is named."""
     t = sample.trace
@@ -103,6 +104,7 @@ def test_only_what_is_asked_for(sample: Sample) -> None:
     assert len(retries) == np.count_nonzero(t.data[t.frame + 1] & 8) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["finished", "failed"])
 def test_a_run_that_is_going_on(sample: Sample, air: list[Any], tmp_path: Path, end: str) -> None:
     """What is still to be written is waited for, to the end of the run, however that is."""
@@ -133,6 +135,7 @@ def test_a_run_that_is_going_on(sample: Sample, air: list[Any], tmp_path: Path, 
     assert seen == [p.time for p in air][: len(seen)] and (len(seen) == len(air)) == (end == "finished")
 
 
+@pytest.mark.slow
 def test_a_monitor_knows_less(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same attributes on an interface, from the frames alone."""
     shown = list(frames(sample.folder, interface="sta2"))

@@ -47,6 +47,7 @@ def test_a_capture_alone(sample: Sample, tmp_path: Path, capsys: pytest.CaptureF
     assert "no plan.json" in out and "no lane.json" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rts_above", [0, 4000])
 def test_where_what_stations_received_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rts_above: int
@@ -75,6 +76,7 @@ def test_misuse(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert error.startswith("taps: ") and str(path) in error and error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_counted_with_scapy(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
     """Scapy, by the packets' attributes alone, counts what numpy does, and the module."""
     assert compare.main([str(sample.folder), "--scapy", "--json"]) == 0
@@ -87,6 +89,7 @@ def test_counted_with_scapy(sample: Sample, capsys: pytest.CaptureFixture[str]) 
     assert all(known[name] for name in ("FAIL_RTS/CTS", "FAIL_DATA", "FAIL_OTHER", "retries, short", "retries, long"))
 
 
+@pytest.mark.slow
 def test_where_scapy_differs(sample: Sample, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A remark that is not true is found."""
     shutil.copytree(sample.folder, tmp_path, dirs_exist_ok=True)

@@ -334,6 +334,7 @@ PANS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="no browser: chromium")
 def test_a_million_frames(tmp_path: Path) -> None:
     made = many(1_000_000)

@@ -119,6 +119,7 @@ def test_saturation_throughput_by_category(stations: Stations) -> None:
         assert got[category] == pytest.approx(expected, abs=0.02 * expected + noise), category
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/include/ns3").is_dir(), reason="ns-3 is not installed")
 def test_ns3_agrees(tmp_path: Path) -> None:
     """Within 3 %, and the noise of both runs: ns-3 has who collided wait AIFS again, after the timeout."""

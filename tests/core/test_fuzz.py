@@ -19,6 +19,7 @@ KERNELS = ("linux/completion.h", "linux/etherdevice.h", "linux/hrtimer.h", "linu
            "linux/virtio.h", "net/genetlink.h")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "operations"), [("fuzz", "400000"), ("edge", "200000")])
 def test_it_stands_whatever_is_done_to_it(tmp_path: Path, program: str, operations: str) -> None:
     for name in KERNELS:  # edge.c has what hwsim.c needs of them

@@ -83,6 +83,7 @@ def bianchi(n: int, w: int, m: int, slot: float, success: float, collision: floa
     return one * 1e6 / ((1 - some) * slot + one * success + (some - one) * collision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rts", [False, True], ids=["basic", "rts"])
 @pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
 def test_bianchi(n: int, rts: bool) -> None:
@@ -119,6 +120,7 @@ def refined(n: int, w: int, m: int, slot: float, success: float, collision: floa
     return good * 1e6 / (slot + good * success + (1 - (1 - tau) ** n - one) * collision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("w", "m", "n"), [(16, 6, 2), (16, 6, 5), (16, 6, 20), (32, 5, 5)])
 def test_the_slot_after_a_busy_period(w: int, m: int, n: int) -> None:
     """At 54 Mb/s, where a slot weighs more, Bianchi's model is above the DCF, as there a counter goes on over a busy

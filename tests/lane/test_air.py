@@ -141,6 +141,7 @@ def play(bench, topology: str = "string", **options: object) -> Path:  # type: i
     return path
 
 
+@pytest.mark.quick
 def test_same_seed_same_bytes_other_seed_other_bytes(new_bench: Callable[[], object]) -> None:
     one, same, other = (
         play(new_bench(), stations=5, seconds=10, rts="full", seed=seed).read_bytes() for seed in (1, 1, 2)

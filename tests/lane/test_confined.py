@@ -101,6 +101,7 @@ def tried(bench, prey: tuple[Path, Path]) -> list[str]:  # type: ignore[no-untyp
     return lines
 
 
+@pytest.mark.quick
 @SEALED
 def test_a_script_changes_nothing_outside_and_reads_what_anybody_may(bench, prey) -> None:  # type: ignore[no-untyped-def]
     assert [line for line in tried(bench, prey) if line.endswith("done")] == []

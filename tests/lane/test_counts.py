@@ -109,6 +109,7 @@ def test_bars_are_as_high(folder: Path, runs: list[Run]) -> None:
         )
 
 
+@pytest.mark.quick
 def test_taps_and_scapy(folder: Path, runs: list[Run]) -> None:
     for run in runs:
         counters = [station.counters for station in run.stations]

@@ -29,6 +29,7 @@ SENDING = """
 """
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("rts", ["none", "full"])
 def test_the_failures_that_it_learns_of_are_those_that_the_air_gave_up(bench, rts):
     """Hidden terminals lose frames; and no answer is missing."""

@@ -40,6 +40,7 @@ def test_a_link_of_ones_own(bench: Any) -> None:
     assert [one["delivered_bytes"] > 100_000 for one in carried.values()] == [True, False, True]
 
 
+@pytest.mark.quick
 def test_a_routing_of_ones_own(bench: Any) -> None:
     """Its neighbours are found by ARP, and each node forwards to the one beside."""
     lane = run(bench, stations=4, seconds=5, routing="row")

@@ -130,6 +130,7 @@ def test_who_cannot_be_reached_is_said(bench: Any) -> None:
     assert bench.result()["applications"][0]["delivered_bytes"] == 0
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("routing", "link", "ack"),
     [

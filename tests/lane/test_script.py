@@ -50,6 +50,7 @@ def stage(prepared, tmp_path):
     return Stage(prepared, tmp_path)
 
 
+@pytest.mark.quick
 def test_its_runs_leave_what_all_runs_leave(stage):
     """And are played again to the byte, also when the script has been changed since: a copy is there."""
     found = stage.play(TWICE, seeds=(1, 2))

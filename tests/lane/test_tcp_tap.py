@@ -57,6 +57,7 @@ RUN = """
 """
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("options", [{"rts": "full"}, {"rts": "none", "tcp": "sack", "flows": 2}], ids=str)
 def test_the_summary_is_what_the_kernel_counts(bench: Any, options: dict[str, Any]) -> None:
     """The kernel's own statistics of the sender's station, and TCP_INFO at the end."""

@@ -28,6 +28,7 @@ def test_the_program_sees_this_machine_and_a_fixed_clock(bench):
     assert lines == ["1 1 True"]
 
 
+@pytest.mark.quick
 def test_only_the_run_folder_is_writable(bench):
     """What lies beside the run folder cannot be changed."""
     lines = bench.script(f"""
@@ -54,6 +55,7 @@ def test_no_folder_of_modules_is_taken_for_missing(bench):
     assert lines == ["[]"]
 
 
+@pytest.mark.quick
 def test_randomness_comes_from_the_seed(new_bench):
     """All of the guest's randomness repeats with the seed, whatever the run folder; another seed gives another."""
     text = "import os, random; print(os.urandom(16).hex(), hash('a'), random.random(), id(object()))"

@@ -38,6 +38,7 @@ def wlan(net="", link="", sta2="", at=30):
     return WLAN.format(net=net, link=link, sta2=sta2, at=at)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("security", ["open", "wpa2", "wpa3"])
 def test_clients_connect_and_reach_each_other_and_the_wire(bench, security):
     """Over the access point, which relays; the wire's 2 ms are in the round trip twice. What is encrypted is counted

@@ -28,6 +28,7 @@ print(json.dumps(sent))
     assert sent == [min(rules[rule](hops), 10) for rule, hops in cases]  # 10: the initial window
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("sack", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_never_more_in_flight_than_the_limit(lane, seed, sack):

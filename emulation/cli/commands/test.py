@@ -10,8 +10,8 @@ from emulation.lane.errors import Failure
 from emulation.lanes import CHECKOUT
 from emulation.setup import Group
 
-# A process a CPU; the one that is done takes over what another has not begun.
-SIDE_BY_SIDE = ("--numprocesses", "auto", "--dist", "worksteal")
+# A process a CPU; the one that is done takes over what another has not begun. At the end it is said what took longest.
+SIDE_BY_SIDE = ("--numprocesses", "auto", "--dist", "worksteal", "--durations", "20")
 
 
 MAIN = "main"

@@ -166,6 +166,7 @@ def lane_kernel() -> kernel.Kernel:
     return kernel.obtain()
 
 
+@pytest.mark.slow
 def test_a_faulty_module_is_built_and_its_faults_are_found(tmp_path: Path, lane_kernel: kernel.Kernel) -> None:
     """Each tool's finding is there once, though several kernels show it; an error of one kernel names that one."""
     source = folder(tmp_path / "faulty", Kbuild="obj-m := faulty.o\n", faulty__c=FAULTY.replace("\tint", "        int"))

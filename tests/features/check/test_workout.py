@@ -173,6 +173,7 @@ def test_a_refused_unload_counts_the_references(seen):
     assert [report.stage for report in seen["refused_unload"].reports] == [Stage.LOAD, Stage.WORKOUT]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_module_has_no_findings(seen, name):
     """And all of the workout happened to it."""

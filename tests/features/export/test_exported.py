@@ -42,6 +42,7 @@ def found(place: Path) -> Tables:
     return export.tables(place / "run")
 
 
+@pytest.mark.quick
 def test_frames_are_counted_as_the_air_counts_them(found: Tables) -> None:
     frames = found.frames
     assert set(frames.run) == {"rts-none-1", "rts-full-1"} == {run.result.folder for run in found.recorded.runs}

@@ -60,6 +60,7 @@ def test_one_that_does_not_end_is_ended(
     assert state is State.NOT_YET and "did not end" in hint
 
 
+@pytest.mark.quick
 def test_a_link_is_not_followed(lab: Lab, played: Played, tmp_path: Path) -> None:
     found, who, runs = played("hidden-terminal")
     (tmp_path / "tap.py").symlink_to("/etc/passwd")

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser import visit
 from hand import HAND
 from table import Table
@@ -84,6 +85,7 @@ def test_static_routes_are_made_anew_where_stations_are_now(table: Callable[...,
     assert said == {"before": "sta1,sta2,sta3", "hidden": [False, True, False]}
 
 
+@pytest.mark.quick
 def test_rts_is_switched_on_and_fewer_segments_collide(table: Callable[..., Table], browser: str) -> None:
     """Of two stations that are hidden from each other and send to the one between them."""
     ranges = {"transmission_m": 250, "carrier_sense_m": 300}

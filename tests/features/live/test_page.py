@@ -205,6 +205,7 @@ def test_below_the_map_are_curves_or_in_slow_motion_the_last_frames(browser: str
     assert said == {"ordered": True, "changes": True}
 
 
+@pytest.mark.slow
 def test_25_stations_are_drawn_with_each_animation_frame_and_the_work_does_not_grow(browser: str) -> None:
     """Whatever was drawn before: frames looked at and kept, points of curves, and elements of the page."""
     grid = [(150.0 * (n % 5), 150.0 * (n // 5)) for n in range(25)]

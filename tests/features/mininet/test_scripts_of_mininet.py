@@ -69,6 +69,7 @@ def after(lines, begin):
     return [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
 
 
+@pytest.mark.quick
 def test_two_stations_at_an_access_point(stage):
     lines = stage.play("two_stations", kept=True, typed=["links", "sta1 cd /run", "sta1 pwd", "distance sta1 sta2"])
     assert after(lines, "ap1-wlan1") == ["Connected to 02:00:00:00:00:03 (on sta1-wlan0)"]
@@ -151,6 +152,7 @@ def test_a_routing_protocol(stage):
     assert after(stage.play("routing"), "lost") == ["0", "0 over sta4"]
 
 
+@pytest.mark.lane
 def test_mn_in_a_line(tmp_path):
     """Mininet's own program: a rate of the wires, and a test; and what it does not know."""
     line = [sys.executable, "-m", "emulation", "mn", "--out", str(tmp_path / "run")]

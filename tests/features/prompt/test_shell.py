@@ -121,6 +121,7 @@ def test_what_there_is(bench):
     ]  # fmt: skip
 
 
+@pytest.mark.quick
 def test_ping(bench):
     lines = session(bench, "pingall", "sta1 ping -c 2 sta3", "exit", "never typed")
     assert lines[3] == "*** Results: 0% dropped (6/6 received)"

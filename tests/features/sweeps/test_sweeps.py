@@ -19,6 +19,7 @@ from emulation.play.session import provide
 from emulation.play.store import Store
 
 
+@pytest.mark.quick
 def test_what_is_known_is_not_run_again(lab: Lab, tmp_path: Path) -> None:
     """Nor is what is made of the same run twice; each has its own name in the end."""
     tasks = [task(1, "a"), task(2, "a"), task(1, "b"), task(1, "c", rts="full")]

@@ -61,6 +61,7 @@ def script(bench: Any, text: str) -> list[str]:
 COMPAT = pytest.mark.parametrize("how", ["", '"--wmediumd-compat"'], ids=["air", "compat"])
 
 
+@pytest.mark.quick
 @COMPAT
 def test_a_client_changes_an_snr_and_less_arrives(bench: Any, how: str) -> None:
     lines = script(

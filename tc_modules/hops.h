@@ -62,23 +62,15 @@ static inline u8 hops_by_interface(const struct net_device *dev, __be32 to)
 static inline u8 hops_ask(const struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	struct flowi4 flow = {
-		.flowi4_oif = sk->sk_bound_dev_if,
-		.flowi4_iif = LOOPBACK_IFINDEX,
-		.flowi4_mark = READ_ONCE(sk->sk_mark),
-		.flowi4_tos = ip_sock_rt_tos(sk),
-		.flowi4_proto = IPPROTO_TCP,
-		.flowi4_uid = sk->sk_uid,
-		.daddr = inet->inet_daddr,
-		.saddr = inet->inet_saddr,
-		.fl4_dport = inet->inet_dport,
-		.fl4_sport = inet->inet_sport,
-	};
 	struct fib_result found;
 	u8 count = HOPS_UNKNOWN;
+	struct flowi4 flow;
 
 	if (!hops_speaks_ipv4(sk))
 		return HOPS_UNKNOWN;
+	flowi4_init_output(&flow, sk->sk_bound_dev_if, READ_ONCE(sk->sk_mark), ip_sock_rt_tos(sk), RT_SCOPE_UNIVERSE,
+			   IPPROTO_TCP, 0, inet->inet_daddr, inet->inet_saddr, inet->inet_dport, inet->inet_sport,
+			   sk->sk_uid);
 	rcu_read_lock();
 	if (!fib_lookup(sock_net(sk), &flow, &found, 0) && found.type == RTN_UNICAST) {
 		if (hops_finds_its_way(found.nhc->nhc_dev))

@@ -82,7 +82,7 @@ static u32 limit_of(struct sock *sk)
 	return count == HOPS_UNKNOWN ? U32_MAX : limit_by_hops(by, count);
 }
 
-static void hold(struct sock *sk)
+static void cwl_hold(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 most = limit_of(sk);
@@ -96,13 +96,13 @@ static void hold(struct sock *sk)
 static void cwl_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	tcp_reno_cong_avoid(sk, ack, acked);
-	hold(sk);
+	cwl_hold(sk);
 }
 
 /* The last moment before a burst; how large it may be is the kernel's default. */
 static u32 cwl_min_tso_segs(struct sock *sk)
 {
-	hold(sk);
+	cwl_hold(sk);
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
@@ -113,7 +113,7 @@ static void cwl_init(struct sock *sk)
 	cwl->initialized = true;
 	atomic64_inc(&counters.value[FLOWS]);
 	atomic64_inc(&counters.value[FLOWS_NOW]);
-	hold(sk);
+	cwl_hold(sk);
 }
 
 static void cwl_release(struct sock *sk)

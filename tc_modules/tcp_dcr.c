@@ -40,7 +40,7 @@ struct dcr {
 	bool initialized;	/* sockets are also released that never were */
 };
 
-static void wait(struct tcp_sock *tp, struct dcr *dcr)
+static void dcr_wait(struct tcp_sock *tp, struct dcr *dcr)
 {
 	u64 delay = div_u64((u64)(tp->srtt_us >> 3) * READ_ONCE(delay_percent), 100);
 	u32 step = max(tcp_min_rtt(tp) >> 2, 1U);
@@ -60,7 +60,7 @@ static void wait(struct tcp_sock *tp, struct dcr *dcr)
 	tp->rack.reo_wnd_persist = TCP_RACK_RECOVERY_THRESH;
 }
 
-static void stop(struct tcp_sock *tp, struct dcr *dcr, enum phase phase)
+static void dcr_stop(struct tcp_sock *tp, struct dcr *dcr, enum phase phase)
 {
 	if (dcr->phase == WAITING) {
 		tp->rack.reo_wnd_steps = dcr->steps;
@@ -81,12 +81,12 @@ static void dcr_in_ack_event(struct sock *sk, u32 flags)
 		return;
 	if (dcr->phase == IDLE && tp->sacked_out) {
 		atomic64_inc(&counters.value[DELAYED]);
-		wait(tp, dcr);
+		dcr_wait(tp, dcr);
 	} else if (dcr->phase != IDLE && dcr->hole != tp->snd_una) {
-		wait(tp, dcr); /* that hole is filled; if there is another, its time begins */
+		dcr_wait(tp, dcr); /* that hole is filled; if there is another, its time begins */
 	}
 	if (dcr->phase == WAITING && tp->tcp_mstamp >= dcr->until_us)
-		stop(tp, dcr, WAITED);
+		dcr_stop(tp, dcr, WAITED);
 }
 
 static void dcr_set_state(struct sock *sk, u8 state)
@@ -103,10 +103,10 @@ static void dcr_set_state(struct sock *sk, u8 state)
 		if (dcr->phase != IDLE || !tp->sacked_out)
 			return;
 		atomic64_inc(&counters.value[DELAYED]);
-		wait(tp, dcr);
+		dcr_wait(tp, dcr);
 	} else if (dcr->phase != IDLE) {
 		atomic64_inc(&counters.value[outcome[state]]);
-		stop(tp, dcr, IDLE);
+		dcr_stop(tp, dcr, IDLE);
 	}
 }
 
@@ -132,7 +132,7 @@ static void dcr_release(struct sock *sk)
 {
 	struct dcr *dcr = inet_csk_ca(sk);
 
-	stop(tcp_sk(sk), dcr, IDLE);
+	dcr_stop(tcp_sk(sk), dcr, IDLE);
 	if (dcr->initialized)
 		atomic64_dec(&counters.value[FLOWS_NOW]);
 }

@@ -75,7 +75,7 @@ static struct variant *variant_of(const struct sock *sk)
 }
 
 /* How many of so many ACKs count. The first of each group does, and (thresh + 1) make a group. */
-static u32 credit(u16 *count, u16 thresh, u32 acked)
+static u32 sca_credit(u16 *count, u16 thresh, u32 acked)
 {
 	u32 begin = *count > thresh ? 0 : *count; /* the threshold was lowered meanwhile: a new group */
 	u32 rest;
@@ -94,7 +94,7 @@ static u64 acks_until(u16 count, u16 thresh, u32 credits)
 	return held_back + (credits - 1) * group + 1;
 }
 
-static void thresholds(struct sock *sk, u16 *slow_start, u16 *avoidance)
+static void sca_thresholds(struct sock *sk, u16 *slow_start, u16 *avoidance)
 {
 	struct variant *variant = variant_of(sk);
 	atomic64_t *counter = variant->counters.value;
@@ -126,17 +126,17 @@ static void sca_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 
 	if (!tcp_is_cwnd_limited(sk))
 		return;
-	thresholds(sk, &slow_start, &avoidance);
+	sca_thresholds(sk, &slow_start, &avoidance);
 	if (starting) { /* what it takes to get out of it; the rest of the ACKs goes on in congestion avoidance */
 		u32 missing = tp->snd_ssthresh - tcp_snd_cwnd(tp);
 		u32 taken = min_t(u64, acked, acks_until(sca->ss_count, slow_start, missing));
 
-		counted = credit(&sca->ss_count, slow_start, taken);
+		counted = sca_credit(&sca->ss_count, slow_start, taken);
 		tcp_slow_start(tp, counted);
 		rest -= taken;
 	}
 	if (rest || !starting) {
-		u32 credits = credit(&sca->ca_count, avoidance, rest);
+		u32 credits = sca_credit(&sca->ca_count, avoidance, rest);
 
 		tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), credits);
 		counted += credits;

@@ -5,11 +5,12 @@
  * has kicked a queue; nothing else ever runs. Under PREEMPT_RT, where a lock
  * sleeps, the timer is a soft one.
  */
-#include <linux/module.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "air.h"
+#include "compat.h"
 
 /* When there was no memory: so soon it is asked for again. */
 #define STARVED_NS (1000 * US)
@@ -86,8 +87,7 @@ struct air *air_create(const struct dcf_config *config)
 	spin_lock_init(&air->lock);
 	raw_spin_lock_init(&air->told_lock);
 	INIT_LIST_HEAD(&air->backlog);
-	hrtimer_init(&air->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	air->timer.function = air_timer;
+	hrtimer_setup(&air->timer, air_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	air->armed = DCF_NEVER;
 	air->stations = config->stations;
 	air->radio = kcalloc(config->stations, sizeof(*air->radio), GFP_KERNEL);
@@ -117,29 +117,15 @@ out:
 
 void air_destroy(struct air *air)
 {
+	int i;
+
 	conf_tx_close(air);
 	vdev_unregister(air); /* the last use of rings and timer */
 	trace_close(air);
 	vfree(air->dcf);
-	settings_forget(air);
+	for (i = 0; i < air->stations; i++)
+		kvfree(air->radio[i].way);
+	kvfree(air->point);
 	kfree(air->radio);
 	kfree(air);
 }
-
-static int __init dcf80211_init(void)
-{
-	return control_register();
-}
-
-static void __exit dcf80211_exit(void)
-{
-	control_unregister();
-}
-
-module_init(dcf80211_init);
-module_exit(dcf80211_exit);
-MODULE_DESCRIPTION("The air under mac80211_hwsim: an exact IEEE 802.11 DCF");
-MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
-MODULE_INFO(source_sha256, SOURCE_SHA256);
-#endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * dcf80211: the air under mac80211_hwsim. This header joins the module's files:
- * air.c (the core, its lock and its timer), hwsim.c (frames to and from the
+ * module.c (its beginning and end), air.c (the core, its lock and its timer), hwsim.c (frames to and from the
  * hwsim driver), virtio.c (the virtio device that carries them), control.c
  * (generic netlink), settings.c (its commands that change stations, powers and
- * places), refusal.c (its sentences), trace.c (the relay channel), conf_tx.c (what
+ * places), refusal.c (its sentences), trace.c (the trace), conf_tx.c (what
  * mac80211 says of access categories).
+ *
+ * What happens to the air comes in at its edges, kicks its timer, and is taken
+ * from there by it. In a circle: air.c, conf_tx.c, hwsim.c, virtio.c.
  *
  * Locking. One air at a time. control.c's genl mutex orders set-up, control and
  * removal. air->lock (taken with interrupts off) guards the core and the rings;
@@ -30,9 +33,8 @@
 enum { QUEUE_TX, QUEUE_RX, QUEUES };
 
 struct netlink_ext_ack;
-struct rchan;
+struct channel;
 struct tracepoint;
-struct dentry;
 
 /* One hwsim radio: its transmitter address, whether control has named it, and where it is when. */
 struct radio {
@@ -103,9 +105,7 @@ struct air {
 	struct tracepoint *point_conf_tx; /* with our probe */
 	struct notifier_block modules;
 
-	struct dentry *debugfs;
-	struct rchan *trace;
-	u32 lost_records;
+	struct channel *trace; /* or NULL */
 
 	u64 lost_messages, refused_frames, unknown_radios, frames, timers;
 	struct delays late, lag; /* of the timer; of hwsim's frames, from its kick on */
@@ -140,6 +140,9 @@ void vdev_interrupt(struct air *air);
 /* trace.c */
 int trace_open(struct air *air);
 void trace_close(struct air *air);
+/* Under air->lock: count anew what is lost; and how much that is. */
+void trace_begin(struct air *air);
+u32 trace_lost(const struct air *air);
 void trace_flush(struct air *air);
 void trace_record(void *edge, const void *head, u32 head_len, const void *body, u32 body_len);
 
@@ -152,10 +155,6 @@ void conf_tx_take(struct air *air);
 
 /* refusal.c */
 void refusal_say(struct netlink_ext_ack *extack, enum dcf_refusal why);
-
-/* settings.c */
-/* Give back what the core, which is gone, has pointed to. */
-void settings_forget(struct air *air);
 
 /* control.c */
 int control_register(void);

@@ -92,7 +92,7 @@ static void find_point(struct tracepoint *point, void *data)
 		*found = point;
 }
 
-static int attach(struct air *air, struct tracepoint *point)
+static int conf_tx_attach(struct air *air, struct tracepoint *point)
 {
 	int err = point ? tracepoint_probe_register(point, on_conf_tx, air) : -ENOENT;
 
@@ -101,7 +101,7 @@ static int attach(struct air *air, struct tracepoint *point)
 	return err;
 }
 
-static void detach(struct air *air)
+static void conf_tx_detach(struct air *air)
 {
 	if (air->point_conf_tx)
 		tracepoint_probe_unregister(air->point_conf_tx, on_conf_tx, air);
@@ -119,9 +119,9 @@ static int on_module(struct notifier_block *notifier, unsigned long what, void *
 	for (i = 0; i < module->mod->num_tracepoints; i++)
 		find_point(tracepoint_ptr_deref(&module->mod->tracepoints_ptrs[i]), &point);
 	if (point && what == MODULE_STATE_COMING)
-		attach(air, point);
+		conf_tx_attach(air, point);
 	if (point && what == MODULE_STATE_GOING)
-		detach(air);
+		conf_tx_detach(air);
 	return NOTIFY_OK;
 }
 
@@ -131,7 +131,7 @@ int conf_tx_open(struct air *air)
 
 	for_each_kernel_tracepoint(find_point, &point);
 	if (point)
-		return attach(air, point);
+		return conf_tx_attach(air, point);
 	air->modules.notifier_call = on_module;
 	register_tracepoint_module_notifier(&air->modules);
 	if (air->point_conf_tx)
@@ -147,6 +147,6 @@ void conf_tx_close(struct air *air)
 	if (air->modules.notifier_call)
 		unregister_tracepoint_module_notifier(&air->modules); /* tells of all modules as if they went */
 	air->modules.notifier_call = NULL;
-	detach(air);
+	conf_tx_detach(air);
 	tracepoint_synchronize_unregister();
 }

@@ -17,7 +17,7 @@ static struct {
 	u32 portid;
 } owner;
 
-static bool have(struct genl_info *info, const int *attrs)
+static bool control_have(struct genl_info *info, const int *attrs)
 {
 	for (; attrs && *attrs; attrs++)
 		if (!info->attrs[*attrs]) {
@@ -33,7 +33,7 @@ struct air *control_air(struct genl_info *info, const int *needs)
 		NL_SET_ERR_MSG(info->extack, "there is no air: set one up first");
 		return ERR_PTR(-ENODEV);
 	}
-	return have(info, needs) ? the_air : ERR_PTR(-EINVAL);
+	return control_have(info, needs) ? the_air : ERR_PTR(-EINVAL);
 }
 
 u64 control_begin(struct air *air, unsigned long *flags)
@@ -68,7 +68,7 @@ static int do_setup(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "there is an air already: one a kernel");
 		return -EBUSY;
 	}
-	if (!have(info, setup_needs))
+	if (!control_have(info, setup_needs))
 		return -EINVAL;
 	config = (struct dcf_config){
 		.phy = {
@@ -158,12 +158,12 @@ static int do_start_stop(struct sk_buff *request, struct genl_info *info)
 		return -ENOMEM;
 	now = control_begin(air, &flags);
 	if (cmd == CMD_START) {
-		air->lost_records = 0;
+		trace_begin(air);
 		memset(&air->late, 0, sizeof(air->late));
 		memset(&air->lag, 0, sizeof(air->lag));
 		dcf_start(air->dcf, now);
 	} else {
-		dcf_stop(air->dcf, now, air->lost_records);
+		dcf_stop(air->dcf, now, trace_lost(air));
 	}
 	control_end(air, flags);
 	if (cmd == CMD_STOP)
@@ -194,7 +194,7 @@ static int do_status(struct sk_buff *request, struct genl_info *info)
 	err = nla_put_u64_64bit(skb, A_TIME_NS, now, A_PAD) ?:
 	      nla_put_u16(skb, A_STATIONS, air->stations) ?:
 	      nla_put_u8(skb, A_MEASURING, dcf_measuring(air->dcf)) ?:
-	      nla_put_u32(skb, A_LOST_RECORDS, air->lost_records) ?:
+	      nla_put_u32(skb, A_LOST_RECORDS, trace_lost(air)) ?:
 	      nla_put_u64_64bit(skb, A_REFUSED_FRAMES, air->refused_frames, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_UNKNOWN_RADIOS, air->unknown_radios, A_PAD) ?:
 	      nla_put_u64_64bit(skb, A_FRAMES, air->frames, A_PAD) ?:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the commands of control.c and settings.c share.
+ * What the commands share. control.c has the table of them all, and those of
+ * settings.c need what it does around each. In a circle: control.c, settings.c.
  */
 #ifndef DCF80211_CONTROL_H
 #define DCF80211_CONTROL_H

@@ -128,7 +128,7 @@ static u8 *put_reception(u8 *bytes, const u8 *receiver, const struct dcf_frame *
 }
 
 /* Into a buffer of hwsim's at once, if nothing waits for one and it is large enough. */
-static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
+static void hwsim_deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
 	struct air *air = edge;
 	const u8 *receiver = air->radio[to].addr;
@@ -152,8 +152,8 @@ static void deliver(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32
 		air->lost_messages++;
 }
 
-static void report(struct air *air, struct backlog *message, const u8 *transmitter, u64 cookie, u32 flags,
-		   const struct tx_rate *rates)
+static void hwsim_report(struct air *air, struct backlog *message, const u8 *transmitter, u64 cookie, u32 flags,
+			 const struct tx_rate *rates)
 {
 	u8 *at = put_attr(message_begin(message->bytes, CMD_TX_INFO), ATTR_TRANSMITTER, transmitter, ETH_ALEN);
 
@@ -164,7 +164,7 @@ static void report(struct air *air, struct backlog *message, const u8 *transmitt
 	message_wait(air, message, at);
 }
 
-static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
+static void hwsim_done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason why)
 {
 	struct held *h = container_of(f, struct held, frame);
 	struct air *air = edge;
@@ -180,12 +180,12 @@ static void done(void *edge, u16 station, struct dcf_frame *f, enum dcf_reason w
 	 * was not acknowledged for a sign of a bad link: two dozen in a row, and a
 	 * mesh's link is broken. A full queue says nothing about a link.
 	 */
-	report(air, h->report, air->radio[station].addr, h->cookie,
-	       h->flags | (why == DCF_ACKED || why == DCF_QUEUE_FULL ? FLAG_ACKED : 0), h->rates);
+	hwsim_report(air, h->report, air->radio[station].addr, h->cookie,
+		     h->flags | (why == DCF_ACKED || why == DCF_QUEUE_FULL ? FLAG_ACKED : 0), h->rates);
 	kfree(h);
 }
 
-const struct dcf_ops hwsim_dcf_ops = { .deliver = deliver, .done = done, .record = trace_record };
+const struct dcf_ops hwsim_dcf_ops = { .deliver = hwsim_deliver, .done = hwsim_done, .record = trace_record };
 
 static int find_radio(const struct air *air, const u8 *addr)
 {
@@ -242,7 +242,8 @@ static void take_frame(struct air *air, const struct message *m, u64 now)
 		air->lost_messages += !h;
 	}
 	if (!h) {
-		report(air, message, m->transmitter, m->cookie, m->flags, m->rates); /* it must not stay in hwsim's queue */
+		/* It must not stay in hwsim's queue. */
+		hwsim_report(air, message, m->transmitter, m->cookie, m->flags, m->rates);
 		return;
 	}
 	memcpy(h->bytes, m->frame, m->len);

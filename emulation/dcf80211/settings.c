@@ -143,7 +143,7 @@ int do_fading(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* A copy of the first @offset of @had entries of so many bytes, and those that the message brings; how many is @count. */
-static void *grown(struct genl_info *info, const void *old, u32 had, int attr, size_t size, u32 *count)
+static void *settings_grown(struct genl_info *info, const void *old, u32 had, int attr, size_t size, u32 *count)
 {
 	u32 offset = nla_get_u32(info->attrs[A_OFFSET]), more = nla_len(info->attrs[attr]) / size;
 	void *new;
@@ -171,7 +171,7 @@ int do_table(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(air))
 		return PTR_ERR(air);
-	point = grown(info, air->point, air->points, A_POINTS, sizeof(*point), &table.points);
+	point = settings_grown(info, air->point, air->points, A_POINTS, sizeof(*point), &table.points);
 	if (IS_ERR(point))
 		return PTR_ERR(point);
 	table.point = point;
@@ -231,7 +231,7 @@ int do_waypoints(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	radio = &air->radio[station];
-	way = grown(info, radio->way, radio->waypoints, A_WAYPOINTS, sizeof(*way), &count);
+	way = settings_grown(info, radio->way, radio->waypoints, A_WAYPOINTS, sizeof(*way), &count);
 	if (IS_ERR(way))
 		return PTR_ERR(way);
 	control_begin(air, &flags);
@@ -313,13 +313,4 @@ int do_edca(struct sk_buff *skb, struct genl_info *info)
 	if (!ok)
 		NL_SET_ERR_MSG(info->extack, "there is no such station or category, AIFSN is 0, or CWmin is above CWmax or that above 65535; without EDCA, not BE, AIFSN 2 and no TXOP");
 	return ok ? 0 : -EINVAL;
-}
-
-void settings_forget(struct air *air)
-{
-	int i;
-
-	for (i = 0; i < air->stations; i++)
-		kvfree(air->radio[i].way);
-	kvfree(air->point);
 }

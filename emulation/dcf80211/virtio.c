@@ -4,12 +4,12 @@
  * rings, and a life from registration to the driver's reset. Both sides are in
  * this kernel, so a descriptor's address is a physical address of ours.
  */
-#include <linux/version.h>
 #include <linux/virtio_config.h>
 #include <linux/virtio_ids.h>
 #include <linux/virtio_ring.h>
 
 #include "air.h"
+#include "compat.h"
 
 #define RING_SIZE 256
 
@@ -53,7 +53,7 @@ static struct air *air_of(struct virtio_device *vdev)
 	return container_of(vdev, struct air, vdev);
 }
 
-static bool notify(struct virtqueue *vq)
+static bool vdev_notify(struct virtqueue *vq)
 {
 	struct air *air = air_of(vq->vdev);
 
@@ -67,7 +67,7 @@ static int make_queue(struct virtio_device *vdev, int i, struct virtqueue **out,
 {
 	struct air *air = air_of(vdev);
 
-	*out = vring_create_virtqueue(i, RING_SIZE, PAGE_SIZE, vdev, true, false, false, notify, callback, name);
+	*out = vring_create_virtqueue(i, RING_SIZE, PAGE_SIZE, vdev, true, false, false, vdev_notify, callback, name);
 	air->queue[i].vq = *out;
 	air->queue[i].seen = 0;
 	return *out ? 0 : -ENOMEM;
@@ -85,23 +85,14 @@ static void del_vqs(struct virtio_device *vdev)
 	}
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], struct virtqueue_info info[],
+static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], FIND_VQS_ARGS,
 		    struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) info[i].callback
-#define QUEUE_NAME(i) info[i].name
-#else
-static int find_vqs(struct virtio_device *vdev, unsigned int n, struct virtqueue *vqs[], vq_callback_t *callbacks[],
-		    const char *const names[], const bool *ctx, struct irq_affinity *affinity)
-#define QUEUE_CALLBACK(i) callbacks[i]
-#define QUEUE_NAME(i) names[i]
-#endif
 {
 	unsigned int i;
 	int err = n == QUEUES ? 0 : -EINVAL;
 
 	for (i = 0; i < n && !err; i++)
-		err = make_queue(vdev, i, &vqs[i], QUEUE_CALLBACK(i), QUEUE_NAME(i));
+		err = make_queue(vdev, i, &vqs[i], FIND_VQS_CALLBACK(i), FIND_VQS_NAME(i));
 	if (err)
 		del_vqs(vdev);
 	return err;
@@ -124,7 +115,7 @@ static void set_status(struct virtio_device *vdev, u8 status)
 }
 
 /* The driver lets go of the device: after this nobody touches rings or frames. */
-static void reset(struct virtio_device *vdev)
+static void vdev_reset(struct virtio_device *vdev)
 {
 	struct air *air = air_of(vdev);
 	unsigned long flags;
@@ -148,7 +139,7 @@ static int finalize_features(struct virtio_device *vdev)
 	return 0;
 }
 
-static void release(struct device *dev)
+static void vdev_release(struct device *dev)
 {
 	complete(&container_of(dev, struct air, vdev.dev)->released);
 }
@@ -156,7 +147,7 @@ static void release(struct device *dev)
 static const struct virtio_config_ops config_ops = {
 	.get_status = get_status,
 	.set_status = set_status,
-	.reset = reset,
+	.reset = vdev_reset,
 	.find_vqs = find_vqs,
 	.del_vqs = del_vqs,
 	.get_features = get_features,
@@ -175,7 +166,7 @@ int vdev_register(struct air *air)
 
 	air->vdev.id.device = VIRTIO_ID_MAC80211_HWSIM;
 	air->vdev.config = &config_ops;
-	air->vdev.dev.release = release;
+	air->vdev.dev.release = vdev_release;
 	init_completion(&air->released);
 	err = register_virtio_device(&air->vdev);
 	if (err) {

@@ -15,8 +15,8 @@
 static struct genl_family family;
 
 /* The interface that a request means, with the rtnl lock held; or NULL, it is not, and a text says why. */
-static struct manet_device *find(struct net *net, struct nlattr **attrs, const int *needs,
-				 struct netlink_ext_ack *extack)
+static struct manet_device *control_find(struct net *net, struct nlattr **attrs, const int *needs,
+					 struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
 
@@ -56,7 +56,7 @@ static int put_interface(struct sk_buff *skb, const struct manet_device *d)
 
 static int do_device(struct sk_buff *request, struct genl_info *info)
 {
-	struct manet_device *d = find(genl_info_net(info), info->attrs, device_needs, info->extack);
+	struct manet_device *d = control_find(genl_info_net(info), info->attrs, device_needs, info->extack);
 	struct sk_buff *skb;
 	int err = -EMSGSIZE;
 	void *head;
@@ -81,7 +81,7 @@ static int do_device(struct sk_buff *request, struct genl_info *info)
 
 static int do_set(struct sk_buff *request, struct genl_info *info)
 {
-	struct manet_device *d = find(genl_info_net(info), info->attrs, set_needs, info->extack);
+	struct manet_device *d = control_find(genl_info_net(info), info->attrs, set_needs, info->extack);
 	const struct manet_parameter *parameters;
 	u32 count, i, value;
 	bool ok;
@@ -105,7 +105,7 @@ static int do_set(struct sk_buff *request, struct genl_info *info)
 
 static int do_route(struct sk_buff *request, struct genl_info *info)
 {
-	struct manet_device *d = find(genl_info_net(info), info->attrs, route_needs, info->extack);
+	struct manet_device *d = control_find(genl_info_net(info), info->attrs, route_needs, info->extack);
 	bool ok;
 
 	if (!d)
@@ -166,8 +166,8 @@ static int put_entry(struct sk_buff *skb, struct manet_device *d, long *cursor)
 }
 
 /* One message for each that @put has, from the cursor on; -ENODATA: that was all. */
-static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, const int *needs,
-		int (*put)(struct sk_buff *skb, struct manet_device *d, long *cursor))
+static int control_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, const int *needs,
+			int (*put)(struct sk_buff *skb, struct manet_device *d, long *cursor))
 {
 	struct nlattr *attrs[ATTRS];
 	struct manet_device *d;
@@ -178,7 +178,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, const 
 	err = genlmsg_parse(cb->nlh, &family, attrs, ATTRS - 1, policy, cb->extack);
 	if (err)
 		return err;
-	d = find(sock_net(cb->skb->sk), attrs, needs, cb->extack);
+	d = control_find(sock_net(cb->skb->sk), attrs, needs, cb->extack);
 	if (!d)
 		return -EINVAL;
 	do {
@@ -198,12 +198,12 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, const 
 
 static int dump_parameters(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, CMD_PARAMETERS, parameters_needs, put_parameter);
+	return control_dump(skb, cb, CMD_PARAMETERS, parameters_needs, put_parameter);
 }
 
 static int dump_entries(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, CMD_ENTRIES, entries_needs, put_entry);
+	return control_dump(skb, cb, CMD_ENTRIES, entries_needs, put_entry);
 }
 
 #define ADMIN .flags = GENL_UNS_ADMIN_PERM

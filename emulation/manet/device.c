@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <net/rtnetlink.h>
 
+#include "compat.h"
 #include "device.h"
 #include "link.h"
 
@@ -48,7 +49,7 @@ u32 device_protocol(const char *name)
 }
 
 /* Before it, and again when the address has changed. */
-static void leave(struct manet_device *d)
+static void device_leave(struct manet_device *d)
 {
 	spin_lock_bh(&d->lock);
 	if (d->running)
@@ -63,7 +64,7 @@ static void leave(struct manet_device *d)
 	device_settle(d);
 }
 
-static void begin(struct manet_device *d)
+static void device_begin(struct manet_device *d)
 {
 	const struct in_device *in = __in_dev_get_rtnl(d->dev);
 	const struct in_ifaddr *ifa = in ? rtnl_dereference(in->ifa_list) : NULL;
@@ -88,34 +89,34 @@ static int address_changed(struct notifier_block *nb, unsigned long event, void 
 	struct manet_device *d = device_of(ifa->ifa_dev->dev);
 
 	if (d && event == NETDEV_DOWN)
-		leave(d);
+		device_leave(d);
 	if (d)
-		begin(d);
+		device_begin(d);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block address_notifier = { .notifier_call = address_changed };
 
-static int open(struct net_device *dev)
+static int device_open(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
 	if (!(d->lower->flags & IFF_UP))
 		return -ENETDOWN;
-	begin(d);
+	device_begin(d);
 	return 0;
 }
 
-static int stop(struct net_device *dev)
+static int device_stop(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
-	leave(d);
+	device_leave(d);
 	hrtimer_cancel(&d->timer);
 	return 0;
 }
 
-static int init(struct net_device *dev)
+static int device_init(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
@@ -139,7 +140,7 @@ static void ignore_monitor(struct manet_device *d)
 }
 
 /* Also of one that came to be in part only. */
-static void uninit(struct net_device *dev)
+static void device_uninit(struct net_device *dev)
 {
 	struct manet_device *d = netdev_priv(dev);
 
@@ -154,21 +155,21 @@ static void uninit(struct net_device *dev)
 	dev_put(d->lower);
 }
 
-static int iflink(const struct net_device *dev)
+static int device_iflink(const struct net_device *dev)
 {
 	return ((struct manet_device *)netdev_priv(dev))->lower_index;
 }
 
 static const struct net_device_ops device_ops = {
-	.ndo_init = init,
-	.ndo_uninit = uninit,
-	.ndo_open = open,
-	.ndo_stop = stop,
+	.ndo_init = device_init,
+	.ndo_uninit = device_uninit,
+	.ndo_open = device_open,
+	.ndo_stop = device_stop,
 	.ndo_start_xmit = radio_start_xmit,
-	.ndo_get_iflink = iflink,
+	.ndo_get_iflink = device_iflink,
 };
 
-static void setup(struct net_device *dev)
+static void device_setup(struct net_device *dev)
 {
 	dev->netdev_ops = &device_ops;
 	dev->needs_free_netdev = true;
@@ -189,7 +190,7 @@ static const struct nla_policy policy[MANET_LINK_ATTRS] = {
 	[MANET_LINK_MONITOR] = { .type = NLA_U32 },
 };
 
-static int validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
+static int device_validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	if (!data || !data[MANET_LINK_PROTOCOL]) {
 		NL_SET_ERR_MSG(extack, "a protocol is needed: static, aodv, dsr, olsr or dsdv");
@@ -212,12 +213,12 @@ static int preset_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return i;
 }
 
-static struct net_device *other(struct net *net, const struct nlattr *index)
+static struct net_device *device_other(struct net *net, const struct nlattr *index)
 {
 	return index ? __dev_get_by_index(net, nla_get_u32(index)) : NULL;
 }
 
-static int listen(struct manet_device *d, struct net_device *monitor, struct netlink_ext_ack *extack)
+static int device_listen(struct manet_device *d, struct net_device *monitor, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -233,7 +234,7 @@ static int listen(struct manet_device *d, struct net_device *monitor, struct net
 	return 0;
 }
 
-static int tie(struct manet_device *d, struct nlattr *monitor, struct net *net, struct netlink_ext_ack *extack)
+static int device_tie(struct manet_device *d, struct nlattr *monitor, struct net *net, struct netlink_ext_ack *extack)
 {
 	int err = netdev_rx_handler_register(d->lower, radio_receive, d);
 
@@ -247,12 +248,12 @@ static int tie(struct manet_device *d, struct nlattr *monitor, struct net *net, 
 		return err;
 	}
 	d->tied = true;
-	return monitor ? listen(d, other(net, monitor), extack) : 0;
+	return monitor ? device_listen(d, device_other(net, monitor), extack) : 0;
 }
 
-static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
-		   struct netlink_ext_ack *extack)
+static int device_newlink(NEWLINK_ARGS, struct netlink_ext_ack *extack)
 {
+	struct nlattr **tb = NEWLINK_TB, **data = NEWLINK_DATA;
 	struct manet_device *d = netdev_priv(dev);
 	int preset = preset_of(data[MANET_LINK_PRESET], extack), err;
 	const struct manet_parameter *parameters;
@@ -261,7 +262,7 @@ static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
 	if (preset < 0)
 		return preset;
 	d->dev = dev;
-	d->lower = other(net, tb[IFLA_LINK]);
+	d->lower = device_other(NEWLINK_NET, tb[IFLA_LINK]);
 	if (!d->lower || d->lower->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG(extack, "a radio is needed, in this network namespace: link wlan0");
 		return -EINVAL;
@@ -276,20 +277,19 @@ static int newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
 	spin_lock_init(&d->lock);
 	spin_lock_init(&d->answers);
 	__skb_queue_head_init(&d->lost);
-	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	d->timer.function = radio_timer;
+	hrtimer_setup(&d->timer, radio_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	if (!tb[IFLA_MTU])
 		dev->mtu = min_t(u32, MANET_MTU, d->lower->mtu - manet_overhead(d->protocol));
 	err = register_netdevice(dev);
 	if (err)
 		return err;
-	err = tie(d, data[MANET_LINK_MONITOR], net, extack);
+	err = device_tie(d, data[MANET_LINK_MONITOR], NEWLINK_NET, extack);
 	if (err)
 		unregister_netdevice(dev);
 	return err;
 }
 
-static void dellink(struct net_device *dev, struct list_head *head)
+static void device_dellink(struct net_device *dev, struct list_head *head)
 {
 	unregister_netdevice_queue(dev, head);
 }
@@ -313,10 +313,10 @@ static struct rtnl_link_ops link_ops = {
 	.priv_size = sizeof(struct manet_device),
 	.maxtype = MANET_LINK_ATTRS - 1,
 	.policy = policy,
-	.setup = setup,
-	.validate = validate,
-	.newlink = newlink,
-	.dellink = dellink,
+	.setup = device_setup,
+	.validate = device_validate,
+	.newlink = device_newlink,
+	.dellink = device_dellink,
 	.get_size = link_size,
 	.fill_info = fill_link,
 };
@@ -332,7 +332,7 @@ static int device_changed(struct notifier_block *nb, unsigned long event, void *
 	if (event != NETDEV_UNREGISTER)
 		return NOTIFY_DONE;
 	if (handler == radio_receive) {
-		dellink(d->dev, &gone);
+		device_dellink(d->dev, &gone);
 		unregister_netdevice_many(&gone);
 	} else if (handler == radio_overhear) {
 		ignore_monitor(d);
@@ -342,49 +342,27 @@ static int device_changed(struct notifier_block *nb, unsigned long event, void *
 
 static struct notifier_block device_notifier = { .notifier_call = device_changed };
 
-static int __init manet_init_module(void)
+int devices_register(void)
 {
-	int err = trace_open();
+	int err = register_netdevice_notifier(&device_notifier);
 
 	if (err)
 		return err;
-	err = register_netdevice_notifier(&device_notifier);
-	if (err)
-		goto close;
 	err = register_inetaddr_notifier(&address_notifier);
 	if (err)
 		goto unregister_device;
-	err = control_register();
-	if (err)
-		goto unregister_address;
 	err = rtnl_link_register(&link_ops);
 	if (!err)
 		return 0;
-	control_unregister();
-unregister_address:
 	unregister_inetaddr_notifier(&address_notifier);
 unregister_device:
 	unregister_netdevice_notifier(&device_notifier);
-close:
-	trace_close();
 	return err;
 }
 
-static void __exit manet_exit_module(void)
+void devices_unregister(void)
 {
 	rtnl_link_unregister(&link_ops);
-	control_unregister();
 	unregister_inetaddr_notifier(&address_notifier);
 	unregister_netdevice_notifier(&device_notifier);
-	radio_wait();
-	trace_close();
 }
-
-module_init(manet_init_module);
-module_exit(manet_exit_module);
-MODULE_DESCRIPTION("Ad hoc routing over a radio: AODV, DSR, OLSR, DSDV, with what the link layer says of each frame");
-MODULE_LICENSE("GPL");
-#ifdef SOURCE_SHA256 /* by Kbuild */
-MODULE_INFO(source_sha256, SOURCE_SHA256);
-#endif
-MODULE_ALIAS_RTNL_LINK(MANET_NAME);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * manet: an interface over a radio that finds its way by itself, over several
- * hops. This header joins the module's files: device.c (the interface and
- * rtnetlink), radio.c (frames to and from the radio, and what became of them),
- * told.c (to sources, that there is no way),
- * control.c (generic netlink), trace.c (the relay channel).
+ * hops. This header joins the module's files: module.c (its beginning and end),
+ * device.c (the interface and rtnetlink), radio.c (frames to and from the radio,
+ * and what became of them), told.c (to sources, that there is no way), control.c
+ * (generic netlink), trace.c (the trace).
  *
  * Locking. device->lock guards the core; it is taken with softirqs off, and never
  * held while a frame is handed to the radio, as its answer may come at once:
@@ -50,6 +50,8 @@ struct manet_device {
 };
 
 /* device.c */
+int devices_register(void);
+void devices_unregister(void);
 struct manet_device *device_of(struct net_device *dev); /* NULL: it is none */
 u32 device_protocol(const char *name); /* or the number of them all */
 

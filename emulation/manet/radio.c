@@ -34,7 +34,7 @@ static struct manet_packet *packet_of(struct sk_buff *skb)
 }
 
 /* The skb begins and ends where the core says. */
-static void follow(struct sk_buff *skb, const struct manet_packet *p)
+static void radio_follow(struct sk_buff *skb, const struct manet_packet *p)
 {
 	if (p->data > skb->data)
 		__skb_pull(skb, p->data - skb->data);
@@ -44,7 +44,7 @@ static void follow(struct sk_buff *skb, const struct manet_packet *p)
 	skb_reset_network_header(skb);
 }
 
-static void arm(struct manet_device *d)
+static void radio_arm(struct manet_device *d)
 {
 	unsigned long flags;
 	u64 next = d->running ? manet_next(d->core) : NEVER;
@@ -71,7 +71,7 @@ void device_settle(struct manet_device *d)
 	d->outgoing = NULL;
 	__skb_queue_head_init(&lost);
 	skb_queue_splice_init(&d->lost, &lost);
-	arm(d);
+	radio_arm(d);
 	spin_unlock_bh(&d->lock);
 	if (frame)
 		dev_queue_xmit(frame);
@@ -79,7 +79,7 @@ void device_settle(struct manet_device *d)
 		told(d, skb);
 }
 
-static void answer(struct manet_device *d, const struct sk_buff *frame, enum manet_sent how)
+static void radio_answer(struct manet_device *d, const struct sk_buff *frame, enum manet_sent how)
 {
 	unsigned long flags;
 
@@ -139,14 +139,14 @@ static void frame_ended(struct sk_buff *frame)
 			how = MANET_NOT_SENT;
 		else if (d->feedback && !frame->wifi_acked && !d->group)
 			how = MANET_LOST;
-		answer(d, frame, how);
+		radio_answer(d, frame, how);
 	}
 	if (atomic_dec_and_test(&with_radio))
 		wake_up(&all_ended);
 	rcu_read_unlock();
 }
 
-static struct manet_packet *make(void *edge, u16 len)
+static struct manet_packet *radio_make(void *edge, u16 len)
 {
 	struct manet_device *d = edge;
 	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(d->lower) + MANET_HEADROOM + len, GFP_ATOMIC);
@@ -160,12 +160,12 @@ static struct manet_packet *make(void *edge, u16 len)
 }
 
 /* A clone, with an Ethernet header: the answer comes by its end, so nothing here may lose it without one. */
-static void transmit(void *edge, struct manet_packet *p, const u8 *mac)
+static void radio_transmit(void *edge, struct manet_packet *p, const u8 *mac)
 {
 	struct manet_device *d = edge;
 	struct sk_buff *skb = skb_of(p), *frame;
 
-	follow(skb, p);
+	radio_follow(skb, p);
 	frame = skb_clone(skb, GFP_ATOMIC);
 	if (frame && skb_cow_head(frame, LL_RESERVED_SPACE(d->lower))) {
 		kfree_skb(frame);
@@ -174,7 +174,7 @@ static void transmit(void *edge, struct manet_packet *p, const u8 *mac)
 	d->frame = frame;
 	d->group = is_multicast_ether_addr(mac);
 	if (!frame) {
-		answer(d, NULL, MANET_NOT_SENT);
+		radio_answer(d, NULL, MANET_NOT_SENT);
 		return;
 	}
 	skb_dst_drop(frame);
@@ -188,12 +188,12 @@ static void transmit(void *edge, struct manet_packet *p, const u8 *mac)
 	d->dev->stats.tx_bytes += p->len;
 }
 
-static void deliver(void *edge, struct manet_packet *p)
+static void radio_deliver(void *edge, struct manet_packet *p)
 {
 	struct manet_device *d = edge;
 	struct sk_buff *skb = skb_of(p);
 
-	follow(skb, p);
+	radio_follow(skb, p);
 	skb_reset_mac_header(skb);
 	skb_reset_transport_header(skb);
 	skb->dev = d->dev;
@@ -205,7 +205,7 @@ static void deliver(void *edge, struct manet_packet *p)
 	netif_rx(skb);
 }
 
-static void drop(void *edge, struct manet_packet *p, enum manet_reason why)
+static void radio_drop(void *edge, struct manet_packet *p, enum manet_reason why)
 {
 	struct manet_device *d = edge;
 	struct sk_buff *skb = skb_of(p);
@@ -216,7 +216,7 @@ static void drop(void *edge, struct manet_packet *p, enum manet_reason why)
 	}
 	if (p->kind == MANET_DATA)
 		d->dev->stats.tx_dropped++;
-	follow(skb, p);
+	radio_follow(skb, p);
 	if (p->kind == MANET_DATA && d->value[P_TELL] && told_of(skb, why))
 		__skb_queue_tail(&d->lost, skb);
 	else
@@ -224,7 +224,7 @@ static void drop(void *edge, struct manet_packet *p, enum manet_reason why)
 }
 
 /* What the kernel's own neighbour table has for the radio, such as a permanent entry. */
-static bool resolve(void *edge, u32 neighbour, u8 *mac)
+static bool radio_resolve(void *edge, u32 neighbour, u8 *mac)
 {
 	struct manet_device *d = edge;
 	__be32 address = htonl(neighbour);
@@ -238,7 +238,7 @@ static bool resolve(void *edge, u32 neighbour, u8 *mac)
 	return known;
 }
 
-static void record(void *edge, const struct manet_record *r)
+static void radio_record(void *edge, const struct manet_record *r)
 {
 	struct manet_device *d = edge;
 
@@ -248,12 +248,12 @@ static void record(void *edge, const struct manet_record *r)
 }
 
 const struct manet_ops radio_ops = {
-	.make = make,
-	.transmit = transmit,
-	.deliver = deliver,
-	.drop = drop,
-	.resolve = resolve,
-	.record = record,
+	.make = radio_make,
+	.transmit = radio_transmit,
+	.deliver = radio_deliver,
+	.drop = radio_drop,
+	.resolve = radio_resolve,
+	.record = radio_record,
 };
 
 netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -285,7 +285,7 @@ netdev_tx_t radio_start_xmit(struct sk_buff *skb, struct net_device *dev)
 }
 
 /* What the radio received: IPv4 is the core's, whatever its destination. */
-static rx_handler_result_t receive(struct sk_buff **from_radio)
+static rx_handler_result_t radio_rx(struct sk_buff **from_radio)
 {
 	struct sk_buff *skb = *from_radio;
 	struct manet_device *d = rcu_dereference(skb->dev->rx_handler_data);
@@ -313,7 +313,7 @@ static rx_handler_result_t receive(struct sk_buff **from_radio)
 	return RX_HANDLER_CONSUMED;
 }
 
-rx_handler_func_t *radio_receive = receive;
+rx_handler_func_t *radio_receive = radio_rx;
 
 /* A frame that the monitor shows: IPv4 in an 802.11 data frame, after its radiotap header. */
 struct heard {
@@ -322,7 +322,7 @@ struct heard {
 	u32 len;
 };
 
-static bool parse(const struct sk_buff *skb, struct heard *h)
+static bool radio_parse(const struct sk_buff *skb, struct heard *h)
 {
 	u32 radiotap = skb_headlen(skb) >= 4 ? skb->data[2] | skb->data[3] << 8 : U16_MAX, llc;
 
@@ -356,7 +356,7 @@ static bool is_strangers(const struct manet_device *d, const struct ieee80211_hd
 
 static void take_strangers(struct manet_device *d, const struct heard *h)
 {
-	struct manet_packet *p = make(d, h->len);
+	struct manet_packet *p = radio_make(d, h->len);
 
 	if (!p)
 		return;
@@ -364,13 +364,13 @@ static void take_strangers(struct manet_device *d, const struct heard *h)
 	manet_input(d->core, p, h->header->addr2, ktime_get_ns());
 }
 
-static rx_handler_result_t overhear(struct sk_buff **from_radio)
+static rx_handler_result_t radio_rx_monitor(struct sk_buff **from_radio)
 {
 	struct manet_device *d = rcu_dereference((*from_radio)->dev->rx_handler_data);
 	struct heard h;
 	bool ours;
 
-	if (!parse(*from_radio, &h) || ether_addr_equal(h.header->addr2, d->lower->dev_addr))
+	if (!radio_parse(*from_radio, &h) || ether_addr_equal(h.header->addr2, d->lower->dev_addr))
 		return RX_HANDLER_PASS;
 	ours = is_multicast_ether_addr(h.header->addr1) || ether_addr_equal(h.header->addr1, d->lower->dev_addr);
 	if (ours && !is_strangers(d, h.header))
@@ -384,4 +384,4 @@ static rx_handler_result_t overhear(struct sk_buff **from_radio)
 	return RX_HANDLER_PASS;
 }
 
-rx_handler_func_t *radio_overhear = overhear;
+rx_handler_func_t *radio_overhear = radio_rx_monitor;

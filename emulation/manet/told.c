@@ -32,7 +32,7 @@ void told(struct manet_device *d, struct sk_buff *skb)
 	skb->dev = d->dev;
 	rcu_read_lock();
 	/* Its own packets have their route yet; those of others get one as if they had just come. */
-	if (skb_dst(skb) || !ip_route_input(skb, ip->daddr, ip->saddr, ip->tos, d->dev))
+	if (skb_dst(skb) || !ip_route_input(skb, ip->daddr, ip->saddr, inet_dsfield_to_dscp(ip->tos), d->dev))
 		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, 0);
 	rcu_read_unlock();
 	kfree_skb(skb);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What TCP senders do: one record (docs/interfaces.md, section 8) for each event
- * of a socket that sends, in whatever network namespace, through one relay
- * channel for all CPUs, in debugfs at tcp_tap/trace0.
+ * of a socket that sends, in whatever network namespace, in debugfs at
+ * tcp_tap/trace0.
  *
  * It rests on tracepoints only, so nothing in TCP's way changes. What wakes a
  * sender is a segment (tcp_probe) or its timer (timer_expire_entry), and both
@@ -10,16 +10,16 @@
  * socket's record before. Changes of state and retransmissions lie in between.
  *
  * Records fill a sub-buffer exactly, so a plain read always gets all there is.
- * A reader that falls behind loses records: they are counted in tcp_tap/lost.
  */
-#include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/net.h>
-#include <linux/relay.h>
 #include <linux/tracepoint.h>
 #include <net/tcp.h>
 #include <trace/events/tcp.h>
 #include <trace/events/timer.h>
+
+#include "channel.h"
+#include "compat.h"
 
 #define NAME "tcp_tap"
 #define RECORDS 4096 /* in a sub-buffer */
@@ -53,9 +53,7 @@ struct record {
 };
 
 static DEFINE_RAW_SPINLOCK(lock); /* one order of records for all CPUs; tracepoints may not sleep, also under PREEMPT_RT */
-static struct rchan *channel;
-static struct dentry *folder;
-static u64 lost;
+static struct channel *channel;
 static void (*write_timer)(struct timer_list *timer); /* TCP's own, which no header names */
 
 static void write_record(const struct sock *sk, enum event what, u8 ca_state)
@@ -86,14 +84,17 @@ static void write_record(const struct sock *sk, enum event what, u8 ca_state)
 		.daddr = sk->sk_family == AF_INET ? inet->inet_daddr : 0,
 	};
 	unsigned long flags;
+	struct record *at;
 
 	raw_spin_lock_irqsave(&lock, flags);
 	r.time_ns = ktime_get_ns();
-	__relay_write(channel, &r, sizeof(r));
+	at = channel_reserve(channel, sizeof(r));
+	if (at)
+		*at = r;
 	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
-static void on_segment(void *data, struct sock *sk, struct sk_buff *skb)
+static void on_segment(void *data, TCP_PROBE_ARGS)
 {
 	if (tcp_sk(sk)->packets_out)
 		write_record(sk, ACK, inet_csk(sk)->icsk_ca_state);
@@ -106,9 +107,10 @@ static void on_state(void *data, struct sock *sk, const u8 ca_state)
 		write_record(sk, STATE, ca_state);
 }
 
-static void on_retransmit(void *data, const struct sock *sk, const struct sk_buff *skb)
+static void on_retransmit(void *data, TCP_RETRANSMIT_ARGS)
 {
-	write_record(sk, RETRANSMIT, inet_csk(sk)->icsk_ca_state);
+	if (!TCP_RETRANSMIT_ERR)
+		write_record(sk, RETRANSMIT, inet_csk(sk)->icsk_ca_state);
 }
 
 static void on_destroy(void *data, struct sock *sk)
@@ -124,8 +126,8 @@ static void on_timer(void *data, struct timer_list *timer, unsigned long baseclk
 
 	if (timer->function != write_timer)
 		return;
-	icsk = container_of(timer, struct inet_connection_sock, icsk_retransmit_timer);
-	if (icsk->icsk_pending && !time_after(icsk->icsk_timeout, jiffies))
+	icsk = container_of(timer, struct inet_connection_sock, ICSK_RETRANSMIT_TIMER);
+	if (icsk->icsk_pending && !time_after(timer->expires, jiffies))
 		write_record(&icsk->icsk_inet.sk, TIMER, icsk->icsk_ca_state);
 }
 
@@ -188,38 +190,10 @@ static int find_write_timer(void)
 
 	if (err)
 		return err;
-	write_timer = inet_csk(sock->sk)->icsk_retransmit_timer.function;
+	write_timer = inet_csk(sock->sk)->ICSK_RETRANSMIT_TIMER.function;
 	sock_release(sock);
 	return 0;
 }
-
-static struct dentry *create_buf_file(const char *name, struct dentry *parent, umode_t mode, struct rchan_buf *buf,
-				      int *is_global)
-{
-	*is_global = 1;
-	return debugfs_create_file(name, mode, parent, buf, &relay_file_operations);
-}
-
-static int remove_buf_file(struct dentry *dentry)
-{
-	debugfs_remove(dentry);
-	return 0;
-}
-
-/* Full: lose the new, not the old. It asks again for each record until there is room. */
-static int subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev_subbuf, size_t prev_padding)
-{
-	bool full = relay_buf_full(buf);
-
-	lost += full;
-	return !full;
-}
-
-static const struct rchan_callbacks callbacks = {
-	.subbuf_start = subbuf_start,
-	.create_buf_file = create_buf_file,
-	.remove_buf_file = remove_buf_file,
-};
 
 static int __init tcp_tap_init(void)
 {
@@ -227,25 +201,19 @@ static int __init tcp_tap_init(void)
 
 	if (err)
 		return err;
-	folder = debugfs_create_dir(NAME, NULL);
-	if (IS_ERR(folder))
-		return PTR_ERR(folder);
-	debugfs_create_u64("lost", 0444, folder, &lost);
-	channel = relay_open("trace", folder, RECORDS * sizeof(struct record), SUBBUFS, &callbacks, NULL);
-	err = channel ? add_probes() : -ENOMEM;
-	if (!err)
-		return 0;
-	if (channel)
-		relay_close(channel);
-	debugfs_remove(folder);
+	channel = channel_open(NAME, RECORDS * sizeof(struct record), SUBBUFS);
+	if (IS_ERR(channel))
+		return PTR_ERR(channel);
+	err = add_probes();
+	if (err)
+		channel_close(channel);
 	return err;
 }
 
 static void __exit tcp_tap_exit(void)
 {
 	remove_probes(ARRAY_SIZE(probes));
-	relay_close(channel);
-	debugfs_remove(folder);
+	channel_close(channel);
 }
 
 module_init(tcp_tap_init);

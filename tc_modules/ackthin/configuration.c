@@ -46,7 +46,8 @@ const struct ackthin_config ackthin_defaults = {
 	},
 };
 
-static int validate(const struct ackthin_config *c, const struct net_device *dev, struct netlink_ext_ack *extack)
+static int ackthin_validate(const struct ackthin_config *c, const struct net_device *dev,
+			    struct netlink_ext_ack *extack)
 {
 	u32 policy = c->set[TCA_ACKTHIN_POLICY];
 
@@ -78,7 +79,7 @@ int ackthin_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack
 	}
 	for (i = 1; i <= TCA_ACKTHIN_MAX; i++)
 		c.set[i] = tb[i] ? nla_get_u32(tb[i]) : q->config.set[i];
-	err = validate(&c, qdisc_dev(sch), extack);
+	err = ackthin_validate(&c, qdisc_dev(sch), extack);
 	if (err)
 		return err;
 	if (c.set[TCA_ACKTHIN_POLICY] == ACKTHIN_DYNAMIC && probe_can(qdisc_dev(sch))) {

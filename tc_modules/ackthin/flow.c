@@ -35,7 +35,7 @@ void flows_release(struct Qdisc *sch)
 }
 
 /* Something newer says all that @old did. The queue's length never passes through 0 here: parents would notice. */
-static void thin(struct Qdisc *sch, struct flow *flow, struct sk_buff *old)
+static void flow_drop_old(struct Qdisc *sch, struct flow *flow, struct sk_buff *old)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);
 
@@ -53,7 +53,7 @@ void flow_thin(struct Qdisc *sch, struct flow *flow)
 
 	flow->held = NULL;
 	list_del_init(&flow->waiting);
-	thin(sch, flow, old);
+	flow_drop_old(sch, flow, old);
 }
 
 static void look_at(struct ackthin_sched *q, u64 when)
@@ -71,7 +71,7 @@ int flow_hold(struct Qdisc *sch, struct flow *flow, struct sk_buff *skb)
 	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	if (old)
-		thin(sch, flow, old);
+		flow_drop_old(sch, flow, old);
 	else
 		list_add_tail(&flow->waiting, &q->waiting);
 	if (flow->state.due && flow->state.due < q->next)
@@ -102,7 +102,7 @@ void flows_expire(struct Qdisc *sch, u64 now)
 		look_at(q, soonest);
 }
 
-static void forget(struct ackthin_sched *q, struct flow *flow)
+static void flow_forget(struct ackthin_sched *q, struct flow *flow)
 {
 	hlist_del(&flow->bucket);
 	list_del(&flow->age);
@@ -118,7 +118,7 @@ void flows_forget(struct Qdisc *sch)
 	struct flow *flow, *next;
 
 	list_for_each_entry_safe(flow, next, &q->flows, age)
-		forget(q, flow);
+		flow_forget(q, flow);
 	q->next = ACKTHIN_NEVER;
 }
 
@@ -131,7 +131,7 @@ static struct flow *new_flow(struct Qdisc *sch, const struct ackthin_key *key, s
 		flow = list_last_entry(&q->flows, struct flow, age);
 		if (flow->held)
 			flow_release(sch, flow, ACKTHIN_FLUSHED);
-		forget(q, flow);
+		flow_forget(q, flow);
 		q->stats.evicted++;
 	}
 	flow = kzalloc(sizeof(*flow), GFP_ATOMIC);

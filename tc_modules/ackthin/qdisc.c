@@ -43,7 +43,7 @@ static void consult_probe(struct ackthin_sched *q, const struct sk_buff *skb)
 	c->skip = min(failures / c->set[TCA_ACKTHIN_STEP], c->set[TCA_ACKTHIN_SKIP_MAX]);
 }
 
-static u8 decide(struct Qdisc *sch, struct flow *flow, const struct ackthin_segment *s, const struct sk_buff *skb)
+static u8 queue_decide(struct Qdisc *sch, struct flow *flow, const struct ackthin_segment *s, const struct sk_buff *skb)
 {
 	struct ackthin_sched *q = qdisc_priv(sch);
 	u8 why = s->why;
@@ -71,7 +71,7 @@ static int ackthin_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 		return qdisc_drop(skb, sch, to_free);
 	if (read_segment(skb, &s)) {
 		flow = flow_find(sch, &s);
-		why = decide(sch, flow, &s, skb);
+		why = queue_decide(sch, flow, &s, skb);
 	}
 	if (why == ACKTHIN_HOLD)
 		return flow_hold(sch, flow, skb);

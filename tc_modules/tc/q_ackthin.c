@@ -50,7 +50,7 @@ static const char *const reasons[ACKTHIN_REASONS] = {
 	"duplicate", "window", "recovery", "group", "timer", "flushed",
 };
 
-static void explain(void)
+static void ackthin_explain(void)
 {
 	fprintf(stderr,
 		"Usage: ... ackthin [ plain | delayed | skip | daa | dynamic ]\n"
@@ -62,7 +62,7 @@ static void explain(void)
 		"N is in thousandths. What is not named stays as it is, or is the default.\n");
 }
 
-static void format(const struct parameter *p, __u32 value, char *text)
+static void ackthin_format(const struct parameter *p, __u32 value, char *text)
 {
 	if (p->time)
 		sprint_time(value, text);
@@ -82,7 +82,7 @@ static int parse_parameter(const char *word, const char *text, struct nlmsghdr *
 			break;
 	if (i == __TCA_ACKTHIN_MAX) {
 		fprintf(stderr, "ackthin: what is \"%s\"?\n", word);
-		explain();
+		ackthin_explain();
 		return -1;
 	}
 	p = &parameters[i];
@@ -92,15 +92,15 @@ static int parse_parameter(const char *word, const char *text, struct nlmsghdr *
 		return -1;
 	}
 	if (value < p->min || value > p->max) {
-		format(p, p->min, low);
-		format(p, p->max, high);
+		ackthin_format(p, p->min, low);
+		ackthin_format(p, p->max, high);
 		fprintf(stderr, "ackthin: \"%s\" is from %s to %s, not %s\n", word, low, high, text);
 		return -1;
 	}
 	return addattr32(n, MAX_MESSAGE, i, value);
 }
 
-static int parse(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n, const char *dev)
+static int ackthin_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n, const char *dev)
 {
 	struct rtattr *nest = addattr_nest(n, MAX_MESSAGE, TCA_OPTIONS | NLA_F_NESTED);
 	__u32 policy;
@@ -117,7 +117,7 @@ static int parse(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *
 	}
 	for (; argc > 0; argc -= 2, argv += 2) {
 		if (!strcmp(*argv, "help")) {
-			explain();
+			ackthin_explain();
 			return -1;
 		}
 		if (parse_parameter(argv[0], argc > 1 ? argv[1] : NULL, n))
@@ -134,12 +134,12 @@ static void print_parameter(const struct parameter *p, __u32 policy, __u32 value
 	print_color_uint(PRINT_JSON, COLOR_NONE, p->key, NULL, value);
 	if (!(p->policies & 1U << policy))
 		return;
-	format(p, value, text);
+	ackthin_format(p, value, text);
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", p->word);
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", text);
 }
 
-static int print(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+static int ackthin_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[__TCA_ACKTHIN_MAX] = { NULL };
 	__u32 policy;
@@ -198,7 +198,7 @@ static int print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 
 struct qdisc_util ackthin_qdisc_util = {
 	.id = "ackthin",
-	.parse_qopt = parse,
-	.print_qopt = print,
+	.parse_qopt = ackthin_parse_opt,
+	.print_qopt = ackthin_print_opt,
 	.print_xstats = print_xstats,
 };

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../emulation/dcf80211/wire/types.h"
+#include "../../emulation/dcf80211/types.h"
 
 typedef int spinlock_t;
 typedef int raw_spinlock_t;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same modules for Debian's stock kernels: the air and the tap build without a warning. That they work there, too,
-is what tests/lanes is about."""
+"""The same modules for Debian's stock kernels: the air, routing and the tap build without a warning. That they work
+there, too, is what tests/lanes is about."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ def build(release: str, folder: Path, source: str) -> str:
 @pytest.mark.stock
 @pytest.mark.skipif(not HEADERS, reason="no kernel headers: apt-get install linux-headers-amd64")
 @pytest.mark.parametrize("release", HEADERS)
-@pytest.mark.parametrize("source", ["emulation/dcf80211", "emulation/tcp_tap"])
+@pytest.mark.parametrize("source", ["emulation/dcf80211", "emulation/manet", "emulation/tcp_tap"])
 def test_module_builds_without_a_word(release: str, source: str, tmp_path: Path) -> None:
     assert build(release, tmp_path, source) == ""
     assert (tmp_path / f"{Path(source).name}.ko").exists()

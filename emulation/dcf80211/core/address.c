@@ -42,7 +42,7 @@ u16 dcf_find_address(const struct dcf *dcf, const u8 *addr)
 }
 
 /* Its entry if it is @station's or can be: NULL else. */
-static struct dcf_address *claim(struct dcf *dcf, u16 station, const u8 *addr)
+static struct dcf_address *address_claim(struct dcf *dcf, u16 station, const u8 *addr)
 {
 	struct dcf_address *entry;
 
@@ -65,7 +65,7 @@ static void free_if_unused(struct dcf_address *entry)
 
 bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr)
 {
-	struct dcf_address *entry = claim(dcf, station, addr), *other;
+	struct dcf_address *entry = address_claim(dcf, station, addr), *other;
 
 	if (!entry)
 		return false;
@@ -81,7 +81,7 @@ bool dcf_set_address(struct dcf *dcf, u16 station, const u8 *addr)
 
 bool dcf_add_address(struct dcf *dcf, u16 station, const u8 *addr)
 {
-	struct dcf_address *entry = claim(dcf, station, addr);
+	struct dcf_address *entry = address_claim(dcf, station, addr);
 
 	if (!entry)
 		return false;

@@ -4,7 +4,7 @@
  */
 #include "state.h"
 
-static size_t align16(size_t n)
+static size_t dcf_align16(size_t n)
 {
 	return (n + 15) & ~(size_t)15;
 }
@@ -21,14 +21,14 @@ static u32 address_slots(u16 stations)
 /* Lay out, or (@dcf NULL) only measure, the memory of one air. */
 static size_t lay_out(struct dcf *dcf, u16 stations)
 {
-	size_t n = stations, events = n * EVENTS, at = align16(sizeof(struct dcf));
+	size_t n = stations, events = n * EVENTS, at = dcf_align16(sizeof(struct dcf));
 	u8 *base = (u8 *)dcf;
 
 #define PLACE(field, count)                                                    \
 	do {                                                                   \
 		if (dcf)                                                       \
 			dcf->field = (void *)(base + at);                      \
-		at += align16((count) * sizeof(*((struct dcf *)NULL)->field));  \
+		at += dcf_align16((count) * sizeof(*((struct dcf *)NULL)->field));  \
 	} while (0)
 	PLACE(station, n);
 	PLACE(link, n * n);
@@ -224,6 +224,13 @@ void dcf_run(struct dcf *dcf, u64 until)
 	dcf->now = dcf_max(dcf->now, until); /* what comes between two events comes now, not at the last */
 }
 
+void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
+{
+	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
+	dcf->now = now;
+	queue_put(dcf, &dcf->station[station], frame);
+}
+
 /*
  * The earliest time at which this event can lead to ops->deliver() for whom a
  * frame is for, or to ops->done() for its ACK, its timeout or a group's frame.
@@ -233,7 +240,7 @@ void dcf_run(struct dcf *dcf, u64 until)
  * the timeout would have fired; what follows an RTS that nobody answers: see
  * exchange_lookahead(). Times in the trace are always the event's own.
  */
-static u64 visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
+static u64 dcf_visible(const struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 {
 	const struct dcf_station *s = &dcf->station[station];
 	const struct dcf_phy *phy = &dcf->config.phy;
@@ -286,7 +293,7 @@ static u64 next_from(const struct dcf *dcf, u32 at, u64 best)
 	if (at >= t->count || t->time[t->heap[at]] >= best)
 		return best;
 	event = t->heap[at];
-	best = dcf_min(best, visible(dcf, event / EVENTS, event % EVENTS, t->time[event]));
+	best = dcf_min(best, dcf_visible(dcf, event / EVENTS, event % EVENTS, t->time[event]));
 	best = next_from(dcf, 2 * at + 1, best);
 	return next_from(dcf, 2 * at + 2, best);
 }

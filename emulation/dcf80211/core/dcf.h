@@ -30,9 +30,11 @@
 
 #include "../wire/frame.h"
 #include "../wire/rate.h"
-#include "../wire/types.h"
+#include "../types.h"
 #include "phy.h"
 
+#define DCF_NEVER (~0ULL)
+#define DCF_NOBODY 0xffffU
 #define DCF_MAX_STATIONS 1024
 /* A signal takes less than this, so two transmissions of a station never arrive at once. */
 #define DCF_MAX_DELAY_NS (32 * US)
@@ -341,5 +343,15 @@ const struct dcf_counters *dcf_counters(const struct dcf *dcf, u16 station);
 u64 dcf_events(const struct dcf *dcf);
 /* What a station is doing, as of the last dcf_run(). */
 void dcf_look(const struct dcf *dcf, u16 station, struct dcf_look *look);
+
+static inline u64 dcf_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static inline u64 dcf_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
 
 #endif

@@ -84,7 +84,7 @@ void edca_win(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* Is @a's frame one of which failures count? Nobody knows of a group's whether it arrived. */
-static bool counts(const struct access *a)
+static bool edca_counts(const struct access *a)
 {
 	return !dcf_is_group(dcf_addr1(a->head->bytes));
 }
@@ -92,7 +92,7 @@ static bool counts(const struct access *a)
 /* Would one more collision be the last? The kernel's rate stages count what was sent. */
 static bool is_last(const struct dcf *dcf, const struct dcf_station *s, const struct access *a)
 {
-	return counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= s->short_limit;
+	return edca_counts(a) && !dcf->config.retry_by_stages && a->head->src + 1 >= s->short_limit;
 }
 
 bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
@@ -110,7 +110,7 @@ bool edca_gives_up(const struct dcf *dcf, const struct dcf_station *s, u64 at)
 }
 
 /* It was not sent: neither the Retry bit nor the kernel's rate stages know of it. */
-static void collide(struct dcf *dcf, struct dcf_station *s, struct access *a)
+static void edca_collide_one(struct dcf *dcf, struct dcf_station *s, struct access *a)
 {
 	struct dcf_frame *f = a->head;
 	bool last;
@@ -119,7 +119,7 @@ static void collide(struct dcf *dcf, struct dcf_station *s, struct access *a)
 	if (dcf->measuring)
 		s->counters.share[a - s->access].collisions++;
 	last = is_last(dcf, s, a);
-	if (counts(a)) {
+	if (edca_counts(a)) {
 		f->src += f->src < 255;
 		if (dcf->measuring && f->queued_ns >= dcf->started)
 			s->counters.short_retries++;
@@ -137,7 +137,7 @@ void edca_collide(struct dcf *dcf, struct dcf_station *s)
 
 	for_each_access(s, a)
 		if (a->at <= dcf->now)
-			collide(dcf, s, a);
+			edca_collide_one(dcf, s, a);
 }
 
 u64 edca_more_ns(const struct dcf *dcf, const struct dcf_station *s, u64 exchange_ns)

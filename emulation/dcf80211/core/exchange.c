@@ -18,19 +18,20 @@ static bool wants_ack(const struct dcf_frame *f)
 	return !f->no_ack && !dcf_is_group(dcf_addr1(f->bytes));
 }
 
-static u64 airtime(const struct dcf *dcf, u16 rate, u32 len, bool short_preamble)
+static u64 exchange_airtime(const struct dcf *dcf, u16 rate, u32 len, bool short_preamble)
 {
 	return dcf_airtime_ns(&dcf->config.phy, rate, len, short_preamble);
 }
 
 static u64 data_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return airtime(dcf, stage_of(f)->rate, f->len + FCS_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, stage_of(f)->rate, f->len + FCS_LEN, stage_of(f)->short_preamble);
 }
 
 static u64 response_airtime(const struct dcf *dcf, const struct dcf_frame *f)
 {
-	return airtime(dcf, dcf_response_rate(&dcf->config.phy, stage_of(f)->rate), ACK_LEN, stage_of(f)->short_preamble);
+	return exchange_airtime(dcf, dcf_response_rate(&dcf->config.phy, stage_of(f)->rate), ACK_LEN,
+				stage_of(f)->short_preamble);
 }
 
 bool exchange_last_try(const struct dcf *dcf, const struct dcf_station *s, const struct dcf_frame *f, bool rts)
@@ -57,9 +58,9 @@ u64 exchange_duration(const struct dcf *dcf, const struct dcf_frame *f, bool ask
 	if (!asks)
 		return all + sifs + response;
 	if (stage->rts)
-		all += airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
+		all += exchange_airtime(dcf, rate, RTS_LEN, stage->short_preamble) + sifs + response + sifs;
 	else if (stage->cts_to_self)
-		all += airtime(dcf, to_self, CTS_LEN, stage->short_preamble) + sifs;
+		all += exchange_airtime(dcf, to_self, CTS_LEN, stage->short_preamble) + sifs;
 	return all + sifs + response;
 }
 
@@ -68,7 +69,7 @@ u64 exchange_sifs_lookahead(const struct dcf *dcf, const struct dcf_station *s)
 {
 	return s->phase == CLEARED ? data_airtime(dcf, held_frame(s)) :
 	       s->phase == BURST   ? (s->goes_on ? data_airtime(dcf, held_frame(s)) : exchange_lookahead(dcf, s, held_frame(s))) :
-				     airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
+				     exchange_airtime(dcf, s->owed_rate, ACK_LEN, s->owed_short_preamble);
 }
 
 /*
@@ -214,7 +215,7 @@ static void try_again(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* No CTS (@rts), or no ACK. */
-static void fail(struct dcf *dcf, struct dcf_station *s, bool rts)
+static void exchange_fail(struct dcf *dcf, struct dcf_station *s, bool rts)
 {
 	struct dcf_frame *f = held_frame(s);
 	bool is_long = !rts && stage_of(f)->rts && !s->unasked, last = exchange_last_try(dcf, s, f, rts);
@@ -262,13 +263,14 @@ void exchange_sent(struct dcf *dcf, struct dcf_station *s, const struct transmis
 
 void exchange_timeout(struct dcf *dcf, struct dcf_station *s)
 {
-	fail(dcf, s, s->phase == AWAITING_CTS);
+	exchange_fail(dcf, s, s->phase == AWAITING_CTS);
 }
 
 /* The CTS that is about to be sent leaves time for DATA, SIFS and an ACK. */
 static void await_data(struct dcf *dcf, struct dcf_station *s)
 {
-	u64 cts = airtime(dcf, s->owed_rate, CTS_LEN, s->owed_short_preamble), ack = dcf->config.phy.sifs_ns + cts;
+	u64 cts = exchange_airtime(dcf, s->owed_rate, CTS_LEN, s->owed_short_preamble);
+	u64 ack = dcf->config.phy.sifs_ns + cts;
 
 	s->awaits_data = dcf->now + cts + dcf_max(s->owed_duration * US, ack) - ack + 2 * NS2_DELAY_NS;
 }
@@ -292,7 +294,8 @@ void exchange_sifs(struct dcf *dcf, struct dcf_station *s)
 		     s->owed_short_preamble, NULL);
 }
 
-static void owe(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_kind kind, u16 duration)
+static void exchange_owe(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx, enum dcf_kind kind,
+			 u16 duration)
 {
 	s->owes = true;
 	s->owed_kind = kind;
@@ -311,7 +314,7 @@ static void owe(struct dcf *dcf, struct dcf_station *s, const struct transmissio
 static u16 left_after(const struct dcf *dcf, const struct transmission *tx, u32 answer_len)
 {
 	u16 rate = dcf_response_rate(&dcf->config.phy, tx->rate), duration = dcf_get_duration(tx->bytes);
-	u64 answer = airtime(dcf, rate, answer_len, tx->short_preamble);
+	u64 answer = exchange_airtime(dcf, rate, answer_len, tx->short_preamble);
 	u16 gone = dcf_duration_us(dcf->config.phy.sifs_ns + answer);
 
 	return duration > gone ? duration - gone : 0;
@@ -322,7 +325,7 @@ static void hear_rts(struct dcf *dcf, struct dcf_station *s, const struct transm
 	if (s->phase != CONTENDING || s->awaits_data > dcf->now)
 		return; /* as ns-2 */
 	if (s->nav_end <= dcf->now || dcf_rule(dcf, DCF_CTS_IF_IDLE)) /* else silent (10.3.2.7) */
-		owe(dcf, s, tx, DCF_CTS, left_after(dcf, tx, CTS_LEN));
+		exchange_owe(dcf, s, tx, DCF_CTS, left_after(dcf, tx, CTS_LEN));
 }
 
 /* The answer to what this station sent, or anything else in its place, a failure. lock() has cancelled the timeout. */
@@ -333,7 +336,7 @@ static bool take_answer(struct dcf *dcf, struct dcf_station *s, const struct tra
 
 	if (tx->kind != (cts ? DCF_CTS : DCF_ACK) || tx->receiver != s->index) {
 		if (!dcf_rule(dcf, DCF_FIXED_TIMEOUTS))
-			fail(dcf, s, cts);
+			exchange_fail(dcf, s, cts);
 		return false;
 	}
 	timeline_cancel(dcf, s->index, EV_TIMEOUT);
@@ -362,7 +365,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 				s->eifs = true;
 		}
 		if (waiting && !timeline_has(dcf, s->index, EV_TIMEOUT))
-			fail(dcf, s, s->phase == AWAITING_CTS);
+			exchange_fail(dcf, s, s->phase == AWAITING_CTS);
 		return access_update(dcf, s);
 	}
 	s->eifs = false;
@@ -381,7 +384,7 @@ void exchange_received(struct dcf *dcf, struct dcf_station *s, const struct rece
 	if (tx->kind > DCF_ACK && (mine || overhears || dcf_is_group(dcf_addr1(tx->bytes)))) {
 		dcf->ops->deliver(dcf->edge, s->index, tx->frame, tx->rate, rx->link.power_mdbm);
 		if (mine && wants_ack(tx->frame))
-			owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
+			exchange_owe(dcf, s, tx, DCF_ACK, left_after(dcf, tx, ACK_LEN));
 	}
 	access_update(dcf, s);
 }

@@ -14,7 +14,7 @@
 
 _Static_assert(1 << PLACE_BITS == DCF_FADES, "bits say where in the table");
 
-static u64 draw(const struct dcf *dcf, const struct transmission *tx, u16 to)
+static u64 fading_draw(const struct dcf *dcf, const struct transmission *tx, u16 to)
 {
 	u64 state = dcf->config.seed ^ (tx->from + 1ULL) << 48 ^ (to + 1ULL) << 32;
 
@@ -30,7 +30,7 @@ static u64 gain_at(const struct dcf *dcf, u64 u)
 	return at[0] + (u64)((__uint128_t)(at[1] - at[0]) * (u << PLACE_BITS >> 32) >> 32);
 }
 
-static u64 times(u64 power_aw, u64 gain_q32)
+static u64 fading_times(u64 power_aw, u64 gain_q32)
 {
 	__uint128_t faded = (__uint128_t)power_aw * gain_q32 >> 32;
 
@@ -39,7 +39,7 @@ static u64 times(u64 power_aw, u64 gain_q32)
 
 u64 fading_strongest(const struct dcf *dcf, u64 power_aw)
 {
-	return dcf->fades ? times(power_aw, dcf->gain_q32[DCF_FADES]) : power_aw;
+	return dcf->fades ? fading_times(power_aw, dcf->gain_q32[DCF_FADES]) : power_aw;
 }
 
 bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct neighbour *nb)
@@ -48,8 +48,8 @@ bool fading_leaves(const struct dcf *dcf, const struct transmission *tx, struct 
 
 	if (!dcf->fades)
 		return true;
-	gain = gain_at(dcf, draw(dcf, tx, nb->station));
-	nb->link.power_aw = times(nb->mean_aw, gain);
+	gain = gain_at(dcf, fading_draw(dcf, tx, nb->station));
+	nb->link.power_aw = fading_times(nb->mean_aw, gain);
 	nb->link.power_mdbm = nb->mean_mdbm + dcf_ratio_mdb(gain, 1ULL << 32);
 	return neighbours_hear(dcf, &dcf->station[nb->station], nb->link.power_aw);
 }

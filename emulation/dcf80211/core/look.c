@@ -16,7 +16,7 @@ static const struct access *next_access(const struct dcf_station *s)
 	return found;
 }
 
-static bool waits(const struct dcf_station *s)
+static bool look_waits(const struct dcf_station *s)
 {
 	const struct access *a;
 
@@ -31,11 +31,12 @@ static u64 event_time(const struct dcf *dcf, const struct dcf_station *s, enum d
 	return timeline_has(dcf, s->index, kind) ? timeline_time(dcf, s->index, kind) : 0;
 }
 
-static void contend(const struct dcf *dcf, const struct dcf_station *s, const struct access *a, struct dcf_look *look)
+static void look_contend(const struct dcf *dcf, const struct dcf_station *s, const struct access *a,
+			 struct dcf_look *look)
 {
 	bool counts = a->slots && look->backoff != DCF_NO_BACKOFF && access_counts(dcf, s, a);
 
-	if (!waits(s) && !counts)
+	if (!look_waits(s) && !counts)
 		return;
 	look->doing = counts ? DCF_BACKOFF : DCF_DEFER;
 	look->until_ns = !a->head || a->at == DCF_NEVER ? 0 : a->at;
@@ -71,6 +72,6 @@ void dcf_look(const struct dcf *dcf, u16 station, struct dcf_look *look)
 		look->doing = s->phase == AWAITING_CTS ? DCF_WAIT_CTS : DCF_WAIT_ACK;
 		look->until_ns = event_time(dcf, s, EV_TIMEOUT);
 	} else {
-		contend(dcf, s, next, look);
+		look_contend(dcf, s, next, look);
 	}
 }

@@ -8,15 +8,15 @@
  */
 #include "state.h"
 
-static bool senses(const struct dcf_station *s, const struct dcf_link *link)
+static bool medium_senses(const struct dcf_station *s, const struct dcf_link *link)
 {
 	return link->power_aw >= s->cs_threshold_aw;
 }
 
-static void add(struct dcf_station *s, const struct dcf_link *link)
+static void medium_add(struct dcf_station *s, const struct dcf_link *link)
 {
 	s->energy_aw += link->power_aw;
-	s->sensed += senses(s, link);
+	s->sensed += medium_senses(s, link);
 }
 
 static void update_busy(struct dcf *dcf, struct dcf_station *s)
@@ -39,7 +39,7 @@ static void update_busy(struct dcf *dcf, struct dcf_station *s)
 	access_medium_idle(dcf, s);
 }
 
-static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
+static void medium_arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 
@@ -51,7 +51,7 @@ static void arrive(struct dcf *dcf, struct transmission *tx, struct neighbour *n
 		return;
 	if (s->rx.tx && dcf->config.reception == DCF_SINR)
 		bits_spend(dcf, s);
-	add(s, &nb->link);
+	medium_add(s, &nb->link);
 	reception_arrive(dcf, s, tx, nb, arrival);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
@@ -74,7 +74,7 @@ static void count_arrival(struct dcf *dcf, struct dcf_station *s, const struct t
 	trace_rx(dcf, s, tx, arrival, &nb->link, outcome);
 }
 
-static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
+static void medium_leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival)
 {
 	struct dcf_station *s = &dcf->station[nb->station];
 	enum dcf_outcome outcome = arrival->outcome;
@@ -96,7 +96,7 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 	arrival->here = false;
 	if (!arrival->forgotten) {
 		s->energy_aw -= nb->link.power_aw;
-		s->sensed -= senses(s, &nb->link);
+		s->sensed -= medium_senses(s, &nb->link);
 	}
 	if (!arrival->missed)
 		count_arrival(dcf, s, tx, nb, arrival, outcome);
@@ -105,8 +105,9 @@ static void leave(struct dcf *dcf, struct transmission *tx, struct neighbour *nb
 		exchange_received(dcf, s, &rx, outcome);
 }
 
-static void walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, u16 *at, enum dcf_event event,
-		 void (*visit)(struct dcf *dcf, struct transmission *tx, struct neighbour *nb, struct arrival *arrival))
+static void medium_walk(struct dcf *dcf, struct dcf_station *from, int slot, u64 base, u16 *at, enum dcf_event event,
+			void (*visit)(struct dcf *dcf, struct transmission *tx, struct neighbour *nb,
+				      struct arrival *arrival))
 {
 	struct neighbour *neighbours = from->neighbours[slot];
 	u16 n = from->n_neighbours[slot];
@@ -121,7 +122,7 @@ void medium_heard(struct dcf *dcf, struct dcf_station *from, int slot)
 {
 	struct transmission *tx = &from->tx[slot];
 
-	walk(dcf, from, slot, tx->start, &tx->heard, EV_HEARD_0 + slot, arrive);
+	medium_walk(dcf, from, slot, tx->start, &tx->heard, EV_HEARD_0 + slot, medium_arrive);
 }
 
 void medium_detect(struct dcf *dcf, struct dcf_station *s)
@@ -144,7 +145,7 @@ void medium_gone(struct dcf *dcf, struct dcf_station *from, int slot)
 {
 	struct transmission *tx = &from->tx[slot];
 
-	walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, leave);
+	medium_walk(dcf, from, slot, tx->end, &tx->gone, EV_GONE_0 + slot, medium_leave);
 	if (!timeline_has(dcf, from->index, EV_GONE_0 + slot))
 		let_go(dcf, from, tx);
 }
@@ -205,12 +206,12 @@ void medium_sent(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* Who begins to listen while a signal passes has missed its preamble: it is energy, until it is gone. */
-static void join(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb)
+static void medium_join(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb)
 {
 	if (dcf_rule(dcf, DCF_FORGET_SIGNALS) || !fading_leaves(dcf, tx, nb))
 		return;
 	nb->arrival = (struct arrival){ .here = true, .missed = true, .other = DCF_NOBODY };
-	add(s, &nb->link);
+	medium_add(s, &nb->link);
 	s->latest_other = tx->from;
 	s->latest_kind = tx->kind;
 }
@@ -234,7 +235,7 @@ void medium_listen(struct dcf *dcf, struct dcf_station *s)
 					continue;
 				nb->arrival = (struct arrival){ 0 };
 				if (!s->off && s->freq == tx->freq && j >= tx->gone && j < tx->heard)
-					join(dcf, s, tx, nb);
+					medium_join(dcf, s, tx, nb);
 			}
 	}
 	s->idle_since = dcf->now;

@@ -65,7 +65,7 @@ static u64 square_of(struct dcf *dcf, const struct place *a, const struct place 
 }
 
 /* @part of 2^32 from @a to @b. */
-static s64 between(s64 a, s64 b, u64 part)
+static s64 motion_blend(s64 a, s64 b, u64 part)
 {
 	return a + ((b - a) * (s64)part >> 32);
 }
@@ -93,8 +93,8 @@ struct dcf_link motion_link(struct dcf *dcf, struct dcf_station *from, const str
 	b = a + 1;
 	power = a->power_aw + (u64)(((__int128_t)b->power_aw - a->power_aw) * part >> 32);
 	link.power_aw = (__uint128_t)power * from->reach.gain_q63 >> 63;
-	link.power_mdbm = between(a->power_mdbm, b->power_mdbm, part) - from->reach.weaker_mdb;
-	link.delay_ns = (between(a->delay_q16, b->delay_q16, part) + (1 << 15)) >> 16;
+	link.power_mdbm = motion_blend(a->power_mdbm, b->power_mdbm, part) - from->reach.weaker_mdb;
+	link.delay_ns = (motion_blend(a->delay_q16, b->delay_q16, part) + (1 << 15)) >> 16;
 	return link;
 }
 
@@ -105,7 +105,7 @@ bool motion_near(struct dcf *dcf, struct dcf_station *from, const struct place *
 	return square_of(dcf, here, &there) / 25 <= (from->reach.mm2 << SQUARE_BITS) / 16;
 }
 
-static u64 root(u64 square)
+static u64 motion_root(u64 square)
 {
 	u64 found = 0, next, bit;
 
@@ -119,7 +119,7 @@ static u64 root(u64 square)
 
 u64 motion_guard_ns(const struct dcf *dcf, const struct dcf_station *from)
 {
-	u64 quarter = root(from->reach.mm2 << SQUARE_BITS) / 4;
+	u64 quarter = motion_root(from->reach.mm2 << SQUARE_BITS) / 4;
 	u64 speed = (u64)from->motion.top_mm_s + dcf->fastest_mm_s;
 
 	if (!from->motion.count || !speed)
@@ -156,7 +156,7 @@ bool dcf_set_reach(struct dcf *dcf, u16 station, const struct dcf_reach *reach)
 	return true;
 }
 
-static u64 magnitude(s64 value)
+static u64 motion_magnitude(s64 value)
 {
 	return value < 0 ? -value : value;
 }
@@ -171,7 +171,7 @@ static bool leg_is_sound(const struct dcf_waypoint *from, const struct dcf_waypo
 		return false;
 	us = to->at_us - from->at_us;
 	for (i = 0; i < 3; i++) {
-		way = magnitude((s64)to->mm[i] - from->mm[i]);
+		way = motion_magnitude((s64)to->mm[i] - from->mm[i]);
 		square += way * way;
 		sum += way;
 		most = dcf_max(most, way);
@@ -191,7 +191,7 @@ bool dcf_set_waypoints(struct dcf *dcf, u16 station, const struct dcf_waypoint *
 	if (station >= dcf->config.stations)
 		return false;
 	for (i = 0; i < 3 * count; i++)
-		if (magnitude(way[i / 3].mm[i % 3]) > DCF_MAX_MM)
+		if (motion_magnitude(way[i / 3].mm[i % 3]) > DCF_MAX_MM)
 			return false;
 	for (i = 1; i < count; i++)
 		if (!leg_is_sound(&way[i - 1], &way[i], &top_mm_s))

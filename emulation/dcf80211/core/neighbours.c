@@ -66,7 +66,7 @@ static void find_candidates(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* Nearest first, of equally near ones the first: an insertion into a list that is nearly in order. */
-static u16 list(struct dcf *dcf, struct dcf_station *s, struct neighbour *neighbours)
+static u16 neighbours_list(struct dcf *dcf, struct dcf_station *s, struct neighbour *neighbours)
 {
 	u16 n = 0, others = 0, i, at, to;
 	struct place here = { 0 };
@@ -105,7 +105,7 @@ void neighbours_find(struct dcf *dcf, struct dcf_station *s, int slot)
 		return;
 	if (dcf->now >= s->candidates_until)
 		find_candidates(dcf, s);
-	s->n_neighbours[slot] = list(dcf, s, s->neighbours[slot]);
+	s->n_neighbours[slot] = neighbours_list(dcf, s, s->neighbours[slot]);
 	s->listed[slot] = true;
 }
 

@@ -9,8 +9,6 @@
 
 #include "../wire/rate.h"
 
-#define US 1000ULL
-
 /* Lengths of the control frames with their FCS (9.3.1). */
 #define RTS_LEN 20
 #define CTS_LEN 14

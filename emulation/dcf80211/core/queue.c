@@ -4,7 +4,7 @@
  */
 #include "state.h"
 
-static bool acceptable(const struct dcf_frame *f)
+static bool queue_acceptable(const struct dcf_frame *f)
 {
 	int i;
 
@@ -26,7 +26,7 @@ static bool goes_first(const struct access *a, const struct dcf_frame *f)
 	       !(a->head && a->head->next && dcf_is_ap_beacon(a->head->next->bytes, a->head->next->len));
 }
 
-static void append(struct access *a, struct dcf_frame *frame)
+static void queue_append(struct access *a, struct dcf_frame *frame)
 {
 	if (a->tail)
 		a->tail->next = frame;
@@ -35,18 +35,15 @@ static void append(struct access *a, struct dcf_frame *frame)
 	a->tail = frame;
 }
 
-void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
+void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame)
 {
-	struct dcf_station *s = &dcf->station[station];
 	struct dcf_frame *after;
 	enum dcf_reason why;
 	struct access *a;
 	bool first;
 
-	dcf_run(dcf, now ? now - 1 : 0); /* frames of one instant are equal: none is sent before the last has come */
-	dcf->now = now;
 	frame->next = NULL;
-	frame->queued_ns = now;
+	frame->queued_ns = dcf->now;
 	frame->last_tx = 0;
 	frame->msdu = ++s->msdus;
 	frame->kind = dcf_classify(frame->bytes, frame->len);
@@ -55,11 +52,11 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 	frame->at_stage = frame->stage_tries = 0;
 	memset(frame->used, 0, sizeof(frame->used));
 	a = &s->access[frame->category];
-	first = acceptable(frame) && goes_first(a, frame);
-	if (!acceptable(frame) || (a->queued > s->queue_limit && !first)) {
-		why = acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
+	first = queue_acceptable(frame) && goes_first(a, frame);
+	if (!queue_acceptable(frame) || (a->queued > s->queue_limit && !first)) {
+		why = queue_acceptable(frame) ? DCF_QUEUE_FULL : DCF_REFUSED;
 		trace_end(dcf, s, frame, why);
-		dcf->ops->done(dcf->edge, station, frame, why);
+		dcf->ops->done(dcf->edge, s->index, frame, why);
 		return;
 	}
 	frame->receiver = dcf_is_group(dcf_addr1(frame->bytes)) ? DCF_NOBODY :
@@ -73,7 +70,7 @@ void dcf_enqueue(struct dcf *dcf, u16 station, struct dcf_frame *frame, u64 now)
 		frame->next = after->next;
 		after->next = frame;
 	} else {
-		append(a, frame);
+		queue_append(a, frame);
 	}
 	if (a->head == frame)
 		access_request(dcf, s, a);

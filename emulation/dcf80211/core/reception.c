@@ -22,7 +22,7 @@ void reception_spoil(struct arrival *a, enum dcf_outcome outcome, u16 other, u8 
 }
 
 /* What waits for PHY-RXSTART has seen it: the end of this reception decides (10.3.2.7, 10.3.2.9, 10.3.2.4). */
-static void notice(struct dcf *dcf, struct dcf_station *s)
+static void reception_notice(struct dcf *dcf, struct dcf_station *s)
 {
 	u64 start = s->rx.start + dcf_plcp_ns(s->rx.tx->rate, s->rx.tx->short_preamble);
 
@@ -33,8 +33,8 @@ static void notice(struct dcf *dcf, struct dcf_station *s)
 		timeline_cancel(dcf, s->index, EV_NAV_RESET);
 }
 
-static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
-		 struct arrival *arrival)
+static void reception_lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
+			   struct arrival *arrival)
 {
 	struct reception *rx = &s->rx;
 
@@ -49,7 +49,7 @@ static void lock(struct dcf *dcf, struct dcf_station *s, struct transmission *tx
 			reception_spoil(arrival, DCF_OK, s->latest_other, s->latest_kind);
 		timeline_set(dcf, s->index, EV_DETECT, dcf->now + dcf_detect_ns(tx->rate));
 	} else if (rx->is_frame) {
-		notice(dcf, s);
+		reception_notice(dcf, s);
 	}
 }
 
@@ -61,7 +61,7 @@ void reception_detect(struct dcf *dcf, struct dcf_station *s)
 	u64 others_aw = bits_besides(s, rx->link.power_aw, 0);
 
 	if ((__uint128_t)rx->link.power_aw * 1000 >= (__uint128_t)others_aw * ratio)
-		return notice(dcf, s);
+		return reception_notice(dcf, s);
 	reception_spoil(rx->arrival, DCF_COLLISION, rx->arrival->other, rx->arrival->other_kind);
 	rx->tx = NULL;
 }
@@ -73,13 +73,14 @@ void reception_drop(struct dcf *dcf, struct dcf_station *s)
 }
 
 /* The signal survives everything else here if it is capture_ratio above it. */
-static bool captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
+static bool reception_captures(const struct dcf *dcf, u64 signal_aw, u64 others_aw)
 {
 	return (__uint128_t)signal_aw * 1000 >= (__uint128_t)others_aw * dcf->config.capture_ratio_milli;
 }
 
 /* It is not followed: ns-2 knows no other signals. */
-static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link, struct arrival *arrival)
+static void reception_forget(const struct dcf *dcf, struct dcf_station *s, const struct dcf_link *link,
+			     struct arrival *arrival)
 {
 	if (!dcf_rule(dcf, DCF_FORGET_SIGNALS))
 		return;
@@ -89,11 +90,12 @@ static void forget(const struct dcf *dcf, struct dcf_station *s, const struct dc
 }
 
 /* A signal that is over at @end is captured away. */
-static void lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link, struct arrival *arrival)
+static void reception_lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct dcf_link *link,
+			   struct arrival *arrival)
 {
 	if (dcf_rule(dcf, DCF_NAV_ON_CAPTURE))
 		access_set_nav(dcf, s, end + dcf_eifs_ns(&dcf->config.phy, s->freq));
-	forget(dcf, s, link, arrival);
+	reception_forget(dcf, s, link, arrival);
 }
 
 /*
@@ -101,7 +103,7 @@ static void lose(struct dcf *dcf, struct dcf_station *s, u64 end, const struct d
  * strong ones any, by a draw; with SINR also a stronger one that arrives before
  * the preamble of the followed one has been noticed: does this one take its place?
  */
-static bool outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
+static bool reception_outdoes(const struct dcf *dcf, struct dcf_station *s, const struct neighbour *nb)
 {
 	struct reception *rx = &s->rx;
 	bool together = rx->start == dcf->now;
@@ -117,7 +119,7 @@ static void take_over(struct dcf *dcf, struct dcf_station *s, struct transmissio
 	u16 rivals = nb->link.power_aw > s->rx.link.power_aw ? 0 : s->rx.rivals;
 
 	reception_spoil(s->rx.arrival, DCF_COLLISION, tx->from, tx->kind);
-	lock(dcf, s, tx, nb, arrival);
+	reception_lock(dcf, s, tx, nb, arrival);
 	s->rx.rivals = rivals;
 }
 
@@ -133,25 +135,26 @@ static void arrive_capture(struct dcf *dcf, struct dcf_station *s, struct transm
 	struct reception *rx = &s->rx;
 
 	if (!rx->tx) {
-		lock(dcf, s, tx, nb, arrival);
-		if (!captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
+		reception_lock(dcf, s, tx, nb, arrival);
+		if (!reception_captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0)))
 			reception_spoil(arrival, DCF_COLLISION, s->latest_other, s->latest_kind);
 		return;
 	}
 	ends = rx->tx->end + rx->link.delay_ns;
-	if (outdoes(dcf, s, nb) && captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
-		lose(dcf, s, ends, &rx->link, rx->arrival);
+	if (reception_outdoes(dcf, s, nb) &&
+	    reception_captures(dcf, nb->link.power_aw, bits_besides(s, nb->link.power_aw, 0))) {
+		reception_lose(dcf, s, ends, &rx->link, rx->arrival);
 		return take_over(dcf, s, tx, nb, arrival);
 	}
 	reception_spoil(arrival, DCF_COLLISION, rx->tx->from, rx->tx->kind);
 	if ((rx->arrival->outcome == DCF_OK || dcf_rule(dcf, DCF_FORGET_SIGNALS)) &&
-	    captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
-		return lose(dcf, s, end, &nb->link, arrival);
+	    reception_captures(dcf, rx->link.power_aw, bits_besides(s, rx->link.power_aw, 0)))
+		return reception_lose(dcf, s, end, &nb->link, arrival);
 	reception_spoil(rx->arrival, DCF_COLLISION, tx->from, tx->kind);
 	if (end < ends || (end == ends && nb->link.power_aw <= rx->link.power_aw))
-		return forget(dcf, s, &nb->link, arrival);
-	forget(dcf, s, &rx->link, rx->arrival);
-	lock(dcf, s, tx, nb, arrival);
+		return reception_forget(dcf, s, &nb->link, arrival);
+	reception_forget(dcf, s, &rx->link, rx->arrival);
+	reception_lock(dcf, s, tx, nb, arrival);
 }
 
 static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmission *tx, struct neighbour *nb,
@@ -161,8 +164,8 @@ static void arrive_sinr(struct dcf *dcf, struct dcf_station *s, struct transmiss
 	struct reception *rx = &s->rx;
 
 	if (is_frame && !rx->tx)
-		return lock(dcf, s, tx, nb, arrival);
-	if (is_frame && outdoes(dcf, s, nb))
+		return reception_lock(dcf, s, tx, nb, arrival);
+	if (is_frame && reception_outdoes(dcf, s, nb))
 		return take_over(dcf, s, tx, nb, arrival);
 	if (!is_frame)
 		arrival->outcome = DCF_BELOW_THRESHOLD;

@@ -2,6 +2,12 @@
 /*
  * The state behind dcf.h, shared by the core's files: stations, what each
  * transmits, and what arrives where.
+ *
+ * Two nouns are in several files that call each other. A station hears, waits
+ * and sends, and each of these leads to the others; in a circle: access.c,
+ * address.c, edca.c, exchange.c, medium.c, queue.c, reception.c, tuning.c. Who
+ * hears whom follows from places and gains, and what it was is forgotten as they
+ * change; in a circle: fading.c, motion.c, neighbours.c.
  */
 #ifndef DCF_STATE_H
 #define DCF_STATE_H
@@ -341,6 +347,8 @@ void access_reset_nav(struct dcf *dcf, struct dcf_station *s);
 void access_hear_nav(struct dcf *dcf, struct dcf_station *s, const struct transmission *tx);
 
 /* queue.c */
+/* A frame of the kernel's, as of dcf->now. */
+void queue_put(struct dcf *dcf, struct dcf_station *s, struct dcf_frame *frame);
 /* One of those that hold @f lets go of it: the last gives it back. */
 void queue_release(struct dcf *dcf, u16 station, struct dcf_frame *f);
 /* @a is done with the frame at its head. */

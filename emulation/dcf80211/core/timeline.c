@@ -7,7 +7,7 @@
  */
 #include "state.h"
 
-static bool before(const struct timeline *t, u32 a, u32 b)
+static bool timeline_before(const struct timeline *t, u32 a, u32 b)
 {
 	u32 kind_a = a % EVENTS, kind_b = b % EVENTS;
 
@@ -18,27 +18,27 @@ static bool before(const struct timeline *t, u32 a, u32 b)
 	return a < b;
 }
 
-static void put(struct timeline *t, u32 at, u32 event)
+static void timeline_put(struct timeline *t, u32 at, u32 event)
 {
 	t->heap[at] = event;
 	t->place[event] = at + 1;
 }
 
-static void sift(struct dcf *dcf, u32 at, u32 event)
+static void timeline_sift(struct dcf *dcf, u32 at, u32 event)
 {
 	struct timeline *t = &dcf->timeline;
 	u32 child;
 
-	for (; at && before(t, event, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		put(t, at, t->heap[(at - 1) / 2]);
+	for (; at && timeline_before(t, event, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		timeline_put(t, at, t->heap[(at - 1) / 2]);
 	for (; (child = 2 * at + 1) < t->count; at = child) {
-		if (child + 1 < t->count && before(t, t->heap[child + 1], t->heap[child]))
+		if (child + 1 < t->count && timeline_before(t, t->heap[child + 1], t->heap[child]))
 			child++;
-		if (!before(t, t->heap[child], event))
+		if (!timeline_before(t, t->heap[child], event))
 			break;
-		put(t, at, t->heap[child]);
+		timeline_put(t, at, t->heap[child]);
 	}
-	put(t, at, event);
+	timeline_put(t, at, event);
 }
 
 void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
@@ -48,7 +48,7 @@ void timeline_set(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 	u32 at = t->place[event] ? t->place[event] - 1 : t->count++;
 
 	t->time[event] = time;
-	sift(dcf, at, event);
+	timeline_sift(dcf, at, event);
 }
 
 void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind)
@@ -60,7 +60,7 @@ void timeline_cancel(struct dcf *dcf, u16 station, enum dcf_event kind)
 		return;
 	t->place[event] = 0;
 	if (--t->count != at - 1)
-		sift(dcf, at - 1, t->heap[t->count]);
+		timeline_sift(dcf, at - 1, t->heap[t->count]);
 }
 
 bool timeline_has(const struct dcf *dcf, u16 station, enum dcf_event kind)
@@ -95,7 +95,7 @@ bool timeline_go_on(struct dcf *dcf, u16 station, enum dcf_event kind, u64 time)
 	u32 event = station * EVENTS + kind;
 
 	t->time[event] = time;
-	if (time > dcf->until || (t->count && before(t, t->heap[0], event))) {
+	if (time > dcf->until || (t->count && timeline_before(t, t->heap[0], event))) {
 		timeline_set(dcf, station, kind, time);
 		return false;
 	}

@@ -27,7 +27,7 @@ enum { ACTION_MESH = 13, MESH_PATH_SELECTION = 1 };
 #define BATADV_DEST 4
 enum { BATADV_UNICAST = 0x40, BATADV_FRAG = 0x41, BATADV_UNICAST_4ADDR = 0x42 };
 
-static u16 be16(const u8 *p)
+static u16 frame_be16(const u8 *p)
 {
 	return p[0] << 8 | p[1];
 }
@@ -62,7 +62,7 @@ static bool is_routing_port(u16 port)
 static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 payload)
 {
 	if (protocol == IPPROTO_IS_DSR && len >= DSR_FIXED && p[0] != IPPROTO_IS_NONE) {
-		u32 header = DSR_FIXED + (p[1] & DSR_FLOW ? 0 : be16(p + 2));
+		u32 header = DSR_FIXED + (p[1] & DSR_FLOW ? 0 : frame_be16(p + 2));
 
 		if (header <= len && header <= payload) {
 			protocol = p[0];
@@ -75,7 +75,7 @@ static enum dcf_kind classify_transport(u8 protocol, const u8 *p, u32 len, u32 p
 	case IPPROTO_IS_TCP:
 		return classify_tcp(p, len, payload);
 	case IPPROTO_IS_UDP:
-		return len >= 4 && is_routing_port(be16(p + 2)) ? DCF_ROUTING : DCF_UDP;
+		return len >= 4 && is_routing_port(frame_be16(p + 2)) ? DCF_ROUTING : DCF_UDP;
 	case IPPROTO_IS_DSR:
 	case IPPROTO_IS_MANET:
 		return DCF_ROUTING;
@@ -91,10 +91,10 @@ static enum dcf_kind classify_ipv4(const u8 *p, u32 len)
 	if (len < 20 || p[0] >> 4 != 4)
 		return DCF_OTHER;
 	header = (p[0] & 0x0f) * 4;
-	total = be16(p + 2);
+	total = frame_be16(p + 2);
 	if (header < 20 || total < header || len < header)
 		return DCF_OTHER;
-	if (be16(p + 6) & 0x1fff) /* a later fragment has no transport header */
+	if (frame_be16(p + 6) & 0x1fff) /* a later fragment has no transport header */
 		return p[9] == IPPROTO_IS_UDP ? DCF_UDP : DCF_OTHER;
 	return classify_transport(p[9], p + header, len - header, total - header);
 }
@@ -104,7 +104,7 @@ static enum dcf_kind classify_ipv6(const u8 *p, u32 len)
 {
 	if (len < 40 || p[0] >> 4 != 6)
 		return DCF_OTHER;
-	return classify_transport(p[6], p + 40, len - 40, be16(p + 4));
+	return classify_transport(p[6], p + 40, len - 40, frame_be16(p + 4));
 }
 
 static enum dcf_kind classify_ether(u16 type, const u8 *p, u32 len)
@@ -144,7 +144,7 @@ static enum dcf_kind classify_batman(const u8 *p, u32 len)
 	header = p[0] == BATADV_UNICAST ? 10 : 18;
 	if (len < header + 14)
 		return DCF_OTHER;
-	return classify_ether(be16(p + header + 12), p + header + 14, len - header - 14);
+	return classify_ether(frame_be16(p + header + 12), p + header + 14, len - header - 14);
 }
 
 static enum dcf_kind classify_management(const u8 *frame, u32 len)
@@ -182,9 +182,9 @@ enum dcf_kind dcf_classify(const u8 *frame, u32 len)
 	}
 	if (at + 8 > len || memcmp(frame + at, snap, sizeof(snap)))
 		return DCF_OTHER;
-	if (be16(frame + at + 6) == ETHER_BATMAN)
+	if (frame_be16(frame + at + 6) == ETHER_BATMAN)
 		return classify_batman(frame + at + 8, len - at - 8);
-	return classify_ether(be16(frame + at + 6), frame + at + 8, len - at - 8);
+	return classify_ether(frame_be16(frame + at + 6), frame + at + 8, len - at - 8);
 }
 
 enum dcf_category dcf_categorise(const u8 *frame, u32 len)

@@ -8,7 +8,7 @@
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
-#include "types.h"
+#include "../types.h"
 
 #define DCF_ALEN 6
 #define DCF_HDR_LEN 24 /* the shortest frame that hwsim hands over */

@@ -54,7 +54,7 @@ static void read_attrs(struct attr attr[ATTR_MAX + 1], const u8 *at, u32 rest)
 }
 
 /* The attribute's data, or NULL if it is shorter or not there. */
-static const u8 *at_least(const struct attr *attr, u32 len)
+static const u8 *attr_data(const struct attr *attr, u32 len)
 {
 	return attr->len >= len ? attr->data : NULL;
 }
@@ -70,7 +70,7 @@ static void read_stages(struct message *m, const u8 *rate_flags)
 
 		m->stage[i] = (struct dcf_stage){
 			.rate = rate,
-			.count = dcf_max(m->rates[i].count, 1),
+			.count = m->rates[i].count ? m->rates[i].count : 1,
 			.rts = flags & RC_RTS_CTS,
 			.cts_to_self = flags & RC_CTS_PROTECT,
 			.short_preamble = flags & RC_SHORT_PREAMBLE,
@@ -82,10 +82,10 @@ static void read_stages(struct message *m, const u8 *rate_flags)
 
 static enum message_kind read_frame(struct message *m, const struct attr *attr)
 {
-	const u8 *flags = at_least(&attr[ATTR_FLAGS], 4), *freq = at_least(&attr[ATTR_FREQ], 4);
-	const u8 *cookie = at_least(&attr[ATTR_COOKIE], sizeof(m->cookie));
-	const u8 *rates = at_least(&attr[ATTR_TX_INFO], sizeof(m->rates));
-	const u8 *rate_flags = at_least(&attr[ATTR_TX_INFO_FLAGS], RATE_FLAGS_SIZE * DCF_STAGES);
+	const u8 *flags = attr_data(&attr[ATTR_FLAGS], 4), *freq = attr_data(&attr[ATTR_FREQ], 4);
+	const u8 *cookie = attr_data(&attr[ATTR_COOKIE], sizeof(m->cookie));
+	const u8 *rates = attr_data(&attr[ATTR_TX_INFO], sizeof(m->rates));
+	const u8 *rate_flags = attr_data(&attr[ATTR_TX_INFO_FLAGS], RATE_FLAGS_SIZE * DCF_STAGES);
 
 	if (!m->transmitter || !attr[ATTR_FRAME].data || !flags || !freq || !cookie || !rates ||
 	    (attr[ATTR_TX_INFO_FLAGS].data && !rate_flags))
@@ -111,8 +111,8 @@ enum message_kind message_read(struct message *m, const u8 *bytes, u32 size)
 		return MESSAGE_OTHER;
 	cmd = bytes[MESSAGE_HEADER - 4]; /* of struct genlmsghdr */
 	read_attrs(attr, bytes + MESSAGE_HEADER, len - MESSAGE_HEADER);
-	m->transmitter = at_least(&attr[ATTR_TRANSMITTER], DCF_ALEN);
-	m->receiver = at_least(&attr[ATTR_RECEIVER], DCF_ALEN);
+	m->transmitter = attr_data(&attr[ATTR_TRANSMITTER], DCF_ALEN);
+	m->receiver = attr_data(&attr[ATTR_RECEIVER], DCF_ALEN);
 	if (cmd == CMD_FRAME)
 		return read_frame(m, attr);
 	if (cmd != CMD_ADD_ADDR && cmd != CMD_DEL_ADDR)

@@ -7,7 +7,7 @@
 #ifndef WIRE_RATE_H
 #define WIRE_RATE_H
 
-#include "types.h"
+#include "../types.h"
 
 /* In units of 100 kb/s. */
 #define DCF_RATES 12

@@ -7,7 +7,7 @@
 #ifndef WIRE_RECORD_H
 #define WIRE_RECORD_H
 
-#include "types.h"
+#include "../types.h"
 
 /* The longest head. */
 #define RECORD_HEAD 56

@@ -33,7 +33,7 @@ void aodv_broadcast(struct manet *m, struct manet_packet *p)
 	manet_send_later(m, p, MANET_EVERYBODY, manet_jitter(m));
 }
 
-static void start(struct manet *m)
+static void aodv_start(struct manet *m)
 {
 	struct aodv *a = aodv_of(m);
 
@@ -46,7 +46,7 @@ static void start(struct manet *m)
 		timer_set(m, &a->hello, TIMER_HELLO, m->now);
 }
 
-static void stop(struct manet *m)
+static void aodv_stop(struct manet *m)
 {
 	aodv_drop_list(m, &aodv_of(m)->buffer, MANET_GONE);
 }
@@ -69,7 +69,7 @@ static void hello_due(struct manet *m)
 	timer_set(m, &a->hello, TIMER_HELLO, m->now + next);
 }
 
-static void use(struct manet *m, const struct manet_packet *p)
+static void aodv_passes(struct manet *m, const struct manet_packet *p)
 {
 	struct aodv *a = aodv_of(m);
 
@@ -79,7 +79,7 @@ static void use(struct manet *m, const struct manet_packet *p)
 }
 
 /* What the link layer gave back, or waited behind that, when its next hop is known to be lost. */
-static void settle(struct manet *m, struct manet_packet *p, enum manet_reason why)
+static void aodv_settle(struct manet *m, struct manet_packet *p, enum manet_reason why)
 {
 	struct aodv_route *r = p->kind == MANET_DATA ? aodv_find(m, ip_destination(p->data)) : NULL;
 
@@ -140,12 +140,12 @@ void aodv_link_lost(struct manet *m, u32 neighbour, struct manet_packet *p)
 		manet_tell(m, MANET_LINK_LOST, NULL, neighbour, MANET_NOBODY, 0, lost < 255 ? lost : 255, 0);
 	aodv_send_errors(m, false);
 	if (p)
-		settle(m, p, MANET_LINK_BROKEN);
+		aodv_settle(m, p, MANET_LINK_BROKEN);
 	while ((p = list_pop(&waited)))
-		settle(m, p, MANET_PURGED);
+		aodv_settle(m, p, MANET_PURGED);
 }
 
-static void lost(struct manet *m, struct manet_packet *p)
+static void aodv_lost(struct manet *m, struct manet_packet *p)
 {
 	struct aodv_route *r;
 
@@ -166,7 +166,7 @@ static void lost(struct manet *m, struct manet_packet *p)
 }
 
 /* A RREP that got there ends the fear that the link goes one way only. */
-static void acked(struct manet *m, const struct manet_packet *p)
+static void aodv_acked(struct manet *m, const struct manet_packet *p)
 {
 	struct aodv_route *r = p->kind == MANET_RREP ? aodv_find(m, p->next_hop) : NULL;
 
@@ -174,14 +174,14 @@ static void acked(struct manet *m, const struct manet_packet *p)
 		r->ack_due = NEVER;
 }
 
-static void output(struct manet *m, struct manet_packet *p)
+static void aodv_output(struct manet *m, struct manet_packet *p)
 {
 	u32 to = ip_destination(p->data);
 	struct aodv_route *r;
 
 	if (to == m->address)
 		return manet_deliver(m, p);
-	use(m, p);
+	aodv_passes(m, p);
 	r = to ? aodv_get(m, to) : NULL;
 	if (!r)
 		return manet_drop(m, p, to ? MANET_NO_MEMORY : MANET_NO_ROUTE);
@@ -205,7 +205,7 @@ static void no_route(struct manet *m, struct manet_packet *p, struct aodv_route 
 	manet_drop(m, p, MANET_NO_ROUTE);
 }
 
-static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+static void aodv_input(struct manet *m, struct manet_packet *p, const u8 *from)
 {
 	bool ours = manet_is_ours(m, ip_destination(p->data));
 	u16 len;
@@ -216,7 +216,7 @@ static void input(struct manet *m, struct manet_packet *p, const u8 *from)
 		return ours ? aodv_control(m, p, from, message, len) : manet_drop(m, p, MANET_NOT_OURS);
 	if (ip_source(p->data) == m->address && !param(m, P_RESEND))
 		return manet_drop(m, p, MANET_DUPLICATE); /* the way round that a repair found */
-	use(m, p);
+	aodv_passes(m, p);
 	if (ours)
 		return manet_deliver(m, p);
 	r = aodv_find(m, ip_destination(p->data));
@@ -235,7 +235,7 @@ static struct aodv_route *route_of(struct manet_timer *t, size_t offset)
 	return (struct aodv_route *)((u8 *)t - offset);
 }
 
-static void timer(struct manet *m, struct manet_timer *t)
+static void aodv_timer(struct manet *m, struct manet_timer *t)
 {
 	switch (t->kind) {
 	case TIMER_ROUTE:
@@ -253,7 +253,7 @@ static void timer(struct manet *m, struct manet_timer *t)
 	}
 }
 
-static u32 hops(const struct manet *m, u32 to)
+static u32 aodv_hops(const struct manet *m, u32 to)
 {
 	const struct aodv_route *r = aodv_find(m, to);
 
@@ -262,7 +262,7 @@ static u32 hops(const struct manet *m, u32 to)
 
 static const char *const states[] = { "invalid", "valid", "searched", "in repair", "blacklisted", NULL };
 
-static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
+static bool aodv_dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 {
 	const struct manet_neighbour *neighbour;
 
@@ -292,13 +292,13 @@ const struct manet_protocol aodv_protocol = {
 	.parameters = aodv_parameters,
 	.n_parameters = P_AODV_PARAMETERS,
 	.states = states,
-	.start = start,
-	.stop = stop,
-	.output = output,
-	.input = input,
-	.lost = lost,
-	.acked = acked,
-	.timer = timer,
-	.hops = hops,
-	.dump = dump,
+	.start = aodv_start,
+	.stop = aodv_stop,
+	.output = aodv_output,
+	.input = aodv_input,
+	.lost = aodv_lost,
+	.acked = aodv_acked,
+	.timer = aodv_timer,
+	.hops = aodv_hops,
+	.dump = aodv_dump,
 };

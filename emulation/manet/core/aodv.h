@@ -3,6 +3,7 @@
  * AODV among its own files: aodv.c (face, data, broken links), aodv_routes.c
  * (what is known), aodv_search.c (finding, repairing, waiting packets),
  * aodv_messages.c (the wire) and aodv_errors.c (route errors). Numbers of sections are those of RFC 3561.
+ * In a circle: aodv.c, aodv_errors.c, aodv_messages.c, aodv_routes.c, aodv_search.c.
  */
 #ifndef MANET_AODV_H
 #define MANET_AODV_H

@@ -108,7 +108,7 @@ void aodv_send_errors(struct manet *m, bool keep)
 	}
 }
 
-static void purge(struct manet *m, u32 destination, u32 from)
+static void aodv_purge(struct manet *m, u32 destination, u32 from)
 {
 	struct manet_list purged = { 0 };
 
@@ -140,7 +140,7 @@ void aodv_got_error(struct manet *m, struct manet_packet *p, const u8 *at, u16 l
 		aodv_report(m, r);
 		if (no_delete)
 			continue;
-		purge(m, destination, from);
+		aodv_purge(m, destination, from);
 		if (!r->known || !aodv_newer(sequence, r->sequence))
 			sequence = r->sequence + 1; /* never back */
 		aodv_invalidate(m, r, sequence, false);

@@ -37,7 +37,7 @@ struct aodv_route *aodv_find(const struct manet *m, u32 to)
 	return NULL;
 }
 
-static void forget(struct manet *m, struct aodv_route *r)
+static void aodv_forget(struct manet *m, struct aodv_route *r)
 {
 	struct aodv *a = aodv_of(m);
 	u16 *at = &a->bucket[bucket_of(r->to)], self = r - a->route;
@@ -70,7 +70,7 @@ static void make_room(struct manet *m)
 			worst = r;
 	}
 	if (worst)
-		forget(m, worst);
+		aodv_forget(m, worst);
 }
 
 struct aodv_route *aodv_get(struct manet *m, u32 to)
@@ -199,7 +199,7 @@ void aodv_add_precursor(struct aodv_route *r, u32 neighbour)
 		r->precursor[r->precursors++] = neighbour;
 }
 
-static void expire(struct manet *m, struct aodv_route *r)
+static void aodv_expire(struct manet *m, struct aodv_route *r)
 {
 	if (r->search.set || r->waiting) {
 		r->expires = m->now + 2 * aodv_net_traversal(m); /* 6.4 */
@@ -214,7 +214,7 @@ static void expire(struct manet *m, struct aodv_route *r)
 	} else if (r->shunned > m->now) {
 		r->expires = r->shunned;
 	} else {
-		forget(m, r);
+		aodv_forget(m, r);
 	}
 }
 
@@ -229,7 +229,7 @@ void aodv_route_due(struct manet *m, struct aodv_route *r)
 		aodv_link_lost(m, r->to, NULL);
 	}
 	if (r->to && r->expires <= m->now)
-		expire(m, r);
+		aodv_expire(m, r);
 	if (r->to)
 		aodv_arm(m, r);
 }

@@ -6,14 +6,14 @@
  */
 #include "aodv.h"
 
-static u64 traversal(const struct manet *m, u32 hops)
+static u64 aodv_traversal(const struct manet *m, u32 hops)
 {
 	return 2 * param_ns(m, P_NODE_TRAVERSAL_MS) * hops;
 }
 
 u64 aodv_net_traversal(const struct manet *m)
 {
-	return traversal(m, param(m, P_NET_DIAMETER));
+	return aodv_traversal(m, param(m, P_NET_DIAMETER));
 }
 
 static u8 shift_of(u8 wide)
@@ -22,21 +22,21 @@ static u8 shift_of(u8 wide)
 }
 
 /* How long to wait for a reply to the request just sent. */
-static u64 patience(const struct manet *m, const struct aodv_route *r)
+static u64 aodv_patience(const struct manet *m, const struct aodv_route *r)
 {
 	u32 slack = param(m, P_TIMEOUT_BUFFER);
 
 	if (r->repairable && r->asked == 1 && param(m, P_REPAIR_RINGS))
 		slack = 0; /* AODV-UU's; see the parameter */
 	if (r->ttl < param(m, P_NET_DIAMETER))
-		return traversal(m, r->ttl + slack);
+		return aodv_traversal(m, r->ttl + slack);
 	switch (param(m, P_BACKOFF)) {
 	case BACKOFF_DOUBLE:
 		return aodv_net_traversal(m) << shift_of(r->wide);
 	case BACKOFF_LINEAR:
 		return aodv_net_traversal(m) * (r->wide ? r->wide : 1);
 	}
-	return param(m, P_RING) ? traversal(m, r->ttl + slack) : aodv_net_traversal(m);
+	return param(m, P_RING) ? aodv_traversal(m, r->ttl + slack) : aodv_net_traversal(m);
 }
 
 /* Most hops of any route to a host whose packets wait for @r: nearly always the one. */
@@ -77,7 +77,7 @@ static u8 first_ttl(const struct manet *m, const struct aodv_route *r)
 }
 
 /* The next ring; false: that was the last. */
-static bool widen(const struct manet *m, struct aodv_route *r)
+static bool aodv_widen(const struct manet *m, struct aodv_route *r)
 {
 	u32 diameter = param(m, P_NET_DIAMETER), threshold = param(m, P_TTL_THRESHOLD), next;
 
@@ -96,7 +96,7 @@ static bool widen(const struct manet *m, struct aodv_route *r)
 }
 
 /* Now, or as soon as the rate allows: ttl 0 says that the ring is not yet on its way. */
-static void request(struct manet *m, struct aodv_route *r)
+static void aodv_request(struct manet *m, struct aodv_route *r)
 {
 	struct aodv *a = aodv_of(m);
 	u64 again = 0;
@@ -111,7 +111,7 @@ static void request(struct manet *m, struct aodv_route *r)
 	if (r->ttl >= param(m, P_NET_DIAMETER))
 		r->wide++;
 	aodv_send_request(m, r);
-	timer_set(m, &r->search, TIMER_SEARCH, m->now + patience(m, r));
+	timer_set(m, &r->search, TIMER_SEARCH, m->now + aodv_patience(m, r));
 }
 
 void aodv_search(struct manet *m, struct aodv_route *r)
@@ -122,7 +122,7 @@ void aodv_search(struct manet *m, struct aodv_route *r)
 	r->asked = 0;
 	r->tries = 0;
 	r->wide = 0;
-	request(m, r);
+	aodv_request(m, r);
 }
 
 static void give_up(struct manet *m, struct aodv_route *r);
@@ -132,8 +132,8 @@ void aodv_search_due(struct manet *m, struct aodv_route *r)
 	if (!r->ttl) { /* it was held back after a search that failed */
 		if (r->waiting)
 			aodv_search(m, r);
-	} else if (r->hold || widen(m, r)) {
-		request(m, r);
+	} else if (r->hold || aodv_widen(m, r)) {
+		aodv_request(m, r);
 	} else {
 		give_up(m, r);
 	}

@@ -22,12 +22,12 @@ enum { SETTLED, SETTLING, BROKEN };
 
 enum { TAG_FORWARDED }; /* p->tag: it is another node's */
 
-static void start(struct manet *m)
+static void dsdv_start(struct manet *m)
 {
 	dsdv_clear(m);
 }
 
-static void stop(struct manet *m)
+static void dsdv_stop(struct manet *m)
 {
 	struct dsdv *s = dsdv(m);
 	struct manet_packet *p;
@@ -80,12 +80,12 @@ static void send_on(struct manet *m, struct manet_packet *p)
 		wait_for_way(m, p);
 }
 
-static void output(struct manet *m, struct manet_packet *p)
+static void dsdv_output(struct manet *m, struct manet_packet *p)
 {
 	send_on(m, p);
 }
 
-static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+static void dsdv_input(struct manet *m, struct manet_packet *p, const u8 *from)
 {
 	const u8 *bytes;
 	u16 len;
@@ -105,7 +105,7 @@ static void input(struct manet *m, struct manet_packet *p, const u8 *from)
 }
 
 /* Without feedback nothing but the packet is lost; with it, those that go there look for a way again, or wait. */
-static void lost(struct manet *m, struct manet_packet *p)
+static void dsdv_lost(struct manet *m, struct manet_packet *p)
 {
 	u32 broken = p->next_hop;
 	struct manet_list waiting;
@@ -123,7 +123,7 @@ static void lost(struct manet *m, struct manet_packet *p)
 	} while ((p = list_pop(&waiting)));
 }
 
-static u32 hops(const struct manet *m, u32 to)
+static u32 dsdv_hops(const struct manet *m, u32 to)
 {
 	const struct dsdv_route *r = dsdv_find(m, to);
 
@@ -152,7 +152,7 @@ static bool dump_route(const struct manet *m, const struct dsdv_route *r, u32 wh
 	}
 }
 
-static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
+static bool dsdv_dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 {
 	u32 others = dsdv(m)->used ? dsdv(m)->used - 1 : 0;
 	bool found = false;
@@ -187,12 +187,12 @@ const struct manet_protocol dsdv_protocol = {
 	.parameters = parameters,
 	.n_parameters = ARRAY_SIZE(parameters),
 	.states = states,
-	.start = start,
-	.stop = stop,
-	.output = output,
-	.input = input,
-	.lost = lost,
+	.start = dsdv_start,
+	.stop = dsdv_stop,
+	.output = dsdv_output,
+	.input = dsdv_input,
+	.lost = dsdv_lost,
 	.timer = dsdv_timer,
-	.hops = hops,
-	.dump = dump,
+	.hops = dsdv_hops,
+	.dump = dsdv_dump,
 };

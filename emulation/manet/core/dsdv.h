@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * DSDV: one table, of which dsdv_updates.c is what neighbours say and are told, and
- * dsdv.c what packets do with it.
+ * dsdv.c what packets do with it. In a circle: dsdv.c, dsdv_updates.c.
  */
 #ifndef MANET_DSDV_H
 #define MANET_DSDV_H

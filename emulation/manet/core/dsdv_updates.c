@@ -8,14 +8,14 @@
 
 #define MOST_ENTRIES ((MANET_MTU - IP_HEADER - UDP_HEADER) / DSDV_ENTRY) /* in one packet */
 
-static u16 *bucket(const struct manet *m, u32 to)
+static u16 *dsdv_bucket(const struct manet *m, u32 to)
 {
 	return &dsdv(m)->bucket[(to * 0x9e3779b1U >> 16) % DSDV_ROUTES];
 }
 
 struct dsdv_route *dsdv_find(const struct manet *m, u32 to)
 {
-	u16 at = *bucket(m, to);
+	u16 at = *dsdv_bucket(m, to);
 
 	while (at != DSDV_NONE && dsdv(m)->route[at].to != to)
 		at = dsdv(m)->route[at].chain;
@@ -39,7 +39,7 @@ static struct dsdv_route *make_room(struct manet *m)
 	}
 	if (!oldest)
 		return NULL;
-	for (at = bucket(m, oldest->to); &s->route[*at] != oldest; at = &s->route[*at].chain)
+	for (at = dsdv_bucket(m, oldest->to); &s->route[*at] != oldest; at = &s->route[*at].chain)
 		;
 	*at = oldest->chain;
 	return oldest;
@@ -55,11 +55,11 @@ struct dsdv_route *dsdv_know(struct manet *m, u32 to)
 	if (!r)
 		return NULL;
 	*r = (struct dsdv_route){
-		.to = to, .hops = DSDV_FAR, .told_hops = DSDV_FAR, .chain = *bucket(m, to), .changed = m->now,
+		.to = to, .hops = DSDV_FAR, .told_hops = DSDV_FAR, .chain = *dsdv_bucket(m, to), .changed = m->now,
 		.new_sequence = m->now, .settling = param_ns(m, P_SETTLING_MS), .settled_at = NEVER,
 		.trigger_at = NEVER,
 	};
-	*bucket(m, to) = r - dsdv(m)->route;
+	*dsdv_bucket(m, to) = r - dsdv(m)->route;
 	return r;
 }
 
@@ -78,7 +78,7 @@ void dsdv_clear(struct manet *m)
 	timer_set(m, &s->periodic, TIMER_PERIODIC, m->now + manet_draw(m, param_ns(m, P_START_JITTER_MS) + 1));
 }
 
-static void trigger(struct manet *m, struct dsdv_route *r, u64 at)
+static void dsdv_trigger(struct manet *m, struct dsdv_route *r, u64 at)
 {
 	struct manet_timer *t = &dsdv(m)->triggered;
 
@@ -115,7 +115,7 @@ static void begin_sequence(struct manet *m, struct dsdv_route *r)
 }
 
 /* What others say of this node: it has the last word, and a later number than any. */
-static void correct(struct manet *m, u32 sequence)
+static void dsdv_correct(struct manet *m, u32 sequence)
 {
 	struct dsdv *s = dsdv(m);
 	u64 at = s->last_update + param_ns(m, P_MIN_UPDATE_INTERVAL_MS);
@@ -141,13 +141,13 @@ static void read_entry(struct manet *m, u32 from, u32 to, u8 hops, u32 sequence)
 		r->tell_hops = true;
 		r->settled_at = m->now + 2 * r->settling;
 		set_way(m, r, from, hops, sequence);
-		return trigger(m, r, r->settled_at);
+		return dsdv_trigger(m, r, r->settled_at);
 	}
 	newer = sequence - r->sequence;
 	if (newer < 0 && far && dsdv_is_way(r)) { /* they do not know yet */
 		r->settled_at = m->now;
 		r->tell_hops = true;
-		trigger(m, r, m->now);
+		dsdv_trigger(m, r, m->now);
 	}
 	if (newer < 0 || (!newer && hops >= r->hops))
 		return;
@@ -158,7 +158,7 @@ static void read_entry(struct manet *m, u32 from, u32 to, u8 hops, u32 sequence)
 	r->settled_at = settle ? m->now + 2 * r->settling : m->now;
 	r->tell_hops = hops != r->told_hops;
 	if (r->tell_hops ? !newer || param(m, P_TRIGGER) : param(m, P_TRIGGER) == 2)
-		trigger(m, r, r->settled_at);
+		dsdv_trigger(m, r, r->settled_at);
 }
 
 /* false: there is no room for it, and so nothing would tell when it is lost. */
@@ -196,7 +196,7 @@ bool dsdv_read(struct manet *m, struct manet_packet *p, const u8 *bytes, u16 len
 			sequence |= 1;
 		}
 		if (to == m->address)
-			correct(m, sequence);
+			dsdv_correct(m, sequence);
 		else if (to != MANET_NOBODY && !manet_is_ours(m, to))
 			read_entry(m, from, to, hops + 1, sequence);
 	}
@@ -272,7 +272,7 @@ static void send_update(struct manet *m, bool full)
 	}
 }
 
-static void triggered(struct manet *m)
+static void dsdv_triggered(struct manet *m)
 {
 	struct dsdv *s = dsdv(m);
 	u64 at = s->last_update + param_ns(m, P_MIN_UPDATE_INTERVAL_MS), next = NEVER;
@@ -310,11 +310,11 @@ void dsdv_link_lost(struct manet *m, u32 neighbour, bool by_feedback)
 		r->tell_hops = true;
 		r->tell_sequence = true;
 		r->settled_at = m->now;
-		trigger(m, r, m->now);
+		dsdv_trigger(m, r, m->now);
 	}
 }
 
-static void silence(struct manet *m)
+static void dsdv_silence(struct manet *m)
 {
 	struct dsdv *s = dsdv(m);
 	u64 next = NEVER;
@@ -335,7 +335,7 @@ void dsdv_timer(struct manet *m, struct manet_timer *t)
 	if (t->kind == TIMER_PERIODIC)
 		send_update(m, true);
 	else if (t->kind == TIMER_TRIGGERED)
-		triggered(m);
+		dsdv_triggered(m);
 	else
-		silence(m);
+		dsdv_silence(m);
 }

@@ -33,7 +33,7 @@ void dsr_originate(struct manet *m, struct manet_packet *p, const struct dsr_rou
 	dsr_unicast(m, p, r->node[1], delay);
 }
 
-static void output(struct manet *m, struct manet_packet *p)
+static void dsr_output(struct manet *m, struct manet_packet *p)
 {
 	struct dsr_route r;
 
@@ -75,7 +75,7 @@ static void read_replies(struct manet *m, const u8 *ip, const struct dsr_options
 }
 
 /* What was learned may be what a packet waits for. */
-static void after(struct manet *m)
+static void dsr_after(struct manet *m)
 {
 	struct dsr *d = dsr_of(m);
 
@@ -153,7 +153,7 @@ static void options_came(struct manet *m, struct manet_packet *p, const struct d
 	go_on(m, p, o, &r, here);
 }
 
-static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+static void dsr_input(struct manet *m, struct manet_packet *p, const u8 *from)
 {
 	struct dsr_options o;
 
@@ -176,10 +176,10 @@ static void input(struct manet *m, struct manet_packet *p, const u8 *from)
 		request_came(m, p, &o, from);
 	else
 		options_came(m, p, &o, from);
-	after(m);
+	dsr_after(m);
 }
 
-static void overheard(struct manet *m, const u8 *bytes, u16 len, const u8 *from)
+static void dsr_overheard(struct manet *m, const u8 *bytes, u16 len, const u8 *from)
 {
 	struct dsr *d = dsr_of(m);
 	struct dsr_options o;
@@ -205,10 +205,10 @@ static void overheard(struct manet *m, const u8 *bytes, u16 len, const u8 *from)
 		dsr_shorten(m, &r, next - 1, here);
 	if (d->held_off.count && o.kind == MANET_DATA)
 		dsr_heard_use(m, r.node[0], r.node[r.count - 1], r.count - 1);
-	after(m);
+	dsr_after(m);
 }
 
-static void lost(struct manet *m, struct manet_packet *p)
+static void dsr_lost(struct manet *m, struct manet_packet *p)
 {
 	if (param(m, P_FEEDBACK))
 		dsr_failed(m, p);
@@ -218,7 +218,7 @@ static void lost(struct manet *m, struct manet_packet *p)
 
 /* ---- */
 
-static void timer(struct manet *m, struct manet_timer *t)
+static void dsr_timer(struct manet *m, struct manet_timer *t)
 {
 	switch (t->kind) {
 	case TIMER_LINKS:
@@ -235,7 +235,7 @@ static void timer(struct manet *m, struct manet_timer *t)
 	}
 }
 
-static void start(struct manet *m)
+static void dsr_start(struct manet *m)
 {
 	struct dsr *d = dsr_of(m);
 
@@ -252,7 +252,7 @@ static void drop_all(struct manet *m, struct manet_list *list, enum manet_reason
 		manet_drop(m, p, why);
 }
 
-static void stop(struct manet *m)
+static void dsr_stop(struct manet *m)
 {
 	struct dsr *d = dsr_of(m);
 
@@ -261,7 +261,7 @@ static void stop(struct manet *m)
 	drop_all(m, &d->unconfirmed, MANET_DONE); /* copies */
 }
 
-static u32 hops(const struct manet *m, u32 to)
+static u32 dsr_hops(const struct manet *m, u32 to)
 {
 	struct dsr_route r;
 	const struct dsr_used *u;
@@ -279,13 +279,13 @@ const struct manet_protocol dsr_protocol = {
 	.parameters = dsr_parameters,
 	.n_parameters = DSR_PARAMETERS,
 	.states = dsr_states,
-	.start = start,
-	.stop = stop,
-	.output = output,
-	.input = input,
-	.overheard = overheard,
-	.lost = lost,
-	.timer = timer,
-	.hops = hops,
+	.start = dsr_start,
+	.stop = dsr_stop,
+	.output = dsr_output,
+	.input = dsr_input,
+	.overheard = dsr_overheard,
+	.lost = dsr_lost,
+	.timer = dsr_timer,
+	.hops = dsr_hops,
 	.dump = dsr_dump,
 };

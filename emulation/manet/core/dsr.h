@@ -11,6 +11,8 @@
  *	dsr_reply.c        requests that came, and replies
  *	dsr_maintain.c     links that fail: errors, salvage, acknowledgments
  *	dsr_dump.c         what a node knows, to be read
+ *
+ * In a circle: dsr.c, dsr_dump.c, dsr_maintain.c, dsr_reply.c, dsr_search.c.
  */
 #ifndef MANET_DSR_H
 #define MANET_DSR_H

@@ -14,7 +14,7 @@ static bool is_there(const struct manet *m, const struct dsr_path *path)
 	return path->route.count && path->until > m->now;
 }
 
-static u8 common(const struct dsr_route *a, const struct dsr_route *b)
+static u8 dsr_common(const struct dsr_route *a, const struct dsr_route *b)
 {
 	u8 i;
 
@@ -30,7 +30,7 @@ static struct dsr_path *place_for(const struct manet *m, struct dsr_paths *paths
 
 	for (path = paths->path; path < paths->path + size; path++) {
 		if (is_there(m, path)) {
-			u8 n = common(&path->route, r);
+			u8 n = dsr_common(&path->route, r);
 
 			if (n == r->count || n == path->route.count)
 				return path;
@@ -61,7 +61,7 @@ static void paths_add(struct manet *m, struct dsr_paths *paths, u32 size, const 
 	dsr_of(m)->news = true;
 }
 
-static struct dsr_path *shortest(const struct manet *m, struct dsr_paths *paths, u32 size, u32 to, u8 *nodes)
+static struct dsr_path *dsr_shortest(const struct manet *m, struct dsr_paths *paths, u32 size, u32 to, u8 *nodes)
 {
 	struct dsr_path *path, *best = NULL;
 
@@ -82,8 +82,8 @@ static bool paths_find(struct manet *m, u32 to, struct dsr_route *r, bool use)
 	u8 nodes = param(m, P_HOPS_MOST) + 2;
 	struct dsr_path *first, *second;
 
-	first = shortest(m, &d->primary, param(m, P_CACHE_PRIMARY), to, &nodes);
-	second = shortest(m, &d->secondary, param(m, P_CACHE_SECONDARY), to, &nodes);
+	first = dsr_shortest(m, &d->primary, param(m, P_CACHE_PRIMARY), to, &nodes);
+	second = dsr_shortest(m, &d->secondary, param(m, P_CACHE_SECONDARY), to, &nodes);
 	if (!first && !second)
 		return false;
 	*r = second ? second->route : first->route;

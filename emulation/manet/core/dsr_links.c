@@ -120,7 +120,7 @@ static void take_out(struct dsr_links *l, u16 link)
 
 /* ---- stability ---- */
 
-static struct dsr_stable *stable(struct manet *m, u32 address)
+static struct dsr_stable *dsr_find_stable(struct manet *m, u32 address)
 {
 	struct dsr_links *l = &dsr_of(m)->links;
 	struct dsr_stable *set = &l->stable[dsr_hash(address) % (DSR_STABLE / DSR_WAYS) * DSR_WAYS], *oldest = set;
@@ -136,21 +136,21 @@ static struct dsr_stable *stable(struct manet *m, u32 address)
 	return oldest;
 }
 
-static u64 lifetime(struct manet *m, u32 from, u32 to)
+static u64 dsr_lifetime(struct manet *m, u32 from, u32 to)
 {
 	u64 life = param_ns(m, P_CACHE_TIMEOUT_MS), other;
 
 	if (!param(m, P_MAX_LIFE))
 		return life ? life : NEVER / 2;
-	life = stable(m, from)->life;
-	other = stable(m, to)->life;
+	life = dsr_find_stable(m, from)->life;
+	other = dsr_find_stable(m, to)->life;
 	life = other < life ? other : life;
 	return life < LIFE_LEAST ? LIFE_LEAST : life;
 }
 
-static void grow(struct manet *m, u32 node, u64 time)
+static void dsr_grow(struct manet *m, u32 node, u64 time)
 {
-	struct dsr_stable *s = stable(m, node);
+	struct dsr_stable *s = dsr_find_stable(m, node);
 
 	s->changed = m->now;
 	s->life += GAIN * time;
@@ -170,8 +170,8 @@ void links_use(struct manet *m, const struct dsr_route *r)
 		at = from == DSR_NONE || to == DSR_NONE ? DSR_NONE : link_of(l, from, to);
 		if (at == DSR_NONE)
 			continue;
-		grow(m, r->node[i], m->now - l->link[at].used);
-		grow(m, r->node[i + 1], m->now - l->link[at].used);
+		dsr_grow(m, r->node[i], m->now - l->link[at].used);
+		dsr_grow(m, r->node[i + 1], m->now - l->link[at].used);
 		l->link[at].used = m->now;
 		if (l->link[at].until < until)
 			l->link[at].until = until;
@@ -180,8 +180,8 @@ void links_use(struct manet *m, const struct dsr_route *r)
 
 void links_blame(struct manet *m, u32 from, u32 to)
 {
-	stable(m, from)->life /= 2;
-	stable(m, to)->life /= 2;
+	dsr_find_stable(m, from)->life /= 2;
+	dsr_find_stable(m, to)->life /= 2;
 }
 
 /* ---- */
@@ -243,7 +243,7 @@ static bool changes_nothing(struct manet *m, const struct dsr_member *from, cons
 void links_add(struct manet *m, u32 from, u32 to)
 {
 	struct dsr_links *l = &dsr_of(m)->links;
-	u64 until = m->now + lifetime(m, from, to);
+	u64 until = m->now + dsr_lifetime(m, from, to);
 	u16 f = member_of(l, from), t = member_of(l, to), link;
 
 	link = f == DSR_NONE || t == DSR_NONE ? DSR_NONE : link_of(l, f, t);

@@ -130,7 +130,7 @@ static void as_new(struct manet *m, struct manet_packet *p, const struct dsr_opt
 	dsr_wait(m, p);
 }
 
-static void save(struct manet *m, struct manet_packet *p, u32 hop, enum manet_reason why)
+static void dsr_save(struct manet *m, struct manet_packet *p, u32 hop, enum manet_reason why)
 {
 	bool own = ip_source(p->data) == m->address, found;
 	struct dsr_options o = { 0 };
@@ -170,23 +170,23 @@ void dsr_failed(struct manet *m, struct manet_packet *p)
 	if (param(m, P_PURGE))
 		waiting = queue_take_hop(m, hop);
 	send_error(m, p, hop, told, &count);
-	save(m, p, hop, MANET_LINK_BROKEN);
+	dsr_save(m, p, hop, MANET_LINK_BROKEN);
 	while ((p = list_pop(&copies))) {
 		if (param(m, P_ERROR_EACH) || !count)
 			send_error(m, p, hop, told, &count);
-		save(m, p, hop, MANET_LINK_BROKEN);
+		dsr_save(m, p, hop, MANET_LINK_BROKEN);
 	}
 	while ((p = list_pop(&waiting))) {
 		if (param(m, P_ERROR_EACH))
 			send_error(m, p, hop, told, &count);
-		save(m, p, hop, MANET_PURGED);
+		dsr_save(m, p, hop, MANET_PURGED);
 	}
 	dsr_tell_lost(m);
 }
 
 /* ---- acknowledgments, where the link layer says nothing ---- */
 
-static struct dsr_neighbour *neighbour(struct manet *m, u32 address, bool made)
+static struct dsr_neighbour *dsr_find_neighbour(struct manet *m, u32 address, bool made)
 {
 	struct dsr *d = dsr_of(m);
 	struct dsr_neighbour *set = &d->neighbour[dsr_hash(address) % (DSR_NEIGHBOURS / DSR_WAYS) * DSR_WAYS], *free = NULL;
@@ -222,9 +222,9 @@ static void keep_copy(struct manet *m, const struct manet_packet *p, u32 hop)
 }
 
 /* One that goes to @hop asks for an acknowledgment, if none was asked for lately, and is kept until there is one. */
-static void watch(struct manet *m, struct manet_packet *p, u32 hop, u64 delay)
+static void dsr_watch(struct manet *m, struct manet_packet *p, u32 hop, u64 delay)
 {
-	struct dsr_neighbour *n = neighbour(m, hop, true);
+	struct dsr_neighbour *n = dsr_find_neighbour(m, hop, true);
 	u64 goes = m->now + delay;
 	struct dsr_options o;
 
@@ -249,7 +249,7 @@ static void watch(struct manet *m, struct manet_packet *p, u32 hop, u64 delay)
 }
 
 /* As TCP does (RFC 6298), in nanoseconds. */
-static void measure(struct dsr_neighbour *n, u64 time)
+static void dsr_measure(struct dsr_neighbour *n, u64 time)
 {
 	u64 off = time > n->mean ? time - n->mean : n->mean - time;
 
@@ -265,7 +265,7 @@ static void measure(struct dsr_neighbour *n, u64 time)
 }
 
 /* Of a copy whose original was lost the loss is told now. */
-static void confirmed(struct manet *m, struct dsr_neighbour *n)
+static void dsr_confirmed(struct manet *m, struct dsr_neighbour *n)
 {
 	struct manet_list copies = list_take(&dsr_of(m)->unconfirmed, is_copy_for, n->address);
 	struct manet_packet *p;
@@ -278,13 +278,13 @@ static void confirmed(struct manet *m, struct dsr_neighbour *n)
 
 void dsr_ack_came(struct manet *m, u32 from, u16 id)
 {
-	struct dsr_neighbour *n = neighbour(m, from, false);
+	struct dsr_neighbour *n = dsr_find_neighbour(m, from, false);
 
 	if (!n || !n->waiting || n->id != id)
 		return;
 	if (!n->tries && m->now > n->asked)
-		measure(n, m->now - n->asked);
-	confirmed(m, n);
+		dsr_measure(n, m->now - n->asked);
+	dsr_confirmed(m, n);
 }
 
 static bool is_same(const u8 *a, const u8 *b)
@@ -295,7 +295,7 @@ static bool is_same(const u8 *a, const u8 *b)
 
 void dsr_passed_on(struct manet *m, u32 from, const u8 *ip, const struct dsr_options *o)
 {
-	struct dsr_neighbour *n = neighbour(m, from, false);
+	struct dsr_neighbour *n = dsr_find_neighbour(m, from, false);
 	const struct manet_packet *p;
 	struct dsr_options mine;
 
@@ -305,7 +305,7 @@ void dsr_passed_on(struct manet *m, u32 from, const u8 *ip, const struct dsr_opt
 		if (p->next_hop != from || !is_same(p->data, ip) || !dsr_parse(p->data, p->len, false, &mine) ||
 		    !mine.route || dsr_left(ip, o) >= dsr_left(p->data, &mine))
 			continue;
-		return confirmed(m, n);
+		return dsr_confirmed(m, n);
 	}
 }
 
@@ -351,6 +351,6 @@ void dsr_unicast(struct manet *m, struct manet_packet *p, u32 next_hop, u64 dela
 	if (!dsr_known(m, next_hop))
 		return dsr_failed(m, p);
 	if (!param(m, P_FEEDBACK) && p->kind != MANET_ACK)
-		watch(m, p, next_hop, delay);
+		dsr_watch(m, p, next_hop, delay);
 	manet_send_later(m, p, next_hop, delay);
 }

@@ -91,7 +91,7 @@ static void send_reply(struct manet *m, const struct dsr_route *way, const struc
 
 /* ---- replies that are held off ---- */
 
-static void arm(struct manet *m)
+static void dsr_arm(struct manet *m)
 {
 	struct dsr *d = dsr_of(m);
 
@@ -114,7 +114,7 @@ static void hold_off(struct manet *m, struct manet_packet *p, u32 next_hop, u32 
 	while ((other = list_pop(held)))
 		list_add(&later, other);
 	*held = later;
-	arm(m);
+	dsr_arm(m);
 }
 
 void dsr_held_off_timer(struct manet *m)
@@ -126,7 +126,7 @@ void dsr_held_off_timer(struct manet *m)
 
 		dsr_unicast(m, p, p->next_hop, 0);
 	}
-	arm(m);
+	dsr_arm(m);
 }
 
 void dsr_heard_use(struct manet *m, u32 source, u32 target, u8 hops)

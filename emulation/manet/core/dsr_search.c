@@ -54,7 +54,7 @@ static void drop_waiting(struct manet *m, u32 to)
 }
 
 /* Packets that wait for a route there; *@own: of them this node's. */
-static u32 waiting(const struct manet *m, u32 to, u32 *own)
+static u32 dsr_waiting(const struct manet *m, u32 to, u32 *own)
 {
 	const struct manet_packet *p;
 	u32 count = 0;
@@ -73,10 +73,10 @@ u32 dsr_waiting_for(const struct manet *m, u32 to)
 {
 	u32 own;
 
-	return waiting(m, to, &own);
+	return dsr_waiting(m, to, &own);
 }
 
-static u64 grown(struct manet *m, u64 period, u32 times)
+static u64 dsr_grown(struct manet *m, u64 period, u32 times)
 {
 	u64 most = param_ns(m, P_PERIOD_MOST_MS);
 
@@ -98,7 +98,7 @@ static void next_ring(struct manet *m, struct dsr_search *s)
 	}
 	ttl = param(m, P_TTL_FACTOR) ? s->ttl * param(m, P_TTL_FACTOR) : most;
 	s->ttl = ttl < most ? ttl : most;
-	s->timeout = grown(m, period, param(m, P_RING_AGAIN) ? s->tries / 2 : s->tries - 1);
+	s->timeout = dsr_grown(m, period, param(m, P_RING_AGAIN) ? s->tries / 2 : s->tries - 1);
 	if (param(m, P_RING_AGAIN) && s->timeout > first)
 		s->timeout -= first; /* a period is from one first request to the next */
 }
@@ -128,7 +128,7 @@ static void give_up(struct manet *m, struct dsr_search *s)
 
 void dsr_search_timer(struct manet *m, struct dsr_search *s)
 {
-	u32 own, all = waiting(m, s->target, &own);
+	u32 own, all = dsr_waiting(m, s->target, &own);
 
 	if (!s->on)
 		return; /* the time that had to pass before the next has */

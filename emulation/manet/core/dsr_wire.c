@@ -12,7 +12,7 @@
 enum { ROUTE_FIXED = 4, REQUEST_FIXED = 8, REPLY_FIXED = 3, ERROR_SIZE = 16, ACK_SIZE = 12, ACK_REQUEST_SIZE = 4 };
 
 /* Whether an option of @len data bytes can be one of its type. */
-static bool fits(const u8 *option, u8 len)
+static bool dsr_fits(const u8 *option, u8 len)
 {
 	switch (option[0]) {
 	case OPT_REQUEST:
@@ -57,7 +57,7 @@ static u8 kind_of(const struct dsr_options *o)
 	return o->request ? MANET_RREQ : o->reply ? MANET_RREP : o->error ? MANET_RERR : MANET_ACK;
 }
 
-static u32 after(const u8 *ip, u32 at)
+static u32 dsr_option_after(const u8 *ip, u32 at)
 {
 	return ip[at] == OPT_PAD1 ? at + 1 : at + 2 + ip[at + 1];
 }
@@ -77,12 +77,12 @@ bool dsr_parse(const u8 *ip, u32 len, bool cut, struct dsr_options *o)
 		return false;
 	o->end = end;
 	o->next_header = ip[at];
-	for (at += DSR_FIXED; at < end; at = after(ip, at)) {
+	for (at += DSR_FIXED; at < end; at = dsr_option_after(ip, at)) {
 		u16 *first;
 
 		if (ip[at] == OPT_PAD1)
 			continue;
-		if (at + 2 > end || after(ip, at) > end || !fits(ip + at, ip[at + 1]))
+		if (at + 2 > end || dsr_option_after(ip, at) > end || !dsr_fits(ip + at, ip[at + 1]))
 			return false;
 		first = place_of(o, ip[at]);
 		if (first && *first && ip[at] != OPT_REPLY && ip[at] != OPT_ERROR && ip[at] != OPT_ACK)
@@ -98,7 +98,7 @@ u16 dsr_next(const u8 *ip, const struct dsr_options *o, u16 at)
 {
 	u8 type = ip[at];
 
-	for (at = after(ip, at); at < o->end; at = after(ip, at))
+	for (at = dsr_option_after(ip, at); at < o->end; at = dsr_option_after(ip, at))
 		if (ip[at] == type)
 			return at;
 	return 0;
@@ -294,7 +294,7 @@ void dsr_ask_ack(struct manet_packet *p, struct dsr_options *o, u16 id)
 }
 
 /* A packet with an options header and room for @options bytes, from *@at on. */
-static struct manet_packet *make(struct manet *m, enum manet_kind kind, u32 to, u8 ttl, u16 options, u8 **at)
+static struct manet_packet *dsr_make(struct manet *m, enum manet_kind kind, u32 to, u8 ttl, u16 options, u8 **at)
 {
 	u16 len = IP_HEADER + DSR_FIXED + options;
 	struct manet_packet *p = m->ops->make(m->edge, len);
@@ -327,7 +327,8 @@ static u8 *write_error(u8 *at, u32 from, u32 to, u32 unreachable, u8 salvaged)
 struct manet_packet *dsr_make_request(struct manet *m, u32 target, u16 id, u8 ttl, u32 error_from, u32 error_to)
 {
 	u8 *at;
-	struct manet_packet *p = make(m, MANET_RREQ, MANET_EVERYBODY, ttl, REQUEST_FIXED + (error_from ? ERROR_SIZE : 0), &at);
+	struct manet_packet *p = dsr_make(m, MANET_RREQ, MANET_EVERYBODY, ttl,
+					   REQUEST_FIXED + (error_from ? ERROR_SIZE : 0), &at);
 
 	if (!p)
 		return NULL;
@@ -344,7 +345,8 @@ struct manet_packet *dsr_make_reply(struct manet *m, const struct dsr_route *way
 {
 	u8 *at, i;
 	u16 size = REPLY_FIXED + 4 * (reply->count - 1);
-	struct manet_packet *p = make(m, MANET_RREP, way->node[way->count - 1], 255, route_size(way, 1) + size, &at);
+	struct manet_packet *p = dsr_make(m, MANET_RREP, way->node[way->count - 1], 255,
+					   route_size(way, 1) + size, &at);
 
 	if (!p)
 		return NULL;
@@ -361,7 +363,7 @@ struct manet_packet *dsr_make_error(struct manet *m, const struct dsr_route *way
 {
 	u8 *at;
 	u32 to = way->node[way->count - 1];
-	struct manet_packet *p = make(m, MANET_RERR, to, 255, route_size(way, 1) + ERROR_SIZE, &at);
+	struct manet_packet *p = dsr_make(m, MANET_RERR, to, 255, route_size(way, 1) + ERROR_SIZE, &at);
 
 	if (!p)
 		return NULL;
@@ -373,7 +375,7 @@ struct manet_packet *dsr_make_error(struct manet *m, const struct dsr_route *way
 struct manet_packet *dsr_make_ack(struct manet *m, u32 to, u16 id)
 {
 	u8 *at;
-	struct manet_packet *p = make(m, MANET_ACK, to, 1, ACK_SIZE, &at);
+	struct manet_packet *p = dsr_make(m, MANET_ACK, to, 1, ACK_SIZE, &at);
 
 	if (!p)
 		return NULL;
@@ -388,7 +390,7 @@ struct manet_packet *dsr_make_ack(struct manet *m, u32 to, u16 id)
 struct manet_packet *dsr_make_ack_request(struct manet *m, u32 to, u16 id)
 {
 	u8 *at;
-	struct manet_packet *p = make(m, MANET_ACK, to, 1, ACK_REQUEST_SIZE, &at);
+	struct manet_packet *p = dsr_make(m, MANET_ACK, to, 1, ACK_REQUEST_SIZE, &at);
 
 	if (!p)
 		return NULL;

@@ -50,7 +50,7 @@ u32 ip_header_len(const u8 *ip)
 }
 
 /* The Internet checksum (RFC 1071), not yet inverted. */
-static u32 sum(const u8 *at, u32 len, u32 so_far)
+static u32 ip_sum(const u8 *at, u32 len, u32 so_far)
 {
 	for (; len > 1; at += 2, len -= 2)
 		so_far += get16(at);
@@ -59,7 +59,7 @@ static u32 sum(const u8 *at, u32 len, u32 so_far)
 	return so_far;
 }
 
-static u16 fold(u32 sum)
+static u16 ip_fold(u32 sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -71,13 +71,13 @@ bool ip_sound(const u8 *ip, u32 len, bool cut)
 	u32 header = len >= IP_HEADER ? ip_header_len(ip) : 0;
 
 	return header >= IP_HEADER && ip[0] >> 4 == 4 && header <= len && get16(ip + 2) >= header &&
-	       (cut || get16(ip + 2) <= len) && !fold(sum(ip, header, 0));
+	       (cut || get16(ip + 2) <= len) && !ip_fold(ip_sum(ip, header, 0));
 }
 
 static void set_checksum(u8 *ip)
 {
 	put16(ip + 10, 0);
-	put16(ip + 10, fold(sum(ip, ip_header_len(ip), 0)));
+	put16(ip + 10, ip_fold(ip_sum(ip, ip_header_len(ip), 0)));
 }
 
 void ip_set_ttl(u8 *ip, u8 ttl)
@@ -145,7 +145,7 @@ u8 *udp_payload(struct manet_packet *p)
 
 static u16 udp_checksum(const u8 *ip, const u8 *udp, u16 len)
 {
-	return fold(sum(udp, len, sum(ip + 12, 8, IP_UDP + len)));
+	return ip_fold(ip_sum(udp, len, ip_sum(ip + 12, 8, IP_UDP + len)));
 }
 
 void udp_finish(struct manet_packet *p)

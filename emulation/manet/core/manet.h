@@ -15,13 +15,15 @@
  * manet_sent() says what became of it before the next is.
  *
  * Protocols see node.h. A protocol is one or few files, and a struct
- * manet_protocol; all else is shared: node (this face), queue, timers, neighbours
+ * manet_protocol; all else is shared: protocols (which there are), node (this face), queue, timers, neighbours
  * (who has which MAC address), ip (headers).
  */
 #ifndef MANET_H
 #define MANET_H
 
 #include "types.h"
+
+#define NEVER (~0ULL)
 
 #define MANET_ALEN 6
 #define MANET_EVERYBODY 0xffffffffU /* as a next hop: all neighbours */

@@ -5,6 +5,9 @@
  *
  * A packet that a protocol is handed is the protocol's: it ends with
  * manet_send(), manet_deliver() or manet_drop(), or waits in a list of its own.
+ *
+ * What is sent goes through the queue, and what became of it comes back by the
+ * node. In a circle: node.c, queue.c.
  */
 #ifndef MANET_NODE_H
 #define MANET_NODE_H

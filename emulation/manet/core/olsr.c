@@ -24,7 +24,7 @@ static const char *const states[] = {
 enum { NO_STATE, ASYMMETRIC, SYMMETRIC, MPR, SELECTOR, MPR_AND_SELECTOR, LOST, TWO_HOPS, TOPOLOGY };
 
 /* Routes are found again after all that came at once. */
-static void settle(struct manet *m)
+static void olsr_settle(struct manet *m)
 {
 	if (olsr(m)->routes_old)
 		olsr_find_routes(m);
@@ -45,37 +45,37 @@ void olsr_advertised_changed(struct manet *m, bool by_failure)
 }
 
 /* 3.6: an interval less a jitter, of which at most half is taken. */
-static u64 interval(struct manet *m, u32 parameter)
+static u64 olsr_interval(struct manet *m, u32 parameter)
 {
 	u64 jitter = manet_jitter(m), half = param_ns(m, parameter) / 2;
 
 	return param_ns(m, parameter) - (jitter < half ? jitter : half);
 }
 
-static void start(struct manet *m)
+static void olsr_start(struct manet *m)
 {
 	struct olsr *s = olsr(m);
 
 	olsr_clear(m);
 	timer_set(m, &s->hello, TIMER_HELLO, m->now + manet_jitter(m));
-	timer_set(m, &s->tc, TIMER_TC, m->now + interval(m, P_TC_INTERVAL_MS));
+	timer_set(m, &s->tc, TIMER_TC, m->now + olsr_interval(m, P_TC_INTERVAL_MS));
 }
 
-static void stop(struct manet *m)
+static void olsr_stop(struct manet *m)
 {
 }
 
-static void timer(struct manet *m, struct manet_timer *t)
+static void olsr_timer(struct manet *m, struct manet_timer *t)
 {
 	struct olsr *s = olsr(m);
 
 	switch (t->kind) {
 	case TIMER_HELLO:
-		timer_set(m, &s->hello, TIMER_HELLO, m->now + interval(m, P_HELLO_INTERVAL_MS));
+		timer_set(m, &s->hello, TIMER_HELLO, m->now + olsr_interval(m, P_HELLO_INTERVAL_MS));
 		olsr_send_hello(m);
 		break;
 	case TIMER_TC:
-		timer_set(m, &s->tc, TIMER_TC, m->now + interval(m, P_TC_INTERVAL_MS));
+		timer_set(m, &s->tc, TIMER_TC, m->now + olsr_interval(m, P_TC_INTERVAL_MS));
 		olsr_send_tc(m);
 		break;
 	case TIMER_PENDING:
@@ -83,7 +83,7 @@ static void timer(struct manet *m, struct manet_timer *t)
 		break;
 	case TIMER_EXPIRE:
 		olsr_expire(m);
-		settle(m);
+		olsr_settle(m);
 		break;
 	}
 }
@@ -110,12 +110,12 @@ static void send_on(struct manet *m, struct manet_packet *p, void (*send)(struct
 	send(m, p, via);
 }
 
-static void output(struct manet *m, struct manet_packet *p)
+static void olsr_output(struct manet *m, struct manet_packet *p)
 {
 	send_on(m, p, manet_send);
 }
 
-static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+static void olsr_input(struct manet *m, struct manet_packet *p, const u8 *from)
 {
 	const u8 *bytes;
 	u16 len;
@@ -131,12 +131,12 @@ static void input(struct manet *m, struct manet_packet *p, const u8 *from)
 	neighbour_heard(m, ip_source(p->data), from);
 	p->kind = MANET_HELLO;
 	sound = olsr_read(m, p, bytes, len);
-	settle(m);
+	olsr_settle(m);
 	manet_drop(m, p, sound ? MANET_DONE : MANET_MALFORMED);
 }
 
 /* By another route, if there is one. */
-static void salvage(struct manet *m, struct manet_packet *p, u32 not_by, enum manet_reason or)
+static void olsr_salvage(struct manet *m, struct manet_packet *p, u32 not_by, enum manet_reason or)
 {
 	u32 hops, via = next_hop(m, ip_destination(p->data), &hops);
 
@@ -147,7 +147,7 @@ static void salvage(struct manet *m, struct manet_packet *p, u32 not_by, enum ma
 }
 
 /* Without feedback nothing but the packet is lost. */
-static void lost(struct manet *m, struct manet_packet *p)
+static void olsr_lost(struct manet *m, struct manet_packet *p)
 {
 	u32 broken = p->next_hop;
 	struct manet_list waiting;
@@ -157,14 +157,14 @@ static void lost(struct manet *m, struct manet_packet *p)
 		return manet_drop(m, p, MANET_LINK_BROKEN);
 	if (number != OLSR_NONE)
 		olsr_link_failed(m, number);
-	settle(m);
+	olsr_settle(m);
 	waiting = queue_take_hop(m, broken);
-	salvage(m, p, broken, MANET_LINK_BROKEN);
+	olsr_salvage(m, p, broken, MANET_LINK_BROKEN);
 	while ((p = list_pop(&waiting)))
-		salvage(m, p, broken, MANET_PURGED);
+		olsr_salvage(m, p, broken, MANET_PURGED);
 }
 
-static u32 hops(const struct manet *m, u32 to)
+static u32 olsr_hops(const struct manet *m, u32 to)
 {
 	u32 found = 0;
 
@@ -212,7 +212,7 @@ static bool dump_edge(const struct manet *m, u32 number, struct manet_entry *e)
 	return true;
 }
 
-static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
+static bool olsr_dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 {
 	bool found = false;
 
@@ -257,12 +257,12 @@ const struct manet_protocol olsr_protocol = {
 	.parameters = parameters,
 	.n_parameters = ARRAY_SIZE(parameters),
 	.states = states,
-	.start = start,
-	.stop = stop,
-	.output = output,
-	.input = input,
-	.lost = lost,
-	.timer = timer,
-	.hops = hops,
-	.dump = dump,
+	.start = olsr_start,
+	.stop = olsr_stop,
+	.output = olsr_output,
+	.input = olsr_input,
+	.lost = olsr_lost,
+	.timer = olsr_timer,
+	.hops = olsr_hops,
+	.dump = olsr_dump,
 };

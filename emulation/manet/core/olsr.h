@@ -6,6 +6,7 @@
  * table of nodes; all sets of the RFC are there: what concerns one neighbour (link,
  * neighbour, MPR and MPR selector set) in its node, and who is said to be linked
  * with whom (2-hop neighbour and topology set) in edges, listed by who says so.
+ * In a circle: olsr.c, olsr_links.c, olsr_read.c, olsr_tables.c, olsr_write.c.
  */
 #ifndef MANET_OLSR_H
 #define MANET_OLSR_H

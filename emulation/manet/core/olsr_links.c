@@ -98,7 +98,7 @@ void olsr_link_failed(struct manet *m, u16 number)
 	olsr_link_check(m, number, true);
 }
 
-static void judge(struct manet *m, struct olsr_node *n, bool heard)
+static void olsr_judge(struct manet *m, struct olsr_node *n, bool heard)
 {
 	u32 scaling = param(m, P_HYSTERESIS_SCALING);
 
@@ -122,10 +122,10 @@ void olsr_link_heard(struct manet *m, u16 number, u16 sequence)
 
 	if (n->quality && missed < MOST_MISSED) /* else the first, or it began anew */
 		for (; missed > n->missed; missed--)
-			judge(m, n, false);
+			olsr_judge(m, n, false);
 	n->packet_sequence = sequence;
 	n->missed = 0;
-	judge(m, n, true);
+	olsr_judge(m, n, true);
 	olsr_link_check(m, number, false);
 }
 
@@ -151,7 +151,7 @@ void olsr_link_expire(struct manet *m, u16 number)
 	struct olsr_node *n = olsr_node(m, number);
 
 	if (param(m, P_HYSTERESIS) && n->silent_at <= m->now) {
-		judge(m, n, false);
+		olsr_judge(m, n, false);
 		n->missed++;
 		n->silent_at = m->now + n->silence;
 	}

@@ -134,7 +134,7 @@ static void read_mid(struct manet *m, u32 originator, const u8 *body, u16 len, u
 }
 
 /* 3.4.1, for one interface. */
-static void forward(struct manet *m, u16 sender, const u8 *message, u16 size)
+static void olsr_forward(struct manet *m, u16 sender, const u8 *message, u16 size)
 {
 	u32 originator = get32(message + 4);
 	u16 sequence = get16(message + 10);
@@ -167,7 +167,7 @@ static void read_message(struct manet *m, u32 interface, const u8 *message, u16 
 		else if (message[0] == OLSR_MID)
 			read_mid(m, originator, body, len, valid);
 	}
-	forward(m, sender, message, size);
+	olsr_forward(m, sender, message, size);
 }
 
 /* The whole messages; the kind of the packet: TC if there is anything but HELLOs in it. */

@@ -26,7 +26,7 @@ static bool is_two_hops_away(const struct olsr *s, u16 number)
 	return number != OLSR_SELF && !s->node[number].symmetric;
 }
 
-static u16 enough(const struct manet *m, u16 number)
+static u16 olsr_enough(const struct manet *m, u16 number)
 {
 	u16 covers = olsr(m)->covers[number], coverage = param(m, P_MPR_COVERAGE);
 
@@ -47,7 +47,7 @@ static void set_mpr(struct manet *m, struct olsr_node *n, bool mpr)
 }
 
 /* Who is two hops away, by how many; and MPRs are those that must be (steps 1 to 3). */
-static void begin(struct manet *m)
+static void olsr_begin(struct manet *m)
 {
 	struct olsr *s = olsr(m);
 	const struct olsr_edge *e;
@@ -77,7 +77,7 @@ static void begin(struct manet *m)
 }
 
 /* How many that still need it are reached through @n, and how many there are (D(y)). */
-static u32 reachability(const struct manet *m, const struct olsr_node *n, u32 *degree)
+static u32 olsr_reachability(const struct manet *m, const struct olsr_node *n, u32 *degree)
 {
 	const struct olsr *s = olsr(m);
 	const struct olsr_edge *e;
@@ -88,7 +88,7 @@ static u32 reachability(const struct manet *m, const struct olsr_node *n, u32 *d
 		if (!is_two_hops_away(s, e->to))
 			continue;
 		++*degree;
-		reached += s->covered[e->to] < enough(m, e->to);
+		reached += s->covered[e->to] < olsr_enough(m, e->to);
 	}
 	return reached;
 }
@@ -105,7 +105,7 @@ static struct olsr_node *next_mpr(struct manet *m)
 
 		if (!may_relay(n) || n->mpr)
 			continue;
-		reached = reachability(m, n, &degree);
+		reached = olsr_reachability(m, n, &degree);
 		if (!reached)
 			continue;
 		if (best && n->willingness != best->willingness) {
@@ -133,7 +133,7 @@ static bool is_superfluous(const struct manet *m, const struct olsr_node *n)
 	const struct olsr_edge *e;
 
 	for_each_edge(s, e, n->two_hops)
-		if (is_two_hops_away(s, e->to) && s->covered[e->to] <= enough(m, e->to))
+		if (is_two_hops_away(s, e->to) && s->covered[e->to] <= olsr_enough(m, e->to))
 			return false;
 	return true;
 }
@@ -144,7 +144,7 @@ void olsr_choose_mprs(struct manet *m)
 	struct olsr_node *n;
 	u32 willingness, i;
 
-	begin(m);
+	olsr_begin(m);
 	while ((n = next_mpr(m)))
 		set_mpr(m, n, true);
 	for (willingness = WILL_NEVER + 1; willingness < WILL_ALWAYS; willingness++) { /* step 5 */

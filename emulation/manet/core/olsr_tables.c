@@ -21,14 +21,14 @@ void olsr_clear(struct manet *m)
 	olsr_know(m, m->address); /* becomes OLSR_SELF */
 }
 
-static u16 *bucket(const struct manet *m, u32 address)
+static u16 *olsr_bucket(const struct manet *m, u32 address)
 {
 	return &olsr(m)->bucket[(address * 0x9e3779b1U >> 16) % OLSR_NODES];
 }
 
 static u16 find_own(const struct manet *m, u32 address)
 {
-	u16 number = *bucket(m, address);
+	u16 number = *olsr_bucket(m, address);
 
 	while (number != OLSR_NONE && olsr_node(m, number)->address != address)
 		number = olsr_node(m, number)->chain;
@@ -73,17 +73,17 @@ u16 olsr_know(struct manet *m, u32 address)
 	n = &s->node[number];
 	*n = (struct olsr_node){
 		.address = address, .two_hops = OLSR_NONE, .topology = OLSR_NONE, .interface = address,
-		.chain = *bucket(m, address), .via = OLSR_NONE,
+		.chain = *olsr_bucket(m, address), .via = OLSR_NONE,
 	};
-	*bucket(m, address) = number;
+	*olsr_bucket(m, address) = number;
 	s->used++;
 	return number;
 }
 
-static void forget(struct manet *m, u16 number)
+static void olsr_forget(struct manet *m, u16 number)
 {
 	struct olsr_node *n = olsr_node(m, number);
-	u16 *at = bucket(m, n->address);
+	u16 *at = olsr_bucket(m, n->address);
 
 	while (*at != number)
 		at = &olsr_node(m, *at)->chain;
@@ -114,7 +114,7 @@ static u16 *list_of(const struct manet *m, u16 from, bool topology)
 	return topology ? &n->topology : &n->two_hops;
 }
 
-static void changed(struct manet *m, bool topology)
+static void olsr_changed(struct manet *m, bool topology)
 {
 	olsr(m)->routes_old = true;
 	if (!topology)
@@ -153,7 +153,7 @@ void olsr_edge_set(struct manet *m, u16 from, u16 to, bool topology, u64 until)
 		s->free_edge = s->edge[edge].next;
 		s->edge[edge] = (struct olsr_edge){ .from = from, .to = to, .next = OLSR_NONE, .topology = topology };
 		*at = edge;
-		changed(m, topology);
+		olsr_changed(m, topology);
 	}
 	s->edge[edge].until = until;
 	olsr_expire_by(m, until);
@@ -166,7 +166,7 @@ void olsr_edge_remove(struct manet *m, u16 from, u16 to, bool topology)
 	if (*at == OLSR_NONE)
 		return;
 	unlink_edge(m, at);
-	changed(m, topology);
+	olsr_changed(m, topology);
 }
 
 void olsr_edges_clear(struct manet *m, u16 from, bool topology)
@@ -174,12 +174,12 @@ void olsr_edges_clear(struct manet *m, u16 from, bool topology)
 	u16 *at = list_of(m, from, topology);
 
 	if (*at != OLSR_NONE)
-		changed(m, topology);
+		olsr_changed(m, topology);
 	while (*at != OLSR_NONE)
 		unlink_edge(m, at);
 }
 
-static struct olsr_duplicate *duplicates(const struct manet *m, u32 originator, u16 sequence)
+static struct olsr_duplicate *olsr_duplicates(const struct manet *m, u32 originator, u16 sequence)
 {
 	return &olsr(m)->duplicate[((originator * 0x9e3779b1U + sequence * 0x85ebca6bU) >> 16) %
 				   (OLSR_DUPLICATES / WAYS) * WAYS];
@@ -187,7 +187,7 @@ static struct olsr_duplicate *duplicates(const struct manet *m, u32 originator, 
 
 bool olsr_is_duplicate(const struct manet *m, u32 originator, u16 sequence)
 {
-	const struct olsr_duplicate *d = duplicates(m, originator, sequence);
+	const struct olsr_duplicate *d = olsr_duplicates(m, originator, sequence);
 	u32 i;
 
 	for (i = 0; i < WAYS; i++)
@@ -199,7 +199,7 @@ bool olsr_is_duplicate(const struct manet *m, u32 originator, u16 sequence)
 /* Who would end first makes room. */
 void olsr_duplicate_set(struct manet *m, u32 originator, u16 sequence)
 {
-	struct olsr_duplicate *d = duplicates(m, originator, sequence), *place = d;
+	struct olsr_duplicate *d = olsr_duplicates(m, originator, sequence), *place = d;
 	u32 i;
 
 	for (i = 1; i < WAYS; i++)
@@ -230,7 +230,7 @@ static void expire_edges(struct manet *m, u16 from, bool topology)
 			at = &e->next;
 		} else {
 			unlink_edge(m, at);
-			changed(m, topology);
+			olsr_changed(m, topology);
 		}
 	}
 }
@@ -261,7 +261,7 @@ void olsr_expire(struct manet *m)
 		n = &s->node[i];
 		if (n->address && !n->mentioned && !n->linked && !n->hops && n->two_hops == OLSR_NONE &&
 		    n->topology == OLSR_NONE)
-			forget(m, i);
+			olsr_forget(m, i);
 		n->mentioned = false;
 	}
 }

@@ -51,7 +51,7 @@ void olsr_flush(struct manet *m)
 }
 
 
-static u8 *room(struct manet *m, u16 len)
+static u8 *olsr_room(struct manet *m, u16 len)
 {
 	struct olsr *s = olsr(m);
 
@@ -61,7 +61,7 @@ static u8 *room(struct manet *m, u16 len)
 }
 
 /* It has been written. */
-static void add(struct manet *m, u16 len, enum manet_kind kind)
+static void olsr_add(struct manet *m, u16 len, enum manet_kind kind)
 {
 	struct olsr *s = olsr(m);
 
@@ -73,13 +73,13 @@ static void add(struct manet *m, u16 len, enum manet_kind kind)
 void olsr_relay(struct manet *m, const u8 *message, u16 size)
 {
 	struct olsr *s = olsr(m);
-	u8 *out = room(m, size);
+	u8 *out = olsr_room(m, size);
 	u64 at = m->now + manet_jitter(m);
 
 	memcpy(out, message, size);
 	out[8]--; /* time to live */
 	out[9]++; /* hops */
-	add(m, size, MANET_TC);
+	olsr_add(m, size, MANET_TC);
 	if (!s->pending_due.set || at < s->pending_due.at)
 		timer_set(m, &s->pending_due, TIMER_PENDING, at);
 }
@@ -108,7 +108,8 @@ static u8 link_code(const struct manet *m, const struct olsr_node *n)
 /* A HELLO that says of @count links, from the @first one on. */
 static void add_hello(struct manet *m, u32 first, u32 count)
 {
-	u8 *start = room(m, OLSR_MESSAGE_HEADER + 4 + 6 * OLSR_LINK_HEADER + 4 * count), *at = start + OLSR_MESSAGE_HEADER;
+	u8 *start = olsr_room(m, OLSR_MESSAGE_HEADER + 4 + 6 * OLSR_LINK_HEADER + 4 * count);
+	u8 *at = start + OLSR_MESSAGE_HEADER;
 	const struct olsr *s = olsr(m);
 	u8 *group;
 	u32 i;
@@ -136,7 +137,7 @@ static void add_hello(struct manet *m, u32 first, u32 count)
 			at = group;
 	}
 	message_header(m, start, OLSR_HELLO, param(m, P_NEIGHBOUR_HOLD_MS), at - start, 1);
-	add(m, at - start, MANET_HELLO);
+	olsr_add(m, at - start, MANET_HELLO);
 }
 
 void olsr_send_hello(struct manet *m)
@@ -162,7 +163,8 @@ static bool is_advertised(const struct manet *m, const struct olsr_node *n)
 /* @count of the advertised neighbours, from the *@first link on. */
 static void add_tc(struct manet *m, u32 *first, u32 count)
 {
-	u8 *start = room(m, OLSR_MESSAGE_HEADER + 4 + 4 * count), *at = start + OLSR_MESSAGE_HEADER;
+	u8 *start = olsr_room(m, OLSR_MESSAGE_HEADER + 4 + 4 * count);
+	u8 *at = start + OLSR_MESSAGE_HEADER;
 	struct olsr *s = olsr(m);
 
 	put16(at, s->ansn);
@@ -178,7 +180,7 @@ static void add_tc(struct manet *m, u32 *first, u32 count)
 		count--;
 	}
 	message_header(m, start, OLSR_TC, param(m, P_TOPOLOGY_HOLD_MS), at - start, FAR);
-	add(m, at - start, MANET_TC);
+	olsr_add(m, at - start, MANET_TC);
 }
 
 /* 9.3: who advertises nobody any more says so as long as older TCs may hold, then nothing. */

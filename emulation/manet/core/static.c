@@ -16,18 +16,18 @@ struct routes {
 	struct route route[ROUTES]; /* open addressing; to 0: free; via MANET_NOBODY: none any more */
 };
 
-static struct routes *routes(const struct manet *m)
+static struct routes *static_routes(const struct manet *m)
 {
 	return (struct routes *)m->state;
 }
 
 /* Its entry, or a free one, or NULL: there is no room. */
-static struct route *entry(const struct manet *m, u32 to)
+static struct route *static_entry(const struct manet *m, u32 to)
 {
 	u32 first = to * 0x9e3779b1U % ROUTES, i;
 
 	for (i = 0; i < ROUTES; i++) {
-		struct route *r = &routes(m)->route[(first + i) % ROUTES];
+		struct route *r = &static_routes(m)->route[(first + i) % ROUTES];
 
 		if (r->to == to || !r->to)
 			return r;
@@ -37,7 +37,7 @@ static struct route *entry(const struct manet *m, u32 to)
 
 static bool set_route(struct manet *m, u32 to, u32 via, u8 hops)
 {
-	struct route *r = entry(m, to);
+	struct route *r = static_entry(m, to);
 	u32 before = r ? r->via : MANET_NOBODY;
 
 	if (!r || !to)
@@ -49,55 +49,55 @@ static bool set_route(struct manet *m, u32 to, u32 via, u8 hops)
 	return true;
 }
 
-static void start(struct manet *m)
+static void static_start(struct manet *m)
 {
 }
 
-static void stop(struct manet *m)
+static void static_stop(struct manet *m)
 {
 }
 
 static void send_on(struct manet *m, struct manet_packet *p, void (*send)(struct manet *, struct manet_packet *, u32))
 {
-	const struct route *r = entry(m, ip_destination(p->data));
+	const struct route *r = static_entry(m, ip_destination(p->data));
 
 	if (!r || !r->to || r->via == MANET_NOBODY)
 		return manet_drop(m, p, MANET_NO_ROUTE);
 	send(m, p, r->via);
 }
 
-static void output(struct manet *m, struct manet_packet *p)
+static void static_output(struct manet *m, struct manet_packet *p)
 {
 	send_on(m, p, manet_send);
 }
 
-static void input(struct manet *m, struct manet_packet *p, const u8 *from)
+static void static_input(struct manet *m, struct manet_packet *p, const u8 *from)
 {
 	if (manet_is_ours(m, ip_destination(p->data)))
 		return manet_deliver(m, p);
 	send_on(m, p, manet_forward);
 }
 
-static void lost(struct manet *m, struct manet_packet *p)
+static void static_lost(struct manet *m, struct manet_packet *p)
 {
 	manet_drop(m, p, MANET_LINK_BROKEN);
 }
 
-static void timer(struct manet *m, struct manet_timer *t)
+static void static_timer(struct manet *m, struct manet_timer *t)
 {
 }
 
-static u32 hops(const struct manet *m, u32 to)
+static u32 static_hops(const struct manet *m, u32 to)
 {
-	const struct route *r = entry(m, to);
+	const struct route *r = static_entry(m, to);
 
 	return r && r->to && r->via != MANET_NOBODY ? r->hops : 0;
 }
 
-static bool dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
+static bool static_dump(const struct manet *m, u32 *cursor, struct manet_entry *e)
 {
 	for (; *cursor < ROUTES; ++*cursor) {
-		const struct route *r = &routes(m)->route[*cursor];
+		const struct route *r = &static_routes(m)->route[*cursor];
 
 		if (!r->to)
 			continue;
@@ -118,13 +118,13 @@ const struct manet_protocol static_protocol = {
 	.size = sizeof(struct routes),
 	.parameters = parameters,
 	.n_parameters = ARRAY_SIZE(parameters),
-	.start = start,
-	.stop = stop,
-	.output = output,
-	.input = input,
-	.lost = lost,
-	.timer = timer,
-	.hops = hops,
+	.start = static_start,
+	.stop = static_stop,
+	.output = static_output,
+	.input = static_input,
+	.lost = static_lost,
+	.timer = static_timer,
+	.hops = static_hops,
 	.set_route = set_route,
-	.dump = dump,
+	.dump = static_dump,
 };

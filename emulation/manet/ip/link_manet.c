@@ -15,7 +15,7 @@
 
 #define MAX_MESSAGE 1024
 
-static void help(struct link_util *lu, int argc, char **argv, FILE *f)
+static void manet_help(struct link_util *lu, int argc, char **argv, FILE *f)
 {
 	(void)lu;
 	(void)argc;
@@ -24,21 +24,21 @@ static void help(struct link_util *lu, int argc, char **argv, FILE *f)
 		   "                 [ preset { rfc | thesis | cmu } ] [ seed N ] [ monitor DEV ]\n");
 }
 
-static int refuse(const char *what, const char *word)
+static int manet_refuse(const char *what, const char *word)
 {
 	fprintf(stderr, "manet: %s \"%s\"\n", what, word);
 	return -1;
 }
 
-static int parse(struct link_util *lu, int argc, char **argv, struct nlmsghdr *n)
+static int manet_parse_opt(struct link_util *lu, int argc, char **argv, struct nlmsghdr *n)
 {
 	for (; argc > 0; argc -= 2, argv += 2) {
 		if (!strcmp(argv[0], "help")) {
-			help(lu, argc, argv, stdout);
+			manet_help(lu, argc, argv, stdout);
 			return -1;
 		}
 		if (argc < 2)
-			return refuse("a value is missing after", argv[0]);
+			return manet_refuse("a value is missing after", argv[0]);
 		if (!strcmp(argv[0], "protocol")) {
 			addattr_l(n, MAX_MESSAGE, MANET_LINK_PROTOCOL, argv[1], strlen(argv[1]) + 1);
 		} else if (!strcmp(argv[0], "preset")) {
@@ -48,23 +48,23 @@ static int parse(struct link_util *lu, int argc, char **argv, struct nlmsghdr *n
 			uint64_t seed = strtoull(argv[1], &end, 0);
 
 			if (*end || end == argv[1] || argv[1][0] == '-')
-				return refuse("this is no seed:", argv[1]);
+				return manet_refuse("this is no seed:", argv[1]);
 			addattr_l(n, MAX_MESSAGE, MANET_LINK_SEED, &seed, sizeof(seed));
 		} else if (!strcmp(argv[0], "monitor")) {
 			uint32_t index = ll_name_to_index(argv[1]);
 
 			if (!index)
-				return refuse("there is no device", argv[1]);
+				return manet_refuse("there is no device", argv[1]);
 			addattr_l(n, MAX_MESSAGE, MANET_LINK_MONITOR, &index, sizeof(index));
 		} else {
-			help(lu, argc, argv, stderr);
-			return refuse("unknown option", argv[0]);
+			manet_help(lu, argc, argv, stderr);
+			return manet_refuse("unknown option", argv[0]);
 		}
 	}
 	return 0;
 }
 
-static void print(struct link_util *lu, FILE *f, struct rtattr *tb[])
+static void manet_print_opt(struct link_util *lu, FILE *f, struct rtattr *tb[])
 {
 	uint64_t seed;
 	uint32_t index;
@@ -88,7 +88,7 @@ static void print(struct link_util *lu, FILE *f, struct rtattr *tb[])
 struct link_util manet_link_util = {
 	.id = "manet",
 	.maxattr = MANET_LINK_ATTRS - 1,
-	.parse_opt = parse,
-	.print_opt = print,
-	.print_help = help,
+	.parse_opt = manet_parse_opt,
+	.print_opt = manet_print_opt,
+	.print_help = manet_help,
 };

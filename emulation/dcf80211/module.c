@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module's beginning and end: it is there to be told over netlink to make
+ * an air.
+ */
+#include <linux/module.h>
+
+#include "air.h"
+
+static int __init dcf80211_load(void)
+{
+	return control_register();
+}
+
+static void __exit dcf80211_unload(void)
+{
+	control_unregister();
+}
+
+module_init(dcf80211_load);
+module_exit(dcf80211_unload);
+MODULE_DESCRIPTION("The air under mac80211_hwsim: an exact IEEE 802.11 DCF");
+MODULE_LICENSE("GPL");
+#ifdef SOURCE_SHA256 /* by Kbuild */
+MODULE_INFO(source_sha256, SOURCE_SHA256);
+#endif

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The modules' C files: a function's name says whose it is, and files call each other in a circle only where the header
+that they share says so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = [
+    ROOT / name
+    for name in (
+        *("emulation/dcf80211", "emulation/dcf80211/core", "emulation/dcf80211/wire"),
+        *("emulation/manet", "emulation/manet/core", "emulation/tcp_tap", "tc_modules", "tc_modules/ackthin"),
+    )
+]
+COMMENT, STRING = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r'"(?:\\.|[^"\\])*"')
+FUNCTION = re.compile(r"^(static )?[a-z][\w ]*[ *](\w+)\([^;{]*\)\s*\{", re.MULTILINE)
+VARIABLE = re.compile(r"^(?!static)(?:const )?[a-z][\w ]*[ *](\w+)(?:\[\w*\])? = ", re.MULTILINE)
+WORD = re.compile(r"\b[a-z]\w*\b")
+SAID = re.compile(r"[Ii]n a circle: ([^;]*?)\.(?=\s)(?! ?c\b)")
+NAME = re.compile(r"\w+\.c\b")
+
+
+def code(file: Path) -> str:
+    return STRING.sub('""', COMMENT.sub(" ", file.read_text()))
+
+
+def calls(folder: Path) -> dict[str, set[str]]:
+    """Of each C file of a folder, the other ones of whose functions and variables it makes use."""
+    texts = {file.name: code(file) for file in sorted(folder.glob("*.c"))}
+    home: dict[str, str] = {}
+    for name, text in texts.items():
+        home |= {match[2]: name for match in FUNCTION.finditer(text) if not match[1]}
+        home |= {match[1]: name for match in VARIABLE.finditer(text)}
+    return {name: {home[word] for word in WORD.findall(text) if word in home} - {name} for name, text in texts.items()}
+
+
+def reached(arrows: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    ahead = set(arrows[start])
+    while ahead:
+        found |= (now := ahead)
+        ahead = {name for one in now for name in arrows[one]} - found
+    return found
+
+
+def circles(arrows: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The sets of files of which each reaches each other one."""
+    far = {name: reached(arrows, name) for name in arrows}
+    return {frozenset(other for other in far if other in far[name] and name in far[other])
+            for name in far if name in far[name]}  # fmt: skip
+
+
+def said(folder: Path) -> set[frozenset[str]]:
+    """The circles that the headers of a folder own up to."""
+    comments = [text.replace("\n *", " ") for file in folder.glob("*.h") for text in COMMENT.findall(file.read_text())]
+    return {frozenset(NAME.findall(match[1])) for text in comments for match in SAID.finditer(text + " ")}
+
+
+def test_circles_are_found() -> None:
+    chain = {"a.c": {"b.c"}, "b.c": {"c.c"}, "c.c": set()}
+    assert circles(chain) == set()
+    assert circles(chain | {"c.c": {"b.c"}}) == {frozenset({"b.c", "c.c"})}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_files_are_in_a_circle_only_where_their_header_says_so(folder: Path) -> None:
+    arrows = calls(folder)
+    assert arrows
+    assert circles(arrows) == said(folder)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_no_files_own_function_has_a_name_of_one_word(folder: Path) -> None:
+    """Such as `open` or `stop`, which a reader, a stack trace and a symbol table cannot tell from others."""
+    found = [match for file in folder.glob("*.c") for match in FUNCTION.finditer(code(file)) if match[1]]
+    assert found
+    assert [match[2] for match in found if match[2].isalpha()] == []

@@ -189,14 +189,14 @@ def test_tcp_like_ns2_is_in_routes_variables_and_qdiscs_of_a_flows_ends():
     {"tcp": "vegas,cubic", "flows": 2}, {"application": "bulk,from=sta3,to=sta1,tcp=cubic"}
 ])  # fmt: skip
 def test_tcp_like_ns2_is_none_of_linuxs_own_loss_recovery(options):
-    with pytest.raises(PlanError, match="tcp_like ns2: cubic recovers from losses as Linux does; there are: newreno,"):
+    with pytest.raises(Misuse, match="tcp_like ns2: cubic recovers from losses as Linux does; there are: newreno,"):
         made(tcp_like="ns2", **options)
 
 
 def test_what_takes_segments_past_small_queues_leaves_room_for_what_thins_acks():
     first, _, last = parts_of(made(tcp_like="ns2", ackthin="delayed", stations=3))
     assert (first["qdisc"]["kind"], last["qdisc"]["kind"]) == ("netem", "ackthin")
-    with pytest.raises(PlanError, match="sta1 sends and has its ACKs thinned"):
+    with pytest.raises(Misuse, match="sta1 sends and has its ACKs thinned"):
         made(tcp_like="ns2", ackthin="delayed", stations=3, application="bulk,from=sta3,to=sta1")
 
 

@@ -51,12 +51,12 @@ def variables(transport: Transport, name: str) -> dict[str, str]:
 
 
 def _application(transport: Transport, number: int, application: Application) -> tuple[dict[str, Any], str]:
-    """An application of the plan, and its TCP ("": it has none). Raises PlanError."""
+    """An application of the plan, and its TCP ("": it has none). Raises Misuse."""
     kind, flow, own = own_flow(transport, application)
     has_tcp = "tcp" in heeded(kind)
     if has_tcp and transport.tcp_like == "ns2" and not tcp.is_classic(flow.tcp):
         there = ", ".join(name for name in tcp.NAMES if tcp.is_classic(name))
-        raise PlanError(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; there are: {there}")
+        raise Misuse(f"tcp_like ns2: {flow.tcp} recovers from losses as Linux does; there are: {there}")
     return {
         "name": f"flow{number}",
         "kind": kind,
@@ -140,7 +140,7 @@ def set_up_queues(specification: Specification, nodes: Nodes, network: Network) 
     """Give the ends of flows their qdiscs: both ends one of the user's, or what takes their segments past TCP small
     queues; receivers the one that thins their ACKs.
 
-    Returns the modules needed. Raises PlanError.
+    Returns the modules needed. Raises Misuse.
     """
     transport, modules = specification.transport, []
     ends = [(application.source, application.destination) for application in network.applications]
@@ -157,7 +157,7 @@ def set_up_queues(specification: Specification, nodes: Nodes, network: Network) 
         modules.append(THINNING)
         thinned = {destination for _, destination in ends[: transport.thinned_flows]}
         if not transport.small_queues and (both := thinned & {source for source, _ in ends}):
-            raise PlanError(f"{min(both)} sends and has its ACKs thinned, and no small_queues: it has one root qdisc")
+            raise Misuse(f"{min(both)} sends and has its ACKs thinned, and no small_queues: it has one root qdisc")
         for destination in thinned:
             nodes[destination]["interfaces"][0]["qdisc"] = {"kind": "ackthin", **transport.ackthin}
     return modules

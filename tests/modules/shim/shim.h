@@ -178,6 +178,15 @@ struct flowi4 {
 	__be32 daddr, saddr;
 	u16 fl4_dport, fl4_sport;
 };
+#define RT_SCOPE_UNIVERSE 0
+static inline void flowi4_init_output(struct flowi4 *flow, int oif, u32 mark, u8 tos, u8 scope, u8 proto, u8 flags,
+				      __be32 daddr, __be32 saddr, u16 dport, u16 sport, u32 uid)
+{
+	*flow = (struct flowi4){ .flowi4_oif = oif, .flowi4_iif = LOOPBACK_IFINDEX, .flowi4_mark = mark,
+				 .flowi4_tos = tos, .flowi4_proto = proto, .flowi4_uid = uid, .daddr = daddr,
+				 .saddr = saddr, .fl4_dport = dport, .fl4_sport = sport };
+}
+
 struct fib_info { u32 fib_priority; };
 struct rtnl_link_ops { const char *kind; };
 struct net_device { const struct rtnl_link_ops *rtnl_link_ops; u32 hops; };

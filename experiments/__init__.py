@@ -34,6 +34,9 @@ class Column(Enum):
     CONTROL = "control"  # others: shown, and not counted
 
 
+# The air and the transport of ns-2, which papers 000, 003 and 004 ran on; and those of the standard and of Linux.
+NS2: Options = {"like": "ns2", "tcp_like": "ns2"}
+LINUX: Options = {"like": "standard", "tcp_like": "linux"}
 NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 
 

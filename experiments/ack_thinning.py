@@ -10,7 +10,7 @@ C81 is Xu and Saadawi's, as cited by seed 003, and C80 seed 004's, for stations 
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Options, Study, cwl, strings
+from experiments import NS2, Column, Options, Study, cwl, strings
 
 HOPS = (1, 2, 3, 4, 6, 8)
 CASES = [str(hops) for hops in HOPS]
@@ -43,7 +43,7 @@ STUDY = Study(
         "skip2": "skip 2", "skip3": "skip 3", "dynamic": "dynamic", "daa": "DAA", "daa4": "DAA, window 4",
     },
     quantities={GOODPUT: "goodput, kb/s", "col.total": "COL_TOTAL", "fail.total": "FAIL_TOTAL"},
-    also={Column.PUBLISHED: {"like": "ns2"}},
+    also={Column.PUBLISHED: NS2},
     claims=[
         Claim("C81", "delayed ACKs have 15..32 % more goodput",
               [Check(Of("delayed", GOODPUT, hops), "in", Of("plain", GOODPUT, hops), 1.15, 1.32) for hops in CASES]),

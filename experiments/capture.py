@@ -9,7 +9,7 @@ to sta1 and sta4 to sta5. The seed says of two nearby flows that the earlier or 
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Options, Study
+from experiments import NS2, Column, Options, Study
 
 FIRST, SECOND = "flows.0.goodput_kbps", "flows.1.goodput_kbps"
 
@@ -40,7 +40,7 @@ STUDY = Study(
         FIRST: "the first, kb/s", SECOND: "the second, 10 s later, kb/s", "flows.0.share": "share of the first",
     },
     core_s=0.4,
-    also={Column.PUBLISHED: {"like": "ns2"}},
+    also={Column.PUBLISHED: NS2},
     claims=[
         Claim("C82, shorter", "one hop starves two, although these began earlier: less than a tenth",
               [Check(Of(rts, FIRST, "shorter"), "<", Of(rts, SECOND, "shorter"), 0.1) for rts in ("full", "none")]),

@@ -15,7 +15,7 @@ dsr,preset=thesis` are the seed's. Pacing is Linux's own: the queue `fq` at both
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Options, Study, cwl
+from experiments import NS2, Column, Options, Study, cwl
 
 GOODPUT = "goodput_kbps"
 HOPS, FLOWS = (2, 4, 6, 8), (1, 5, 10)
@@ -60,7 +60,7 @@ STUDY = Study(
     | {f"short-{hops}": f"30 segments, {hops} hops" for hops in HOPS},
     quantities={GOODPUT: "goodput, kb/s", "fail.total": "FAIL_TOTAL"},
     core_s=0.35,
-    also={Column.PUBLISHED: {"like": "ns2"}},
+    also={Column.PUBLISHED: NS2},
     claims=[
         Claim("C81, delayed", "one flow: delayed ACKs carry 15 to 32 % more", within("delayed", 1.15, 1.32)),
         Claim("C81, stretched", "one flow: ACKs delayed further carry 9 to 22 % more", within("stretched", 1.09, 1.22)),

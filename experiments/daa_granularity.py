@@ -7,7 +7,7 @@ queue `ackthin`, which thins what Linux acknowledges segment by segment.
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study, cwl, strings
+from experiments import NS2, Column, Study, cwl, strings
 
 HOPS, GRANULARITIES = range(3, 12), (0, 10, 50, 200, 500)  # ms
 GOODPUT = "goodput_segments"
@@ -38,7 +38,7 @@ STUDY = Study(
         str(hops): {f"{g}ms": {GOODPUT: segments} for g, segments in zip(GRANULARITIES, row, strict=True)}
         for hops, row in T9.items()
     },
-    also={Column.PUBLISHED: {"like": "ns2", "routing": "aodv,preset=thesis"}},
+    also={Column.PUBLISHED: {**NS2, "routing": "aodv,preset=thesis"}},
     claims=[
         Claim("C67, fine", "10 and 50 ms are as good as 0: within 5 %", within((10, 50), HOPS, 0.95, 1.05)),
         Claim("C67, 200 ms", "costs 7..12 % over 4 to 10 hops", within((200,), range(4, 11), 0.88, 0.93)),

@@ -6,7 +6,7 @@ over DSR. The seed says that paths are rarely longer than three hops.
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study
+from experiments import LINUX, NS2, Column, Study
 
 SHORT, MEAN = "flows.0.route.short_share", "flows.0.route.hops_mean"
 AREAS = {"strip": "1500x300", "square": "1000x1000"}
@@ -16,7 +16,7 @@ STUDY = Study(
     name="path-lengths",
     title="Path lengths under random waypoint: 50 stations, DSR (seed 003, section 4.4)",
     topology="mobile",
-    options={"like": "ns2", "routing": "dsr,preset=thesis", "window_limit": 64, "seconds": 300, "tcp_trace": False},
+    options={**NS2, "routing": "dsr,preset=thesis", "window_limit": 64, "seconds": 300, "tcp_trace": False},
     cases=CASES,
     rows="m/s",
     seeds="1..5",
@@ -30,7 +30,7 @@ STUDY = Study(
         "goodput_kbps": "goodput, kb/s",
     },
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C68", "nine of ten segments go over at most three hops",
               [Check(Of("newreno", SHORT, case), ">=", 0.9) for case in CASES]),

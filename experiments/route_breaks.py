@@ -9,7 +9,7 @@ It shows one run each. Reno without NewReno's partial ACKs does not exist in Lin
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study
+from experiments import LINUX, NS2, Column, Study
 
 STALL, AT, RTO = (f"flows.0.tcp.{name}" for name in ("stall_s", "stall_at_s", "rto_s"))
 WITHOUT, LOST, GOODPUT = "flows.0.route.without_s", "fail.total", "goodput_segments"
@@ -27,7 +27,7 @@ STUDY = Study(
     name="route-breaks",
     title="A route breaks at 35 s: AODV, DSR and OLSR (seed 003, sections 3.2 to 3.4)",
     topology="route-break",
-    options={"like": "ns2", "window_limit": 64, "seconds": 70},
+    options={**NS2, "window_limit": 64, "seconds": 70},
     seeds="1..20",
     variants={
         "aodv": {"routing": "aodv,preset=thesis,feedback=0,local_repair=0,active_route_timeout_ms=5000,gratuitous=0"},
@@ -50,7 +50,7 @@ STUDY = Study(
         GOODPUT: "goodput, segments",
     },
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard"}},
+    also={Column.TODAY: LINUX},
     claims=[
         Claim("C31, C32", "DSR has data flow again sooner than AODV",
               [Check(Of("dsr", STALL), "<", Of("aodv", STALL))]),

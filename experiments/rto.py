@@ -10,7 +10,7 @@ ns-2's rules.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study
+from experiments import LINUX, NS2, Column, Study
 
 COUNT, TIME, FLIGHT = (f"flows.0.tcp.{name}" for name in ("rtos", "rto_s", "in_flight_mean"))
 GOODPUT = "goodput_segments"
@@ -52,8 +52,8 @@ STUDY = Study(
 OVER_AODV = STUDY.but(
     name="rto-aodv",
     title="Retransmission timeouts over AODV: 5 hops (seed 003, table 3.7)",
-    options={"like": "ns2", "routing": "aodv,preset=thesis"},
+    options={**NS2, "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "without a route, s"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
+    also={Column.TODAY: {**LINUX, "routing": "aodv"}},
 )

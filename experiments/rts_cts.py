@@ -9,7 +9,7 @@ stand beside COL. Claims on collisions are checked on COL_ANY as well, which cou
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study
+from experiments import NS2, Column, Study
 
 PUBLISHED = {
     "full": {
@@ -41,7 +41,7 @@ STUDY = Study(
     names={"full": "Full", "partial": "Partial", "none": "No"},
     open=("basic_rates", "preamble"),
     published={"": PUBLISHED},
-    also={Column.PUBLISHED: {"like": "ns2", "routing": "aodv,preset=thesis"}},
+    also={Column.PUBLISHED: {**NS2, "routing": "aodv,preset=thesis"}},
     claims=[
         Claim("C1", "goodput: No > Partial > Full", order("goodput_segments", "none", "partial", "full")),
         Claim("C2a", "collisions in all: Full > Partial > No", order("col.total", "full", "partial", "none")),

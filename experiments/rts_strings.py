@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Options, Study, cwl
+from experiments import NS2, Column, Options, Study, cwl
 
 GOODPUT, COLLISIONS, DROPS = "goodput_segments", "col.total", "fail.total"
 STATIONS, FLOWS, STRATEGIES = range(4, 13), range(1, 7), ("full", "partial", "none")
@@ -166,7 +166,7 @@ STUDY = Study(
 OVER_AODV = STUDY.but(
     name="rts-strings-aodv",
     title="RTS/CTS under parallel flows on strings, over AODV (seeds 000, section 3, and 003, section 5.5)",
-    options={"like": "ns2", "routing": "aodv,preset=thesis"},
+    options={**NS2, "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "the source without a route, s"},
     column=Column.PUBLISHED,
 )

@@ -6,7 +6,7 @@ NewReno, or, beside that, has the threshold for 4 hops. DSR, one flow, a strip, 
 """
 
 from analysis.tables.claims import Claim
-from experiments import Column, sca, sca_mobile
+from experiments import LINUX, Column, sca, sca_mobile
 from experiments.sca_mobile import case, gains, same
 
 
@@ -25,7 +25,7 @@ STUDY = sca_mobile.STUDY.but(
         "sca10": "SCA(10)", "adaptive": "adaptive", "off": "adaptive, off below 4 hops", "newreno": "NewReno",
     },
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C66", "adaptive SCA has 1 % less to 1.5 % more than SCA(10)",
               gains("adaptive", "sca10", 1, same(0.99, 1.015, 0))),

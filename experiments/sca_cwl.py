@@ -7,7 +7,7 @@ the route's hops, and SCA(10). As Linux has no Reno without partial ACKs, NewRen
 """
 
 from analysis.tables.claims import Claim
-from experiments import Column, cwl, sca, sca_mobile
+from experiments import LINUX, Column, cwl, sca, sca_mobile
 from experiments.sca_mobile import gains, same, together
 
 STUDY = sca_mobile.STUDY.but(
@@ -17,7 +17,7 @@ STUDY = sca_mobile.STUDY.but(
     variants={"newreno": {"tcp": "newreno"}, "cwl": cwl(), "sca10": sca(10)},
     names=sca_mobile.NAMES | {"newreno": "NewReno", "cwl": "CWL", "sca10": "SCA(10)"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C57, more", "one flow: SCA(10) has more than CWL", together("sca10", "cwl", 1)),
         Claim("C57, how much", "one flow: 4 to 9 % without a pause, 7 to 20 % with pauses",

@@ -12,7 +12,7 @@ brings. The air has ns-2's rules.
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study, cwl, sca
+from experiments import LINUX, NS2, Column, Study, cwl, sca
 
 FIRST, SECOND = "flows.0", "flows.1"
 SHARE, WINDOW = f"{SECOND}.share", f"{SECOND}.tcp.cwnd_mean"
@@ -82,12 +82,12 @@ BY_ROUTING = STUDY.but(
     name="sca-fairness-routing",
     title="Fairness beside NewReno over DSR and AODV: two flows, 4 hops (seed 003, section 4.4.3)",
     core_s=0.8,
-    options={"like": "ns2"},
+    options=NS2,
     cases={case: {"routing": routing(case)} for case in ROUTINGS},
     rows="routing",
     names={**STUDY.names, **ROUTINGS},
     published={},  # as STUDY has them: nine variants leave no room beside
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard"}},
+    also={Column.TODAY: LINUX},
     claims=claims(ROUTINGS),
 )

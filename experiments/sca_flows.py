@@ -9,7 +9,7 @@ over DSR-UU, in the air with ns-2's rules; `--routing dsr,preset=cmu` is ns-2's 
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study, sca
+from experiments import LINUX, NS2, Column, Study, sca
 
 FLOWS, HOPS = range(1, 8), (1, 2, 3, 4, 6, 8)
 GOODPUT = "goodput_kbps"
@@ -50,7 +50,7 @@ STUDY = Study(
 OVER_DSR = STUDY.but(
     name="sca-flows-dsr",
     title="Slow congestion avoidance with parallel flows, over DSR (seed 003, section 4.4.4)",
-    options={"like": "ns2", "routing": "dsr,preset=thesis"},
+    options={**NS2, "routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
 )

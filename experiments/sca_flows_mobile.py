@@ -10,7 +10,7 @@ ones stations draw; here the faster one is twice the slower, as for its 2 m/s el
 from math import log
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Options, Study, sca
+from experiments import LINUX, NS2, Column, Options, Study, sca
 
 GOODPUT = "goodput_kbps"
 PAUSES, SPEEDS = (0, 40), (1, 2, 5, 10)
@@ -44,7 +44,7 @@ STUDY = Study(
     title="SCA with parallel flows among moving stations (seed 003, section 4.4.4)",
     topology="random",
     options={
-        "like": "ns2", "routing": "dsr,preset=thesis", "link": "ocb", "unreachable": True, "rts": "full",
+        **NS2, "routing": "dsr,preset=thesis", "link": "ocb", "unreachable": True, "rts": "full",
         "window_limit": 64, "seconds": 900, "trace": False,
     },
     cases={name: moving(*of) for of, name in CASES.items()},
@@ -62,7 +62,7 @@ STUDY = Study(
     core_s=9,
     repetition=(900, 50),
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C64, more", "two flows: SCA(25) has more than NewReno", more(2)),
         Claim("C64, pauses",

@@ -15,7 +15,7 @@ RFC 3561 in the standard's air.
 from collections.abc import Mapping, Sequence
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Options, Study, sca
+from experiments import LINUX, NS2, Column, Options, Study, sca
 
 GOODPUT = "goodput_kbps"
 PAUSES, SPEEDS = (0, 40), (2, 5, 10)
@@ -78,7 +78,7 @@ STUDY = Study(
     title="Slow congestion avoidance among moving stations, over DSR (seed 003, section 4.4.1)",
     topology="mobile",
     options={
-        "like": "ns2", "routing": "dsr,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
+        **NS2, "routing": "dsr,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
         "trace": False,
     },
     cases=CASES,
@@ -95,7 +95,7 @@ STUDY = Study(
     core_s=9,
     repetition=(900, 50),
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C51, C52, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C51, how much", "one flow, no pause: 4, 26 and 24 % at 2, 5 and 10 m/s, within half of that",
@@ -121,7 +121,7 @@ OVER_AODV = STUDY.but(
     core_s=12,
     options={"routing": "aodv,preset=thesis"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
+    also={Column.TODAY: {**LINUX, "routing": "aodv"}},
     claims=[
         Claim("C53, AODV, more", "one flow: SCA(10) has more than NewReno", together("sca10", "newreno", 1)),
         Claim("C53, AODV, how much", "one flow: 4 to 10 % without a pause, 6 to 8 % with pauses",

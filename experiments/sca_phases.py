@@ -12,7 +12,7 @@ brings. The air has ns-2's rules.
 from collections.abc import Iterable
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study, cwl, sca
+from experiments import LINUX, NS2, Column, Study, cwl, sca
 from experiments.sca_fairness import ROUTINGS, routing
 
 PHASES = "flows.0.tcp."
@@ -66,13 +66,13 @@ BY_ROUTING = STUDY.but(
     name="sca-phases-routing",
     title="Time in each phase of TCP over DSR and AODV: 4 hops (seed 003, table 4.3)",
     core_s=2.2,
-    options={"like": "ns2"},
+    options=NS2,
     cases={case: {"routing": routing(case)} for case in ROUTINGS},
     rows="routing",
     names={**STUDY.names, **ROUTINGS},
     quantities={"flows.0.route.without_s": "the source without a route, s"},
     published={case: STUDY.published[""] for case in ROUTINGS},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard"}},
+    also={Column.TODAY: LINUX},
     claims=claims(ROUTINGS),
 )

@@ -9,7 +9,7 @@ static here: in the seed a frame that the MAC gives up is a broken link to DSR, 
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study, sca, strings
+from experiments import NS2, Column, Study, sca, strings
 
 HOPS = [str(hops) for hops in range(3, 12)]
 GOODPUT = "goodput_kbps"
@@ -35,7 +35,7 @@ STUDY = Study(
         "flows.0.tcp.cwnd_mean": "mean cwnd, segments",
     },
     column=Column.CONTROL,
-    also={Column.PUBLISHED: {"like": "ns2", "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
+    also={Column.PUBLISHED: {**NS2, "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
     claims=[
         Claim("C45", "SS(4) changes goodput by -4..+9 %", within("ss", "newreno", 0.96, 1.09)),
         Claim("C46, C47", "SCA(4) has more goodput than NewReno", order(GOODPUT, "sca", "newreno", cases=HOPS)),

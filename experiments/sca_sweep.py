@@ -7,7 +7,7 @@ ns-2's rules. The seed's other routing is `--routing aodv,preset=thesis`, and ns
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study, sca, strings
+from experiments import LINUX, NS2, Column, Study, sca, strings
 
 HOPS = range(3, 16)
 GOODPUT = "goodput_kbps"
@@ -34,7 +34,7 @@ STUDY = Study(
 OVER_DSR = STUDY.but(
     name="sca-sweep-dsr",
     title="The threshold of slow congestion avoidance, over DSR (seed 003, section 4.4.1)",
-    options={"like": "ns2", "routing": "dsr,preset=thesis"},
+    options={**NS2, "routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
 )

@@ -6,7 +6,7 @@ seed shows Reno over DSR, whose window was 7 when it lost the first segment, at 
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study, sca
+from experiments import NS2, Column, Study, sca
 
 WINDOW, GOODPUT = "flows.0.tcp.cwnd_max", "goodput_segments"
 
@@ -29,7 +29,7 @@ STUDY = Study(
     },
     published={"": {"newreno": {WINDOW: 9}, "sca": {WINDOW: 5}}},
     column=Column.CONTROL,
-    also={Column.PUBLISHED: {"like": "ns2", "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
+    also={Column.PUBLISHED: {**NS2, "routing": "dsr,preset=thesis"}, Column.TODAY: {"routing": "dsr"}},
     claims=[
         Claim("C49", "SCA(4) delivers about 38 % more segments",
               [Check(Of("sca", GOODPUT), "~", Of("newreno", GOODPUT), 1.38)]),

@@ -14,7 +14,7 @@ tells nobody of what the MAC gives up; `--like standard --routing olsr` is RFC 3
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Study
+from experiments import LINUX, NS2, Column, Study
 
 GOODPUT, TIMEOUTS = "goodput_kbps", "flows.0.tcp.rtos"
 AREAS = {"strip": "1500x300", "square": "1000x1000"}
@@ -55,7 +55,7 @@ STUDY = Study(
     title="TCP's variants among moving stations, over AODV (seed 003, section 3.5)",
     topology="mobile",
     options={
-        "like": "ns2", "routing": "aodv,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
+        **NS2, "routing": "aodv,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
         "trace": False,
     },
     cases={f"{name}-{vmax}": {"area": area, "vmax": vmax} for name, area in AREAS.items() for vmax in SPEEDS},
@@ -74,7 +74,7 @@ STUDY = Study(
     core_s=9,
     repetition=(900, 50),
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "aodv"}},
+    also={Column.TODAY: {**LINUX, "routing": "aodv"}},
     claims=[
         Claim("C36, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C36, how much", "strip: 2 to 5 % more than NewReno, 2 to 6 % more than SACK",
@@ -95,7 +95,7 @@ OVER_DSR = STUDY.but(
     core_s=6,
     options={"routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "dsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "dsr"}},
     claims=[
         Claim("C38, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C38, how much", "strip: about 5 % more", more("strip", 1.025, 1.075)),
@@ -113,7 +113,7 @@ OVER_OLSR = STUDY.but(
     core_s=15,
     options={"routing": "olsr,preset=thesis"},
     column=Column.PUBLISHED,
-    also={Column.TODAY: {"like": "standard", "routing": "olsr"}},
+    also={Column.TODAY: {**LINUX, "routing": "olsr"}},
     claims=[
         Claim("C40, more", "strip: Vegas has more than NewReno and SACK", on_average("strip")),
         Claim("C40, how much", "strip: 4 to 6 % more at 2, 5 and 10 m/s, about 2 % at 15",

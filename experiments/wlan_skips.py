@@ -11,7 +11,7 @@ seeds have other backoffs. Retries are the study's cases, as they change what a 
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Options, Study
+from experiments import NS2, Column, Options, Study
 
 GOODPUT, SHARE, SLOT, COL = "goodput_kbps", "same_slot_share", "col.same_slot", "col.total"
 SKIPS = (0, 1, 2, 3, 5)
@@ -61,7 +61,7 @@ STUDY = Study(
         "queue_drops": "queue drops",
         "flows.0.tcp.rtos": "timeouts of flow1",
     },
-    also={Column.PUBLISHED: {"like": "ns2"}},
+    also={Column.PUBLISHED: {**NS2, "rto_min_ms": 1000}},
     claims=[
         Claim("C74", "two stations pick one slot in 3 % of cases, four in 17.6 %",
               [Check(Of("skip0", SHARE, case(1, 10, "tried once")), "in", 3.1, 0.5, 2),

@@ -87,13 +87,13 @@ class Schedule:
         for _, run in sweep.runs:
             self.claims.add(study, run, self.made)
 
-    def weight(self, unit: Unit) -> tuple[bool, float, float]:
-        """The lower, the sooner: those that were never run, then those of which most is open; and of these what costs
-        least, by seconds of air and stations."""
+    def weight(self, unit: Unit) -> tuple[bool, bool, float, float]:
+        """The lower, the sooner: what counts before controls; those that were never run, then those of which most is
+        open; and of these what costs least, by seconds of air and stations."""
         outcome = self.tested(unit).outcome if self.seeds(unit) else None
         found = outcome.found if outcome else []
         open_ = sum(bool(one.needs) for one in found) / max(len(found), 1)
-        return bool(found), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
+        return unit[0].column is Column.CONTROL, bool(found), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""

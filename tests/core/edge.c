@@ -171,7 +171,7 @@ void trace_record(void *edge, const void *head, u32 head_len, const void *body, 
 static void count_delivery(void *edge, u16 to, const struct dcf_frame *f, u16 rate, s32 power_mdbm)
 {
 	deliveries++;
-	deliver(edge, to, f, rate, power_mdbm);
+	hwsim_deliver(edge, to, f, rate, power_mdbm);
 }
 
 static void address(u8 *addr, u64 station)
@@ -214,7 +214,7 @@ static void run(struct air *air, u64 now)
 
 int main(int argc, char **argv)
 {
-	const struct dcf_ops ops = { count_delivery, done, trace_record };
+	const struct dcf_ops ops = { count_delivery, hwsim_done, trace_record };
 	struct dcf_config config = {
 		.phy = { 20 * US, 10 * US, 31, 1023, 0, 1 }, .stations = STATIONS, .nav_reset = true, .snap = 128,
 		.capture_ratio_milli = 10000, .rx_threshold_aw = 100, .cs_threshold_aw = 10, .noise_aw = 1,

@@ -93,7 +93,12 @@ class Schedule:
         outcome = self.tested(unit).outcome if self.seeds(unit) else None
         found = outcome.found if outcome else []
         open_ = sum(bool(one.needs) for one in found) / max(len(found), 1)
-        return unit[0].column is Column.CONTROL, bool(found), -open_, guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
+        return (
+            unit[0].column is Column.CONTROL,
+            bool(found),
+            -open_,
+            guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1),
+        )
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""

@@ -244,7 +244,7 @@ def test_what_is_missing_for_a_claim() -> None:
     assert asked == [([("", "none")], [3])]
     found.add(STUDY, run("none", 3, 1300), "now")
     found.add(STUDY, run("none", 3, 1300), "now")
-    assert schedule.weight(unit)[0]
+    assert schedule.weight(unit)[1]
     decided = Schedule(filled(range(1, 4)), "now", tasks_for)
     assert decided.next(unit) is None
     assert Schedule(filled(range(1, 4)), "another", tasks_for).next(unit) == list(range(1, LOOKS[0] + 1))

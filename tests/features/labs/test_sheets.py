@@ -18,7 +18,7 @@ from emulation.cli.main import cli
 from emulation.features.labs import judge, marks
 from emulation.features.labs.begin import handout
 from emulation.features.labs.judge import right_answers
-from emulation.features.labs.sheet import read, student
+from emulation.features.labs.sheet import Sheet, read, student
 from emulation.lane.errors import Failure, Misuse
 from emulation.play import junit
 from emulation.play.lab import Lab
@@ -168,3 +168,17 @@ def test_wrong_numbers_that_are_somebody_elses_are_named(played: Played) -> None
     kept = marks.Marks(lab="x", sheets={"ada": mark("ada", 1), "bob": mark("bob", 0)})
     assert kept.alike() == {"bob": ["ada"]} and not kept.twice()
     assert marks.Marks(lab="x", sheets={"a": mark("ada", 1), "b": mark("Ada", 1)}).twice() == {"ada": ["a", "b"]}
+
+
+def test_a_mistake_in_a_labs_question_is_said_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "lab.py").write_text(
+        "from labs import Lab, Number\nof = lambda runs: runs['b']\n"
+        "ASKED = Number(name='q', asks='', look='', unit='', within=0.1, of=of)\n"
+        "LAB = Lab(title='', teaches='', minutes=1, topology='string', runs={'a': {'rt': 1}}, questions=[ASKED])\n"
+    )
+    found, lab = labs.find(str(tmp_path)), Lab(tmp_path, {})
+    who = student(found, "ada")
+    with pytest.raises(Failure, match=r"^lab\.py, line 2: KeyError: 'b'"):
+        judge.compare(lab, found, Sheet(who, {"q": "3"}, tmp_path), {}, tmp_path)
+    with pytest.raises(Failure, match=r"^lab\.py, line 4: the lab .*, run a: rt: there is no such option"):
+        judge.play(lab, found, who, tmp_path)

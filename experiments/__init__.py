@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies, as data: each file has one, and those that differ from it in little. `./dcflab run NAME` runs one and prints
-its tables beside what was published.
+"""Studies, as data: each file has one, and forms of it with other options. `./dcflab run NAME` runs one and prints its
+tables beside the published numbers.
 
-docs/studies.md says how to write one. `claims.toml` has the claims of the seeds, which studies name by their numbers.
+docs/studies.md says how to write one. `claims.toml` has the claims of the papers; studies refer to them by number.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ACK policies beside each other, and beside the kernel's own delayed ACK: seeds 003 (5.2) and 004 (claims C80, C81).
+"""ACK policies beside each other and beside the kernel's delayed ACK: papers 003 (5.2) and 004 (claims C80, C81).
 
-Strings of 1 to 8 hops of 200 m, RTS/CTS before every frame, NewReno. The kernel delays ACKs at the receiver's socket;
-the other policies are the queue `ackthin`, which thins what the socket sends segment by segment: it delays, leaves out
-1, 2 or 3 ACKs from segment 50 on, is Dynamic Adaptive ACK, or lets the MAC's failures say how many to leave out. DAA
-comes twice: with NewReno, and with its own sender, whose window is within 4 segments.
+Strings of 1 to 8 hops of 200 m, RTS/CTS before every frame, NewReno. The kernel delays ACKs at the receiver's socket.
+The other policies are those of the qdisc `ackthin`, which thins the ACKs that the socket sends, one for each segment:
+delayed ACKs, 1, 2 or 3 ACKs left out from segment 50 on, Dynamic Adaptive ACK (DAA), and one that follows the MAC's
+failures. DAA comes twice: with NewReno, and with its own sender, which keeps its window within 4 segments.
 
-C81 is Xu and Saadawi's, as cited by seed 003, and C80 seed 004's, for stations around an access point.
+C81 is Xu and Saadawi's, as paper 003 cites it. C80 is paper 004's, for stations around an access point.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -23,7 +23,7 @@ def thin(policy: str, **parameters: int) -> Options:
 
 STUDY = Study(
     name="ack-thinning",
-    title="ACK policies on strings (seeds 003 and 004)",
+    title="ACK policies on strings (papers 003 and 004)",
     topology="string",
     options={"rts": "full", "seconds": 120, "trace": False},
     cases=strings(HOPS),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Retry limits that follow contention: what seed 002 leaves to others.
+"""Retry limits that follow contention: what paper 002 leaves to others.
 
-NewReno with 7 and 4 attempts, with twice as many, and with four times as many as long as a station is answered, and
-its own when it has given up and was not (`emulation/lane/recorders/`): on strings of 4 and 8 hops over static routes,
-where no neighbour ever goes, and over ns-2's own DSR, to which a frame that is given up is a lost link.
+NewReno with 7 and 4 attempts (short and long frames), with twice as many, and with limits that adapt: four times as
+many while a station is answered, the standard's after it gave up without an answer (`emulation/lane/recorders/`).
+Strings of 4 and 8 hops: over static routes, where no neighbour ever leaves, and over ns-2's own DSR, which takes a
+frame that is given up for a lost link.
 """
 
 from analysis.tables.claims import Claim, order
@@ -17,7 +18,7 @@ CASES: dict[str, Options] = {
 
 STUDY = Study(
     name="adaptive-retries",
-    title="Retry limits that follow contention (beyond seed 002)",
+    title="Retry limits that follow contention (beyond paper 002)",
     topology="string",
     options={"like": "ns2", "rts": "full", "window_limit": 64, "seconds": 200, "trace": False},
     cases=CASES,

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two nearby flows, of which one starves the other: seed 003, section 1.1.1 (claim C82).
+"""Two nearby flows, of which one starves the other: paper 003, section 1.1.1 (claim C82).
 
-Six stations 200 m apart at 2 Mb/s, for 100 s; the second flow starts 10 s after the first. `alike` are two of one hop
-that face each other, sta1 to sta2 and sta4 to sta3: each sender is hidden from the other and spoils what the other's
-receiver should hear. `shorter` is one of two hops, sta6 to sta4, beside one of one hop, sta2 to sta3, as in Xu and
-Saadawi (IEEE Communications Magazine, 2001). `apart` is a control: two of one hop whose senders hear each other, sta2
-to sta1 and sta4 to sta5. The seed says of two nearby flows that the earlier or the shorter one starves the other.
+Six stations 200 m apart at 2 Mb/s, for 100 s; the second flow starts 10 s after the first. Paper 003 says that the
+earlier or the shorter of two nearby flows starves the other. The cases:
+
+- `alike`: two flows of one hop that face each other, sta1 to sta2 and sta4 to sta3. Each sender is hidden from the
+  other, and spoils what the other's receiver should hear.
+- `shorter`: a flow of two hops, sta6 to sta4, beside one of one hop, sta2 to sta3, as in Xu and Saadawi (IEEE
+  Communications Magazine, 2001).
+- `apart`, a control: two flows of one hop whose senders hear each other, sta2 to sta1 and sta4 to sta5.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -21,7 +24,7 @@ def flows(first: tuple[str, str], second: tuple[str, str]) -> Options:
 
 STUDY = Study(
     name="capture",
-    title="Two nearby flows, of which one starves the other (seed 003, section 1.1.1)",
+    title="Two nearby flows, of which one starves the other (paper 003, section 1.1.1)",
     topology="string",
     options={"stations": 6, "flows": 0, "window_limit": 64, "seconds": 100, "trace": False, "tcp_trace": False},
     cases={

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What others have found for strings, as seed 003 cites it in its chapter on related work (claim C81).
+"""What others found on strings, as paper 003 cites it in its chapter on related work (claim C81).
 
-Xu and Saadawi: delayed ACKs, 15 to 32 % more; Altman and Jimenez: ACKs delayed further, up to one of four, 9 to 22 %
-more; Chen, Xue and Nahrstedt: the window limited by hop count (CWL), 8 to 16 % more, with timeouts of 2 s at most,
-which Linux has no setting for; de Oliveira and Braun: Dynamic Adaptive ACK, up to 50 % more than NewReno, more so with
-more flows, and nothing for short transfers; and pacing, nothing. Strings of 2, 4, 6 and 8 hops of 200 m, RTS/CTS before
-every frame, 1, 5 and 10 flows; each variant is for all flows. Short transfers are 30 segments long: of these, the time
-counts.
+Xu and Saadawi: delayed ACKs carry 15 to 32 % more. Altman and Jimenez: ACKs delayed further, up to one of four, carry
+9 to 22 % more. Chen, Xue and Nahrstedt: a window limited by hop count (CWL) carries 8 to 16 % more, with timeouts of
+2 s at most, for which Linux has no setting. De Oliveira and Braun: Dynamic Adaptive ACK carries up to 50 % more than
+NewReno, more with more flows, and nothing more in short transfers. Pacing brings nothing.
 
-Each ran its own routing; here it is static, and `--like ns2 --routing aodv,preset=thesis` or `--routing
-dsr,preset=thesis` are the seed's. Pacing is Linux's own: the queue `fq` at both ends.
+Strings of 2, 4, 6 and 8 hops of 200 m, RTS/CTS before every frame, 1, 5 and 10 flows; each variant is for all flows.
+Short transfers are 30 segments long; their time counts. Each author ran another routing. Here it is static;
+`--like ns2` with `--routing aodv,preset=thesis` or `dsr,preset=thesis` is paper 003's. Pacing is Linux's own: the
+qdisc `fq` at both ends.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def within(variant: str, low: float, high: float, flows: Iterable[int] = (1,)) -
 
 STUDY = Study(
     name="cited",
-    title="What seed 003 cites: delayed ACKs, limited windows, DAA and pacing on strings",
+    title="What paper 003 cites: delayed ACKs, limited windows, DAA and pacing on strings",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 120, "trace": False, "tcp_trace": False},
     cases={case(flows, hops): {"flows": flows, "stations": hops + 1} for flows in FLOWS for hops in HOPS}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sender's, a receiver's and the MAC's remedy together: what seed 003, section 5.6, leaves to others.
+"""Remedies at the sender, the receiver and the MAC together: what paper 003, section 5.6, leaves to others.
 
-Slow congestion avoidance sends less, ACK thinning answers less, and without RTS/CTS the MAC says less. Each for itself,
-in pairs, and all three, on strings of 4 and 8 hops: over static routes, and over ns-2's own DSR, where SCA gains
-(`sca-routing`). Had each its gain of the others' too, their factors would multiply.
+Slow congestion avoidance sends less, ACK thinning acknowledges less, and without RTS/CTS the MAC sends fewer control
+frames. Each alone, in pairs, and all three, on strings of 4 and 8 hops: over static routes, and over ns-2's own DSR,
+where SCA gains (`sca-routing`). If the remedies were independent, their factors would multiply.
 """
 
 from itertools import chain, combinations
@@ -35,7 +35,7 @@ def together(remedies: tuple[str, ...]) -> Options:
 
 STUDY = Study(
     name="combined",
-    title="SCA, ACK thinning and RTS/CTS together (beyond seed 003, section 5.6)",
+    title="SCA, ACK thinning and RTS/CTS together (beyond paper 003, section 5.6)",
     topology="string",
     options={"like": "ns2", "rts": "full", "window_limit": 64, "seconds": 200, "trace": False, "tcp_trace": False},
     cases={case: {"routing": ROUTINGS[case.split()[0]], "stations": int(case.split()[1]) + 1} for case in CASES},

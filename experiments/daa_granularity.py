@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fine the timer of Dynamic Adaptive ACK must be: seed 003, section 5.3.1 (table 5.1, here T9; claim C67).
+"""How fine the timer of Dynamic Adaptive ACK must be: paper 003, section 5.3.1 (table 5.1, here T9; claim C67).
 
 Strings of 3 to 11 hops of 200 m for 120 s, RTS/CTS before every frame. An ACK that DAA has delayed leaves only at
-multiples of G. DAA's sender keeps its window within 4 segments, as CWL with a fixed limit does; its receiver is the
-queue `ackthin`, which thins what Linux acknowledges segment by segment.
+multiples of the granularity G. DAA's sender keeps its window within 4 segments, as CWL with a fixed limit does. Its
+receiver is the qdisc `ackthin`, which thins the ACKs that Linux sends for each segment.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -25,7 +25,7 @@ def within(granularities: tuple[int, ...], hops: range, low: float, high: float)
 
 STUDY = Study(
     name="daa-granularity",
-    title="The timer of Dynamic Adaptive ACK (seed 003, table 5.1)",
+    title="The timer of Dynamic Adaptive ACK (paper 003, table 5.1)",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 120, "trace": False, "tcp_trace": False, **cwl(4)},
     cases=strings(HOPS),

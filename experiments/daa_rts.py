@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RTS/CTS strategies under thinned ACKs: seed 003, sections 5.4 and 5.5 (tables 5.6-5.10; claims C69-C71).
+"""RTS/CTS strategies under thinned ACKs: paper 003, sections 5.4 and 5.5 (tables 5.6-5.10; claims C69-C71).
 
-Strings of 4 to 11 hops of 200 m for 300 s, with plain ACKs, delayed ACKs and Dynamic Adaptive ACK, each with RTS/CTS
-before every frame, before TCP DATA only, and before none; with DAA also several flows. ACKs are delayed in two ways:
-by the kernel, whose timer goes by what it has learnt of the sender's pace, and by the queue `ackthin`, with the second
-segment or after 100 ms, as ns-2's sink. DAA's sender keeps its window within 4 segments; timers tick in 10 ms.
+Strings of 4 to 11 hops of 200 m for 300 s, with plain ACKs, delayed ACKs and Dynamic Adaptive ACK (DAA), each with
+RTS/CTS before every frame, before TCP DATA only, and before none; with DAA also several flows. ACKs are delayed in two
+ways: by the kernel, whose timer follows the sender's pace, and by the qdisc `ackthin`, with the second segment or
+after 100 ms, as ns-2's sink does. DAA's sender keeps its window within 4 segments. Timers tick in 10 ms.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -37,7 +37,7 @@ def gain(strategy: str, cases: dict[str, tuple[str, int, int]], low: float, high
 
 STUDY = Study(
     name="daa-rts",
-    title="RTS/CTS strategies under thinned ACKs (seed 003, sections 5.4 and 5.5)",
+    title="RTS/CTS strategies under thinned ACKs (paper 003, sections 5.4 and 5.5)",
     topology="string",
     options={"window_limit": 64, "seconds": 300, "trace": False, "tcp_trace": False},
     cases={name: {"stations": hops + 1, "flows": flows, **POLICIES[policy][1]}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patience at the MAC or at TCP: seed 002 (table 1, here T12; claims C25-C30).
+"""More retries at the MAC, or a later fast retransmit at TCP: paper 002 (table 1, here T12; claims C25-C30).
 
-Seven stations 80 m apart that reach 100 m, one flow end to end, in free space and without noise, RTS/CTS before DATA,
-queues of 20 frames. S1 is NewReno with 7 and 4 attempts, S2 TCP-DCR with these, S3 TCP-DCR with 14 and 8.
+Seven stations 80 m apart with a range of 100 m, one flow end to end, in free space and without noise, RTS/CTS before
+DATA, queues of 20 frames. S1 is NewReno with 7 and 4 attempts, S2 TCP-DCR with the same, S3 TCP-DCR with 14 and 8.
 
-The seed used OPNET and DSR, and says neither how far stations sense each other (100 m here, so that the hidden
-terminals of its figures are hidden) nor for how long it ran: of its counts only ratios can be compared. Its figure 7
-shows that goodput dips now and then in S1 only: here, how slow the slowest ten seconds are beside the mean.
+Paper 002 used OPNET and DSR. It does not say how far stations sense each other: here 100 m, so that the hidden
+terminals of its figures are hidden. Nor does it say for how long it ran, so only ratios of its counts can be compared.
+Its figure 7 shows that goodput dips now and then in S1 only. Here the dip is the slowest ten seconds beside the mean.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -19,7 +19,7 @@ SHORT, LONG = "retries.short", "retries.long"
 
 STUDY = Study(
     name="mac-retries",
-    title="TCP-DCR and doubled MAC retries: 6 hops of 80 m (seed 002)",
+    title="TCP-DCR and doubled MAC retries: 6 hops of 80 m (paper 002)",
     topology="string",
     options={
         "stations": 7, "spacing": 80, "propagation": "free-space", "ranges": "100,100", "queue": 20, "rts": "partial",

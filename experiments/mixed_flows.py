@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who upgrades first: some flows use slow congestion avoidance, or have their ACKs thinned, and the others do not.
 
-Seed 003 leaves open what becomes of a network of which a part is upgraded. Ten NewReno flows between pairs drawn at
-random in a square of 80 stations, static routes, RTS/CTS before every frame; a tenth of them, half of them, or all use
-SCA(10), or have receivers that thin. The same pairs in all variants, so what a flow gets is compared with what it gets
-where nobody has upgraded. Placements are the cases.
+Paper 003 leaves open what happens in a network of which a part is upgraded. Ten NewReno flows between pairs drawn at
+random in a square of 80 stations, static routes, RTS/CTS before every frame. A tenth of the flows, half of them, or all
+use SCA(10), or have receivers that thin ACKs. All variants have the same pairs, so that each flow is compared with
+itself where nobody has upgraded. The cases are placements.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -32,7 +32,7 @@ def than_nobody(variant: str, path: str, relation: str) -> list[Check]:
 
 STUDY = Study(
     name="mixed-flows",
-    title="A tenth, half or all of ten flows upgraded (beyond seed 003)",
+    title="A tenth, half or all of ten flows upgraded (beyond paper 003)",
     topology="random",
     options={
         "stations": 80, "area": "1000x1000", "connected": "240", "flows": FLOWS, "rts": "full", "window_limit": 64,

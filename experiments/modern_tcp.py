@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's congestion controls of today over several hops, beside the seeds'.
+"""The kernel's congestion controls of today over several hops, beside those of the papers.
 
 BBR, CUBIC, DCTCP and Westwood, as Linux has them, beside NewReno, Vegas, SCA(10) and CWL: strings of 1 to 8 hops over
-static routes, and of 4 and 8 over ns-2's own DSR, where what loses frames loses its routes. Queues of 50 at the MAC and
-no marks, so DCTCP hears of no congestion but by losses. Seed 003 names Westwood as future work.
+static routes, and of 4 and 8 over ns-2's own DSR, where a flow that loses frames loses its route. Queues hold 50 frames
+and mark none, so losses are the only sign of congestion that DCTCP gets. Paper 003 names Westwood as future work.
 """
 
 from analysis.tables.claims import Claim, order
@@ -18,7 +18,7 @@ ROUTING = {"static": "manet_static", "DSR": "dsr,preset=cmu"}
 
 STUDY = Study(
     name="modern-tcp",
-    title="Congestion controls of today over several hops (beyond the seeds)",
+    title="Congestion controls of today over several hops (beyond the papers)",
     topology="string",
     options={"like": "ns2", "rts": "full", "seconds": 120, "trace": False},
     cases={case: {"routing": ROUTING[case.split()[0]], "stations": int(case.split()[1]) + 1} for case in STATIC + DSR},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long paths are when stations move by random waypoint: seed 003, section 4.4 (claim C68).
+"""How long paths are when stations move by random waypoint: paper 003, section 4.4 (claim C68).
 
 50 stations in a strip of 1500x300 m and a square of 1000x1000 m, without a pause, at up to 2, 5 and 15 m/s; one flow
-over DSR. The seed says that paths are rarely longer than three hops.
+over DSR. Paper 003 says that paths are rarely longer than three hops.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -14,7 +14,7 @@ CASES = {f"{name} {vmax}": {"area": area, "vmax": vmax} for name, area in AREAS.
 
 STUDY = Study(
     name="path-lengths",
-    title="Path lengths under random waypoint: 50 stations, DSR (seed 003, section 4.4)",
+    title="Path lengths under random waypoint: 50 stations, DSR (paper 003, section 4.4)",
     topology="mobile",
     options={**NS2, "routing": "dsr,preset=thesis", "window_limit": 64, "seconds": 300, "tcp_trace": False},
     cases=CASES,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A route breaks under TCP: seed 003, sections 3.2 to 3.4 (tables 3.1-3.3, figure 3.7; claims C31-C35).
+"""A route breaks under TCP: paper 003, sections 3.2 to 3.4 (tables 3.1-3.3, figure 3.7; claims C31-C35).
 
-A string of four hops in ideal discs of 250 m, RTS/CTS before every frame, Reno. The last station leaves from 30 s on,
-so that its link breaks at 35 s, while a helper reaches both ends of it. The seed ran AODV-UU, DSR-UU and OOLSR in ns-2,
-whose MAC draws a backoff before every frame; so do these, as their forwarded requests have no jitter of their own.
-
-It shows one run each. Reno without NewReno's partial ACKs does not exist in Linux: this is NewReno.
+A string of four hops in ideal discs of 250 m, RTS/CTS before every frame. The last station moves away from 30 s on, so
+that its link breaks at 35 s, while a helper reaches both ends of that link. Paper 003 shows one run each of AODV-UU,
+DSR-UU and OOLSR in ns-2, whose MAC draws a backoff before every frame. The same rule holds here, because these
+protocols forward requests without a jitter of their own. Linux has no Reno without NewReno's partial ACKs, so the
+paper's Reno is NewReno here.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -25,7 +25,7 @@ def olsr(**options: int) -> dict[str, object]:
 
 STUDY = Study(
     name="route-breaks",
-    title="A route breaks at 35 s: AODV, DSR and OLSR (seed 003, sections 3.2 to 3.4)",
+    title="A route breaks at 35 s: AODV, DSR and OLSR (paper 003, sections 3.2 to 3.4)",
     topology="route-break",
     options={**NS2, "window_limit": 64, "seconds": 70},
     seeds="1..20",

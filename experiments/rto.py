@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Retransmission timeouts of TCP's variants: seed 003, section 3.6 (table 3.7, here T10; claim C43).
+"""Retransmission timeouts of TCP's variants: paper 003, section 3.6 (table 3.7, here T10; claim C43).
 
-Five hops of 200 m for 140 s, RTS/CTS before every frame: NewReno, SACK and Vegas. The seed also has
-Reno without NewReno's partial ACKs (25 timeouts, 2253 segments), which does not exist in Linux. The goodput that it
-prints for Vegas, 3290, does not fit the gain of 22 % beside it.
+Five hops of 200 m for 140 s, RTS/CTS before every frame: NewReno, SACK and Vegas. Paper 003 also has Reno without
+NewReno's partial ACKs (25 timeouts, 2253 segments), which does not exist in Linux. The goodput that it prints for
+Vegas, 3290, does not fit the gain of 22 % beside it.
 
-`rto-aodv` is over the seed's routing, AODV-UU with link-layer feedback and local repair (appendix A), in the air with
-ns-2's rules.
+`rto-aodv` is over the paper's routing, AODV-UU with link-layer feedback and local repair (appendix A), under ns-2's
+rules.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -17,7 +17,7 @@ GOODPUT = "goodput_segments"
 
 STUDY = Study(
     name="rto",
-    title="Retransmission timeouts: 5 hops (seed 003, table 3.7)",
+    title="Retransmission timeouts: 5 hops (paper 003, table 3.7)",
     topology="string",
     options={"stations": 6, "rts": "full", "window_limit": 64, "seconds": 140, "trace": False},
     seeds="1..10",
@@ -51,7 +51,7 @@ STUDY = Study(
 
 OVER_AODV = STUDY.but(
     name="rto-aodv",
-    title="Retransmission timeouts over AODV: 5 hops (seed 003, table 3.7)",
+    title="Retransmission timeouts over AODV: 5 hops (paper 003, table 3.7)",
     options={**NS2, "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "without a route, s"},
     column=Column.PUBLISHED,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RTS/CTS under TCP: seed 000, section 2 (table 1; thesis 003, tables 5.2-5.4; claims C1-C4).
+"""RTS/CTS under TCP: paper 000, section 2 (table 1; thesis 003, tables 5.2-5.4; claims C1-C4).
 
 A string of five stations 200 m apart at 2 Mb/s, one NewReno flow end to end for 120 s, an ACK for each segment, three
 times: RTS/CTS before every frame, before TCP DATA only, before none.
 
-The seed's counts come from ns-2's trace, which logs a collision at the station that the frame was for, so its numbers
-stand beside COL. Claims on collisions are checked on COL_ANY as well, which counts at every station within range.
+The published counts are from ns-2's trace, which logs a collision at the station that the frame was for. So they stand
+beside COL. Claims on collisions are checked on COL_ANY as well, which counts at every station within range.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -34,7 +34,7 @@ PUBLISHED = {
 
 STUDY = Study(
     name="rts-cts",
-    title="RTS/CTS under TCP: a string of 5 stations (seed 000, section 2)",
+    title="RTS/CTS under TCP: a string of 5 stations (paper 000, section 2)",
     topology="string",
     options={"stations": 5, "spacing": 200, "seconds": 120, "window_limit": 64},
     variants={"full": {"rts": "full"}, "partial": {"rts": "partial"}, "none": {"rts": "none"}},

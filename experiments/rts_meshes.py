@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RTS/CTS on a mesh: seed 000, section 4, and seed 003, section 5.5 (tables T6 to T8; claims C10 to C12, C72, C73).
+"""RTS/CTS on a mesh: paper 000, section 4, and paper 003, section 5.5 (tables T6 to T8; claims C10 to C12, C72, C73).
 
-5x5 stations 200 m apart at 2 Mb/s for 300 s, three NewReno flows along every other row, or six, down every other column
-too; RTS/CTS before every frame, before TCP DATA only, and before none; plain, delayed and Dynamic Adaptive ACKs as in
-`rts-strings`. The seed's row of collisions for six flows with DAA is that of plain ACKs once more, and left out.
+5x5 stations 200 m apart at 2 Mb/s for 300 s. Three NewReno flows go along every other row; six go down every other
+column, too. RTS/CTS before every frame, before TCP DATA only, and before none; plain, delayed and Dynamic Adaptive ACKs
+as in `rts-strings`. The published collisions for six flows with DAA repeat those of plain ACKs, and are left out.
 
-Routes are static, and the rules the standard's; `--like ns2` is the air of the seeds. They ran over AODV:
-`rts-meshes-aodv` is over AODV-UU, in the air with ns-2's rules. `--routing aodv,preset=cmu` is ns-2's own, and
-`--like standard --routing aodv` RFC 3561 in the standard's air.
+Routes are static and the rules the standard's; `--like ns2` is the air of the papers, which ran over AODV.
+`rts-meshes-aodv` is over AODV-UU under ns-2's rules; `--routing aodv,preset=cmu` is ns-2's own AODV, and
+`--like standard --routing aodv` is RFC 3561 in the standard's air.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -40,7 +40,7 @@ def within(rts: str, path: str, low: float, high: float, *cases: str) -> list[Ch
 
 STUDY = Study(
     name="rts-meshes",
-    title="RTS/CTS on a mesh of 5x5 stations (seeds 000, section 4, and 003, section 5.5)",
+    title="RTS/CTS on a mesh of 5x5 stations (papers 000, section 4, and 003, section 5.5)",
     topology="mesh",
     options={"window_limit": 64, "seconds": 300, "trace": False, "tcp_trace": False},
     cases={case: {"flows": flows, **POLICIES[policy][1]} for case, (policy, flows) in CASES.items()},
@@ -102,7 +102,7 @@ STUDY = Study(
 
 OVER_AODV = STUDY.but(
     name="rts-meshes-aodv",
-    title="RTS/CTS on a mesh of 5x5 stations, over AODV (seeds 000, section 4, and 003, section 5.5)",
+    title="RTS/CTS on a mesh of 5x5 stations, over AODV (papers 000, section 4, and 003, section 5.5)",
     options={"like": "ns2", "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "without a route, s: first flow's source"},
     column=Column.PUBLISHED,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""RTS/CTS under parallel flows on strings: seed 000, section 3, and seed 003, section 5.5 (figures 2 to 4, tables T4
+"""RTS/CTS under parallel flows on strings: paper 000, section 3, and paper 003, section 5.5 (figures 2 to 4, tables T4
 and T5; claims C5 to C9, C69 to C71, C73).
 
-Strings of 4 to 12 stations 200 m apart at 2 Mb/s for 300 s, 1 to 6 NewReno flows between the ends, with RTS/CTS before
-every frame, before TCP DATA only, and before none; an ACK for each segment, for every second (or after 100 ms, as
-ns-2's sink), or by Dynamic Adaptive ACK, whose sender keeps to 4 segments. Timers tick in 10 ms (table 5.5).
+Strings of 4 to 12 stations 200 m apart at 2 Mb/s for 300 s, 1 to 6 NewReno flows between the ends. RTS/CTS before every
+frame, before TCP DATA only, and before none. An ACK for each segment, or for every second (or after 100 ms, as ns-2's
+sink does), or by Dynamic Adaptive ACK, whose sender keeps its window within 4 segments. Timers tick in 10 ms
+(table 5.5). Cases are named ACKs, flows, stations: `--case 'plain-1x*'`.
 
-Routes are static, and the rules the standard's; `--like ns2` is the air of the seeds. They ran over AODV:
-`rts-strings-aodv` is over AODV-UU, in the air with ns-2's rules. `--routing aodv,preset=cmu` is ns-2's own, and
-`--like standard --routing aodv` RFC 3561 in the standard's air. Cases are named
-ACKs, flows, stations: `--case 'plain-1x*'`.
+Routes are static and the rules the standard's; `--like ns2` is the air of the papers, which ran over AODV.
+`rts-strings-aodv` is over AODV-UU under ns-2's rules; `--routing aodv,preset=cmu` is ns-2's own AODV, and
+`--like standard --routing aodv` is RFC 3561 in the standard's air.
 """
 
 from collections.abc import Iterable
@@ -86,7 +86,7 @@ def fewer(rts: str, path: str, names: list[str], low: float, high: float = 1.0) 
 
 STUDY = Study(
     name="rts-strings",
-    title="RTS/CTS under parallel flows on strings (seeds 000, section 3, and 003, section 5.5)",
+    title="RTS/CTS under parallel flows on strings (papers 000, section 3, and 003, section 5.5)",
     topology="string",
     options={"window_limit": 64, "seconds": 300, "trace": False, "tcp_trace": False},
     cases={name: {"stations": stations, "flows": flows, **POLICIES[policy][1]}
@@ -165,7 +165,7 @@ STUDY = Study(
 
 OVER_AODV = STUDY.but(
     name="rts-strings-aodv",
-    title="RTS/CTS under parallel flows on strings, over AODV (seeds 000, section 3, and 003, section 5.5)",
+    title="RTS/CTS under parallel flows on strings, over AODV (papers 000, section 3, and 003, section 5.5)",
     options={**NS2, "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "the source without a route, s"},
     column=Column.PUBLISHED,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A threshold by the route's length, among stations that move: seed 003, section 4.4.1 (table 4.4; claim C66).
+"""A threshold by the route's length, among moving stations: paper 003, section 4.4.1 (table 4.4; claim C66).
 
-Adaptive SCA takes the threshold that was best on strings of as many hops as the route has, from 4 on; over fewer it is
-NewReno, or, beside that, has the threshold for 4 hops. DSR, one flow, a strip, no pause; the rest as in `sca-mobile`.
+Adaptive SCA takes the threshold that was best on strings of as many hops as the route has, from 4 hops on. Over fewer
+hops it is NewReno, or, in a second variant, has the threshold for 4 hops. DSR, one flow, a strip, no pause; the rest is
+as in `sca-mobile`.
 """
 
 from analysis.tables.claims import Claim
@@ -17,7 +18,7 @@ def adaptive(min_hops: int) -> dict[str, object]:
 ONE = [case(1, 0, vmax) for vmax in sca_mobile.SPEEDS]
 STUDY = sca_mobile.STUDY.but(
     name="sca-adaptive",
-    title="SCA's threshold by hop count, among moving stations (seed 003, table 4.4)",
+    title="SCA's threshold by hop count, among moving stations (paper 003, table 4.4)",
     core_s=6,
     cases={name: sca_mobile.CASES[name] for name in ONE},
     variants={"sca10": sca(10), "adaptive": adaptive(0), "off": adaptive(4), "newreno": {"tcp": "newreno"}},

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow congestion avoidance beside a window limited by hop count, among stations that move: seed 003, section 4.4.2
+"""Slow congestion avoidance beside a window limited by hop count, among moving stations: paper 003, section 4.4.2
 (table 4.2; claims C57 to C59).
 
-The networks of `sca-mobile` over DSR: NewReno, CWL, which limits the window to what Chen, Xue and Nahrstedt give for
-the route's hops, and SCA(10). As Linux has no Reno without partial ACKs, NewReno stands for it.
+The networks of `sca-mobile` over DSR: NewReno, SCA(10), and CWL, which limits the window to what Chen, Xue and
+Nahrstedt give for the route's hops. Linux has no Reno without partial ACKs, so NewReno stands for it.
 """
 
 from analysis.tables.claims import Claim
@@ -12,7 +12,7 @@ from experiments.sca_mobile import gains, same, together
 
 STUDY = sca_mobile.STUDY.but(
     name="sca-cwl",
-    title="SCA beside windows limited by hop count, among moving stations (seed 003, section 4.4.2)",
+    title="SCA beside windows limited by hop count, among moving stations (paper 003, section 4.4.2)",
     core_s=9,
     variants={"newreno": {"tcp": "newreno"}, "cwl": cwl(), "sca10": sca(10)},
     names=sca_mobile.NAMES | {"newreno": "NewReno", "cwl": "CWL", "sca10": "SCA(10)"},

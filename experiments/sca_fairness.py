@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who gets how much beside Reno: seed 003, section 4.4.3 (figures 4.13-4.15; claim C60).
+"""Which share a flow gets beside Reno: paper 003, section 4.4.3 (figures 4.13-4.15; claim C60).
 
-Two flows over the same four hops of 200 m, RTS/CTS before every frame. The second is NewReno; the first is NewReno,
-SCA, or has its window limited: adaptively (CWL, one segment at four hops) or to 2 to 6 segments. The seed ran 900 s
+Two flows over the same four hops of 200 m, RTS/CTS before every frame. The second is NewReno. The first is NewReno,
+SCA, or has its window limited: by hop count (CWL, one segment at four hops) or to 2 to 6 segments. Paper 003 ran 900 s
 over DSR, with Reno.
 
-`sca-fairness-routing` is over the routing that the seed had, DSR-UU and AODV-UU, and over those that ns-2 itself
-brings. The air has ns-2's rules.
+`sca-fairness-routing` is over the routing of the paper, DSR-UU and AODV-UU, and over ns-2's own DSR and AODV. The air
+has ns-2's rules.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def claims(cases: Iterable[str] = ("",)) -> list[Claim]:
 
 STUDY = Study(
     name="sca-fairness",
-    title="Fairness beside NewReno: two flows over 4 hops (seed 003, section 4.4.3)",
+    title="Fairness beside NewReno: two flows over 4 hops (paper 003, section 4.4.3)",
     topology="string",
     options={"stations": 5, "flows": 2, "rts": "full", "window_limit": 64, "seconds": 300, "trace": False},
     seeds="1..3",
@@ -80,7 +80,7 @@ STUDY = Study(
 
 BY_ROUTING = STUDY.but(
     name="sca-fairness-routing",
-    title="Fairness beside NewReno over DSR and AODV: two flows, 4 hops (seed 003, section 4.4.3)",
+    title="Fairness beside NewReno over DSR and AODV: two flows, 4 hops (paper 003, section 4.4.3)",
     core_s=0.8,
     options=NS2,
     cases={case: {"routing": routing(case)} for case in ROUTINGS},

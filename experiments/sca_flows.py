@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow congestion avoidance with parallel flows: seed 003, section 4.4.4 (claims C62, C63).
+"""Slow congestion avoidance with parallel flows: paper 003, section 4.4.4 (claims C62, C63).
 
 1 to 7 flows between the ends of strings of 1 to 8 hops of 200 m, RTS/CTS before every frame, all NewReno with the same
-threshold. Goodput is of all flows. The seed ran 900 s and all thresholds from 0 to 50, over DSR: `sca-flows-dsr` is
-over DSR-UU, in the air with ns-2's rules; `--routing dsr,preset=cmu` is ns-2's own.
+threshold. Goodput is of all flows. Paper 003 ran 900 s and all thresholds from 0 to 50, over DSR. `sca-flows-dsr` is
+over DSR-UU under ns-2's rules; `--routing dsr,preset=cmu` is ns-2's own DSR.
 """
 
 from collections.abc import Iterable
@@ -16,14 +16,14 @@ GOODPUT = "goodput_kbps"
 
 
 def within(low: float, high: float, flows: Iterable[int], hops: Iterable[int], base: str = "0") -> list[Check]:
-    """The threshold of 25, which the seed recommends for several flows."""
+    """The threshold of 25, which the paper recommends for several flows."""
     cases = [f"{n}x{h}" for n in flows for h in hops]
     return [Check(Of("25", GOODPUT, case), "in", Of(base, GOODPUT, case), low, high) for case in cases]
 
 
 STUDY = Study(
     name="sca-flows",
-    title="Slow congestion avoidance with parallel flows (seed 003, section 4.4.4)",
+    title="Slow congestion avoidance with parallel flows (paper 003, section 4.4.4)",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 100, "trace": False, "tcp_trace": False},
     cases={f"{flows}x{hops}": {"flows": flows, "stations": hops + 1} for flows in FLOWS for hops in HOPS},
@@ -49,7 +49,7 @@ STUDY = Study(
 
 OVER_DSR = STUDY.but(
     name="sca-flows-dsr",
-    title="Slow congestion avoidance with parallel flows, over DSR (seed 003, section 4.4.4)",
+    title="Slow congestion avoidance with parallel flows, over DSR (paper 003, section 4.4.4)",
     options={**NS2, "routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
     also={Column.TODAY: {**LINUX, "routing": "dsr"}},

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow congestion avoidance with two and three parallel flows among stations that move: seed 003, section 4.4.4 (claims
+"""Slow congestion avoidance with two and three parallel flows among moving stations: paper 003, section 4.4.4 (claims
 C64, C65).
 
 50 stations by random waypoint in a strip of 1500x300 m for 900 s, DSR-UU, ns-2's rules, RTS/CTS before every frame: two
-or three flows of one pair, NewReno or SCA(25). The seed says mean speeds, 1, 2, 5 and 10 m/s, and not between which
-ones stations draw; here the faster one is twice the slower, as for its 2 m/s elsewhere.
+or three flows of one pair, NewReno or SCA(25). Paper 003 gives mean speeds, 1, 2, 5 and 10 m/s, and not the range from
+which stations draw. Here the highest speed is twice the lowest, as for its 2 m/s elsewhere.
 """
 
 from math import log
@@ -41,7 +41,7 @@ def more(flows: int) -> list[Check]:
 
 STUDY = Study(
     name="sca-flows-mobile",
-    title="SCA with parallel flows among moving stations (seed 003, section 4.4.4)",
+    title="SCA with parallel flows among moving stations (paper 003, section 4.4.4)",
     topology="random",
     options={
         **NS2, "routing": "dsr,preset=thesis", "link": "ocb", "unreachable": True, "rts": "full",

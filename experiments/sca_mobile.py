@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow congestion avoidance among stations that move, over DSR and AODV: seed 003, section 4.4.1 (claims C51 to C56).
+"""Slow congestion avoidance among moving stations, over DSR and AODV: paper 003, section 4.4.1 (claims C51 to C56).
 
 50 stations by random waypoint in a strip of 1500x300 m for 900 s, without a pause and with one of 40 s, at up to 2, 5
 and 10 m/s, RTS/CTS before every frame: one flow between two of them, or five. NewReno, as Linux has no Reno without
-partial ACKs, beside SCA with thresholds of 1, 5 and 10, and Vegas. The seed says what changes, in percent, and not what
-was delivered. It means 50 movements; all variants meet the same ones.
+partial ACKs, beside SCA with thresholds of 1, 5 and 10, and Vegas. Paper 003 gives changes in percent, and not what was
+delivered, as means of 50 movements. All variants meet the same movements.
 
-DSR is DSR-UU, and the air has ns-2's rules, as the seed had; `--routing dsr,preset=cmu` is ns-2's own DSR, and
-`--like standard --routing dsr` RFC 4728 in the standard's air. `sca-mobile-aodv` is over AODV-UU with link-layer
-feedback and local repair (appendix A); `--routing aodv,preset=cmu` is ns-2's own, and `--like standard --routing aodv`
-RFC 3561 in the standard's air.
+DSR is DSR-UU under ns-2's rules, as in the paper. `--routing dsr,preset=cmu` is ns-2's own DSR, and
+`--like standard --routing dsr` is RFC 4728 in the standard's air. `sca-mobile-aodv` is over AODV-UU with link-layer
+feedback and local repair (appendix A); `--routing aodv,preset=cmu` is ns-2's own AODV, and
+`--like standard --routing aodv` is RFC 3561 in the standard's air.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def together(more: str, than: str, flows: int) -> list[Check]:
 
 
 def about(percent: Mapping[int, float], pause: int) -> Gains:
-    """By speed, what the seed has; within half of it."""
+    """By speed, the paper's gain; within half of it."""
     return {(pause, vmax): (1 + of / 200, 1 + of * 1.5 / 100) for vmax, of in percent.items()}
 
 
@@ -75,7 +75,7 @@ def same(low: float, high: float, pause: int) -> Gains:
 
 STUDY = Study(
     name="sca-mobile",
-    title="Slow congestion avoidance among moving stations, over DSR (seed 003, section 4.4.1)",
+    title="Slow congestion avoidance among moving stations, over DSR (paper 003, section 4.4.1)",
     topology="mobile",
     options={
         **NS2, "routing": "dsr,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
@@ -117,7 +117,7 @@ STUDY = Study(
 
 OVER_AODV = STUDY.but(
     name="sca-mobile-aodv",
-    title="Slow congestion avoidance among moving stations, over AODV (seed 003, section 4.4.1)",
+    title="Slow congestion avoidance among moving stations, over AODV (paper 003, section 4.4.1)",
     core_s=12,
     options={"routing": "aodv,preset=thesis"},
     column=Column.PUBLISHED,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a flow's time is spent on: seed 003, section 4.4.3, table 4.3 (table T11; claim C61).
+"""How a flow spends its time: paper 003, section 4.4.3, table 4.3 (here T11; claim C61).
 
-Four hops of 200 m for 1000 s, RTS/CTS before every frame: NewReno, SCA(10) and adaptive CWL. The seed knows three
-phases; fast recovery, which it counts under one of them, stands by itself here. Time in RTO is from the last event of
-the sender before its timer expires until then.
+Four hops of 200 m for 1000 s, RTS/CTS before every frame: NewReno, SCA(10) and adaptive CWL. Paper 003 knows three
+phases, and counts fast recovery under one of them. Here fast recovery stands by itself. Time in RTO is from the
+sender's last event before its timer expires until the timer expires.
 
-`sca-phases-routing` is over the routing that the seed had, DSR-UU, over AODV-UU, and over those that ns-2 itself
-brings. The air has ns-2's rules.
+`sca-phases-routing` is over the routing of the paper, DSR-UU, over AODV-UU, and over ns-2's own DSR and AODV. The air
+has ns-2's rules.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def claims(cases: Iterable[str] = ("",)) -> list[Claim]:
 
 STUDY = Study(
     name="sca-phases",
-    title="Time in each phase of TCP: 4 hops (seed 003, table 4.3)",
+    title="Time in each phase of TCP: 4 hops (paper 003, table 4.3)",
     topology="string",
     options={"stations": 5, "rts": "full", "window_limit": 64, "seconds": 1000, "trace": False},
     seeds="1..3",
@@ -64,7 +64,7 @@ STUDY = Study(
 
 BY_ROUTING = STUDY.but(
     name="sca-phases-routing",
-    title="Time in each phase of TCP over DSR and AODV: 4 hops (seed 003, table 4.3)",
+    title="Time in each phase of TCP over DSR and AODV: 4 hops (paper 003, table 4.3)",
     core_s=2.2,
     options=NS2,
     cases={case: {"routing": routing(case)} for case in ROUTINGS},

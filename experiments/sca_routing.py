@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow congestion avoidance over routing that finds and loses its routes: seed 003, section 4.3 (claims C46, C47, C50).
+"""Slow congestion avoidance over routing that finds and loses routes: paper 003, section 4.3 (claims C46, C47, C50).
 
-The strings of `sca-strings`, but over DSR, as the seed ran them, and over AODV; and over static routes beside them,
-where the gain is not. To a routing protocol with link-layer feedback a frame that the MAC gives up is a broken link:
-the queue for it is purged and a search begins, so what avoids losses avoids searches. The seed's DSR was DSR-UU, ns-2's
-own is CMU's; both are here, and so with AODV. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC
+The strings of `sca-strings` over DSR, as in paper 003, over AODV, and over static routes, where SCA gains nothing. A
+routing protocol with link-layer feedback takes a frame that the MAC gives up for a broken link: it purges the queue for
+that link and searches for a route. So what avoids losses avoids searches. The paper's DSR was DSR-UU, ns-2's own is
+CMU's; both are here, and likewise for AODV. The air has ns-2's rules, as `thesis` and `cmu` rest on its MAC
 (docs/routing/dsr.md).
 """
 
@@ -41,7 +41,7 @@ def within(names: list[str], low: float, high: float) -> list[Check]:
 
 STUDY = Study(
     name="sca-routing",
-    title="Slow congestion avoidance on strings, by routing (seed 003, section 4.3)",
+    title="Slow congestion avoidance on strings, by routing (paper 003, section 4.3)",
     topology="string",
     options={"like": "ns2", "rts": "full", "window_limit": 64, "seconds": 200, "trace": False},
     cases=CASES,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow slow-start and slow congestion avoidance on strings: seed 003, section 4.3 (thesis 4.3.1-4.3.3; claims C45-C48).
+"""Slow slow-start and slow congestion avoidance on strings: paper 003, section 4.3 (4.3.1-4.3.3; claims C45-C48).
 
 Strings of 3 to 11 hops of 200 m at 2 Mb/s, RTS/CTS before every frame, an ACK for each segment, one flow end to end;
-all thresholds are 4. The seed ran 900 s over DSR, with Reno and with NewReno.
+all thresholds are 4. Paper 003 ran 900 s over DSR, with Reno and with NewReno.
 
-Linux has no Reno without NewReno's partial ACKs, so its claims on Reno (C46) are tested on NewReno. And routes are
-static here: in the seed a frame that the MAC gives up is a broken link to DSR, which then looks for another route.
+Linux has no Reno without NewReno's partial ACKs, so the claims on Reno (C46) are tested on NewReno. Routes are static
+here. In paper 003, DSR takes a frame that the MAC gives up for a broken link, and looks for another route.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -21,7 +21,7 @@ def within(variant: str, base: str, low: float, high: float) -> list[Check]:
 
 STUDY = Study(
     name="sca-strings",
-    title="Slow slow-start and slow congestion avoidance on strings (seed 003, section 4.3)",
+    title="Slow slow-start and slow congestion avoidance on strings (paper 003, section 4.3)",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 200, "trace": False},
     cases=strings(range(3, 12)),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which threshold slow congestion avoidance should have: seed 003, section 4.4.1 (claim C50).
+"""Which threshold slow congestion avoidance should have: paper 003, section 4.4.1 (claim C50).
 
-Strings of 3 to 15 hops of 200 m, RTS/CTS before every frame, thresholds from 0, which is NewReno, to 50. The seed ran
-all 51 thresholds for 900 s, over DSR and AODV. Routes are static here; `sca-sweep-dsr` is over DSR-UU, in the air with
-ns-2's rules. The seed's other routing is `--routing aodv,preset=thesis`, and ns-2's own are those with `preset=cmu`.
+Strings of 3 to 15 hops of 200 m, RTS/CTS before every frame, thresholds from 0, which is NewReno, to 50. Paper 003 ran
+all 51 thresholds for 900 s, over DSR and AODV. Routes are static here. `sca-sweep-dsr` is over DSR-UU under ns-2's
+rules; `--routing aodv,preset=thesis` is the paper's AODV, and `preset=cmu` selects ns-2's own protocols.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -14,7 +14,7 @@ GOODPUT = "goodput_kbps"
 
 STUDY = Study(
     name="sca-sweep",
-    title="The threshold of slow congestion avoidance (seed 003, section 4.4.1)",
+    title="The threshold of slow congestion avoidance (paper 003, section 4.4.1)",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 100, "trace": False, "tcp_trace": False},
     cases=strings(HOPS),
@@ -33,7 +33,7 @@ STUDY = Study(
 
 OVER_DSR = STUDY.but(
     name="sca-sweep-dsr",
-    title="The threshold of slow congestion avoidance, over DSR (seed 003, section 4.4.1)",
+    title="The threshold of slow congestion avoidance, over DSR (paper 003, section 4.4.1)",
     options={**NS2, "routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
     also={Column.TODAY: {**LINUX, "routing": "dsr"}},

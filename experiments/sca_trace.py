@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A window under slow congestion avoidance: seed 003, section 4.3.4 (claim C49).
+"""The window over time under slow congestion avoidance: paper 003, section 4.3.4 (claim C49).
 
-Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4), window by window in its report. The
-seed shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s; Linux starts at 10.
+Four hops of 200 m for 100 s, RTS/CTS before every frame: NewReno beside SCA(4). The report shows both windows. Paper
+003 shows Reno over DSR, whose window was 7 when it lost the first segment, at 0.6 s. Linux starts with a window of 10.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -12,7 +12,7 @@ WINDOW, GOODPUT = "flows.0.tcp.cwnd_max", "goodput_segments"
 
 STUDY = Study(
     name="sca-trace",
-    title="Slow congestion avoidance, the window: 4 hops (seed 003, section 4.3.4)",
+    title="Slow congestion avoidance, the window: 4 hops (paper 003, section 4.3.4)",
     topology="string",
     options={"stations": 5, "rts": "full", "window_limit": 64, "seconds": 100},
     seeds="1..5",

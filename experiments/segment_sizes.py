@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long segments should be over several hops: what seed 001 leaves to others.
+"""How long segments should be over several hops: what paper 001 leaves to others.
 
-A longer segment carries more for each exchange of the MAC, and lies longer in a hidden station's way. Strings of 1 to 8
-hops at 2 and at 11 Mb/s, with RTS/CTS before every frame and before none, NewReno, segments of 536 bytes, the least
-that any IPv4 station takes, to 1460.
+A longer segment carries more with each exchange of the MAC, and is exposed to hidden stations for longer. Strings of 1
+to 8 hops at 2 and at 11 Mb/s, with RTS/CTS before every frame and before none, NewReno. Segments of 536 bytes, the
+least that any IPv4 station takes, to 1460.
 """
 
 from analysis.tables.claims import Claim, order
@@ -18,7 +18,7 @@ CASES = {
 
 STUDY = Study(
     name="segment-sizes",
-    title="Segment sizes over several hops (beyond seed 001)",
+    title="Segment sizes over several hops (beyond paper 001)",
     topology="string",
     options={"window_limit": 64, "seconds": 120, "trace": False, "tcp_trace": False},
     cases=CASES,

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP's variants among stations that move, over AODV, DSR and OLSR: seed 003, section 3.5 (claims C36 to C42).
+"""TCP's variants among moving stations, over AODV, DSR and OLSR: paper 003, section 3.5 (claims C36 to C42).
 
 50 stations by random waypoint without a pause, in a strip of 1500x300 m and in a square of 1000x1000 m, at up to 2, 5,
-10, 15 and 20 m/s, for 900 s; one flow between two of them, RTS/CTS before every frame. The seed means 50 movements, and
-says differences in percent, not what was delivered. All variants meet the same movements.
+10, 15 and 20 m/s, for 900 s; one flow between two of them, RTS/CTS before every frame. Paper 003 gives differences in
+percent, not what was delivered, as means of 50 movements. All variants meet the same movements.
 
-Linux has no Reno without NewReno's partial ACKs, so what these claims say of Reno (5 to 12 % behind) is not tested. As
-the seed: AODV-UU (appendix A), and ns-2's rules; `--like standard --routing aodv` is RFC 3561 in the standard's air.
+Linux has no Reno without NewReno's partial ACKs, so what these claims say of Reno (5 to 12 % behind) is not tested.
+Routing and rules are the paper's: AODV-UU (appendix A), and ns-2's MAC. `--like standard --routing aodv` is RFC 3561 in
+the standard's air.
 
-`tcp-mobile-dsr` is over DSR-UU; `--routing dsr,preset=cmu` is ns-2's own, and `--like standard --routing dsr` RFC 4728
-in the standard's air. `tcp-mobile-olsr` is over OLSR with HELLOs every second and TCs every 5 s (appendix A), which
-tells nobody of what the MAC gives up; `--like standard --routing olsr` is RFC 3626 in the standard's air.
+`tcp-mobile-dsr` is over DSR-UU; `--routing dsr,preset=cmu` is ns-2's own DSR, and `--like standard --routing dsr` is
+RFC 4728 in the standard's air. `tcp-mobile-olsr` is over OLSR with HELLOs every second and TCs every 5 s (appendix A),
+which does not learn which frames the MAC gives up; `--like standard --routing olsr` is RFC 3626 in the standard's air.
 """
 
 from analysis.tables.claims import Check, Claim, Of
@@ -52,7 +53,7 @@ FASTER = [
 
 STUDY = Study(
     name="tcp-mobile",
-    title="TCP's variants among moving stations, over AODV (seed 003, section 3.5)",
+    title="TCP's variants among moving stations, over AODV (paper 003, section 3.5)",
     topology="mobile",
     options={
         **NS2, "routing": "aodv,preset=thesis", "rts": "full", "window_limit": 64, "seconds": 900,
@@ -91,7 +92,7 @@ STUDY = Study(
 
 OVER_DSR = STUDY.but(
     name="tcp-mobile-dsr",
-    title="TCP's variants among moving stations, over DSR (seed 003, section 3.5)",
+    title="TCP's variants among moving stations, over DSR (paper 003, section 3.5)",
     core_s=6,
     options={"routing": "dsr,preset=thesis"},
     column=Column.PUBLISHED,
@@ -109,7 +110,7 @@ OVER_DSR = STUDY.but(
 
 OVER_OLSR = STUDY.but(
     name="tcp-mobile-olsr",
-    title="TCP's variants among moving stations, over OLSR (seed 003, section 3.5)",
+    title="TCP's variants among moving stations, over OLSR (paper 003, section 3.5)",
     core_s=15,
     options={"routing": "olsr,preset=thesis"},
     column=Column.PUBLISHED,

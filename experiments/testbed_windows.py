@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP's window, RTS/CTS and rates in a mesh of routers: seed 001, section 4 (tables 3 and 4; claims C13 to C24).
+"""TCP's window, RTS/CTS and rates in a mesh of routers: paper 001, section 4 (tables 3 and 4; claims C13 to C24).
 
 14 flows of one to four hops, each alone over its own path, at 2 Mb/s, 5.5 Mb/s and at the rates that the kernel's
-minstrel chooses up to 11 Mb/s, with RTS/CTS before all frames and before none; windows of 1 to 6 segments and one that
-nothing holds; SACK; 20 s, three times. The sender's congestion window is held, as in the seed: a receiver's limit would
-come after the first burst. What the seed says of a hop count is a mean over its flows, and so are most checks.
+minstrel chooses up to 11 Mb/s; RTS/CTS before all frames and before none; windows of 1 to 6 segments and an unlimited
+one; SACK; 20 s, three times: 1764 runs of 20 s. The sender's congestion window is limited, as in paper 001; a
+receiver's limit would come after the first burst. What the paper says of a hop count is a mean over its flows, and so
+are most checks.
 
-Nobody has published the testbed's links, so they are drawn (`topologies/testbed.py`): which flow gains by what is the
-draw's, and of claims on single flows only those are here that say which links are the longest and the shortest (C15),
-or except one (C19). --placement is another draw, and --links a file of one's own. Minstrel is not madwifi's rate
-control, and each segment is acknowledged. All of it is 1764 runs of 20 s.
+The testbed's links were never published, so they are drawn (`topologies/testbed.py`). Which flow gains from what
+depends on the draw. So of the claims on single flows only those are tested that name the longest and the shortest links
+(C15), or except one (C19). `--placement` chooses another draw, and `--links` a file of your own. Minstrel is not
+madwifi's rate control, and each segment is acknowledged.
 
 SPREADS is table 4 (T14): how much more the best window gives than the worst. BEST is table 3 (T13), the RTS/CTS and
 window that it recommends; where it names two, both are there.
@@ -62,12 +63,12 @@ def mean(hops: int, rate: str, rts: str, window: str, path: str = GOODPUT) -> Of
 
 
 def faster(hops: int, *rates: str, rts: Iterable[str] = RTS) -> list[Check]:
-    """Each rate gives more than the next, where nothing holds the window."""
+    """Each rate gives more than the next, with an unlimited window."""
     return [Check(mean(hops, a, on, "free"), ">", mean(hops, b, on, "free")) for a, b in pairwise(rates) for on in rts]
 
 
 def best(hops: int, rts: str) -> list[Check]:
-    """The seed's best window gives as much as every other does, or more."""
+    """The paper's best window gives as much as every other, or more."""
     of = zip(RATES, OPTIMA[hops, rts], strict=True)
     return [
         Check(mean(hops, rate, rts, window), ">=", mean(hops, rate, rts, other))
@@ -76,7 +77,7 @@ def best(hops: int, rts: str) -> list[Check]:
 
 
 def spread(hops: int, rts: str) -> list[Check]:
-    """No window gives more than any other by more than the seed's spread."""
+    """No window gives more than another by more than the paper's spread."""
     return [
         Check(mean(hops, rate, rts, a), "<=", mean(hops, rate, rts, b), 1 + percent / 100)
         for rate, percent in zip(RATES, SPREADS[hops, rts], strict=True)
@@ -85,7 +86,7 @@ def spread(hops: int, rts: str) -> list[Check]:
 
 
 def gain(hops: int, rate: str, least: float, most: float, a: str = "off", b: str = "on") -> list[Check]:
-    """What RTS/CTS, or none, gives over the other, where nothing holds the window."""
+    """What RTS/CTS, or none, gives over the other, with an unlimited window."""
     return [Check(mean(hops, rate, a, "free"), "in", mean(hops, rate, b, "free"), least, most)]
 
 
@@ -101,7 +102,7 @@ def recommended(hops: int) -> list[Check]:
 
 STUDY = Study(
     name="testbed-windows",
-    title="Windows, RTS/CTS and rates in a testbed of 32 routers (seed 001)",
+    title="Windows, RTS/CTS and rates in a testbed of 32 routers (paper 001)",
     topology="testbed",
     options={"routes": "seed", "seconds": 20, "trace": False},
     seeds="1..3",
@@ -140,7 +141,7 @@ STUDY = Study(
               [Check(mean(2, rate, "off", "free"), ">", mean(2, rate, "on", "free")) for rate in RATES]),
         Claim("C18", "2 hops: the best window is 1 segment with RTS/CTS, 2 or 3 without",
               [*best(2, "on"), *best(2, "off")]),
-        Claim("C18, T14", "2 hops: windows change as much as in the seed's table 4, at most",
+        Claim("C18, T14", "2 hops: windows change as much as in the paper's table 4, at most",
               [*spread(2, "on"), *spread(2, "off")]),
         Claim("C19", "2 hops: RTT with a window of 1 to 6 below 20 ms, but for 5-3-23",
               [Check(Of(str(n), RTT, case(flow, rate, rts)), "<", 20)

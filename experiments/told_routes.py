@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A failed route told to TCP: what seeds 003 and 004 leave to others, and Holland and Vaidya call ELFN.
+"""TCP learns that a route failed (ELFN, Holland and Vaidya): what papers 003 and 004 leave to others.
 
-The route break of `route-breaks`, over OLSR, which has nothing to keep a packet in while it has no route, and over AODV
-and DSR, which have. `tell=1` has manet.ko answer a segment that is dropped for want of a way with ICMP, host
-unreachable; Linux's TCP then takes back the last doubling of its timeout (RFC 6069). ELFN goes further: it stops the
-timer, and sends probes.
+The route break of `route-breaks`, over OLSR, which buffers nothing while it has no route, and over AODV and DSR, which
+buffer. With `tell=1`, manet.ko answers a segment that it drops for want of a route with ICMP host unreachable. Linux's
+TCP then takes back the last doubling of its timeout (RFC 6069). ELFN goes further: it stops the timer, and sends
+probes.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -20,7 +20,7 @@ ROUTINGS = {
 
 STUDY = Study(
     name="told-routes",
-    title="A failed route told to TCP (beyond seeds 003 and 004)",
+    title="A failed route told to TCP (beyond papers 003 and 004)",
     topology="route-break",
     options={"like": "ns2", "window_limit": 64, "seconds": 70, "trace": False},
     seeds="1..20",

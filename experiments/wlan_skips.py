@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Skipping ACKs in a WLAN: seed 004 (equation 1 and figures; claims C74 to C80).
+"""Skipping ACKs in a WLAN: paper 004 (equation 1 and figures; claims C74 to C80).
 
 One or three stations send 1 or 10 MB each over an access point to a host behind 2 ms of wire, at 11 Mb/s with 1 Mb/s
-for control frames, without RTS/CTS, with queues of 50; the host acknowledges each segment, or after the fiftieth every
-second, third … only. The MAC tries each frame once, or as often as the standard says. A transfer that takes more than
-1000 s counts with what it has delivered by then. All stations hear each other, so what collides does so in one slot.
+for control frames, without RTS/CTS, with queues of 50. The host acknowledges each segment, or, after the fiftieth,
+every second, third, … only. The MAC tries each frame once, or as often as the standard says. A transfer that takes more
+than 1000 s counts with what it has delivered by then. All stations hear each other, so frames collide in one slot only.
 
-The seed says nothing of segments' size: they are ns-2's 1000 bytes. Its five runs had other times of start; here five
-seeds have other backoffs. Retries are the study's cases, as they change what a loss is.
+Paper 004 does not say how long segments are; here they have ns-2's 1000 bytes. Its five runs differ in their times of
+start, the five seeds here in their backoffs. Retries are the study's cases, as they change what a loss is.
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
@@ -35,13 +35,13 @@ ALONE = case(1, 1, "tried once"), case(1, 10, "tried once")
 
 
 def gain(skip: int, least: float, most: float, *cases: str) -> list[Check]:
-    """Skipping so many gives between so and so many times what acknowledging all does."""
+    """Skipping this many ACKs gives `least` to `most` times what acknowledging all gives."""
     return [Check(Of(f"skip{skip}", GOODPUT, one), "in", Of("skip0", GOODPUT, one), least, most) for one in cases]
 
 
 STUDY = Study(
     name="wlan-skips",
-    title="ACK skipping in a WLAN (seed 004)",
+    title="ACK skipping in a WLAN (paper 004)",
     topology="wlan",
     options={
         "rate": 11, "rts": "none", "mss": 1000, "delay": 2, "tcp": "newreno", "seconds": 1000, "beacon_tu": 10_000,

@@ -106,13 +106,13 @@ def made_up(task: Task) -> Run:
 
 
 def test_each_study_says_what_it_is() -> None:
-    """A study is found by its name, and the document has it. Its title tells which paper it repeats, or that it goes
-    beyond them, and not for how long it runs: that does not make it another study."""
+    """A study is found by its name, and docs/studies.md lists it. Its title says which paper it repeats or goes beyond,
+    and not for how long it runs: another duration is no other study."""
     for name in experiments.names():
         assert experiments.find(name).name == name
         assert any(line.startswith("| `") and f"`{name}`" in line.split("|")[1] for line in DOCUMENT.splitlines()), name
     for study in STUDIES:
-        assert "seed" in study.title or "beyond" in study.title, study.name
+        assert "paper" in study.title, study.name
         assert f" {study.options['seconds']:g} s" not in study.title, study.name
         assert not study.names.keys() & study.cases.keys() & study.variants.keys(), (
             f"{study.name}: one name, two things"
@@ -175,7 +175,7 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
     assert not [line for line in out.getvalue().splitlines() if " - " in line], "a quantity that it does not record"
 
 
-def test_each_claim_of_the_seeds_is_tested_or_says_why_not() -> None:
+def test_each_claim_of_the_papers_is_tested_or_says_why_not() -> None:
     """And studies name none that is not there. What was found says where; a cause can be run."""
     claims = experiments.numbered()
     assert list(claims) == [f"C{number}" for number in range(1, 83)]

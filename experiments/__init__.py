@@ -37,6 +37,12 @@ class Column(Enum):
 # The air and the transport of ns-2, which papers 000, 003 and 004 ran on; and those of the standard and of Linux.
 NS2: Options = {"like": "ns2", "tcp_like": "ns2"}
 LINUX: Options = {"like": "standard", "tcp_like": "linux"}
+# How sentences name the variants of studies that compare RTS/CTS.
+RTS_PHRASES = {
+    "full": "with RTS/CTS before every frame",
+    "partial": "with RTS/CTS before TCP data only",
+    "none": "without RTS/CTS",
+}
 NAMED = re.compile(r'^    name="([\w-]+)",$', re.MULTILINE)  # how a file names its studies
 
 
@@ -48,12 +54,12 @@ class Study:
     those of its variant. Variants are the tables' columns, and the others are compared with the first; cases are the
     rows, and `rows` says what they are ("hops"). `seeds` and `lane`: under which seeds, and where, it runs by default.
     `topology` is a name, or the path of one of the user's own, seen from the study's file. `names`: what to call
-    variants and cases; `quantities`: the paths of `tables.table` that are shown, and what to call them; `published`:
-    the publication's numbers, by case and variant. `core_s`: what a run costs of one core, in the mean over cases and
-    variants, as it was once measured (0: not known); `repetition`: seconds and number of seeds of the publication.
-    `open`: options that it does not say, so that to choose another value is still the same study. `column`: what its
-    claims count for; `also`: what else they do, each with the options that make it so. `place`: where in a file of the
-    user's own it is.
+    variants and cases; `phrases`: how a sentence names a variant, if not "with NAME"; `quantities`: the paths of
+    `tables.table` that are shown, and what to call them; `published`: the publication's numbers, by case and variant.
+    `core_s`: what a run costs of one core, in the mean over cases and variants, as it was once measured (0: not known);
+    `repetition`: seconds and number of seeds of the publication. `open`: options that it does not say, so that to
+    choose another value is still the same study. `column`: what its claims count for; `also`: what else they do, each
+    with the options that make it so. `place`: where in a file of the user's own it is.
     """
 
     name: str
@@ -67,6 +73,7 @@ class Study:
     seeds: str = "1"
     lane: str = "virtual"
     names: Mapping[str, str] = field(default_factory=dict)
+    phrases: Mapping[str, str] = field(default_factory=dict)
     quantities: Mapping[str, str] = field(default_factory=lambda: QUANTITIES)
     published: Published = field(default_factory=dict)
     core_s: float = 0.0
@@ -78,7 +85,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Raises TypeError for what cannot be a study, ValueError for one of nothing."""
-        for what in ("options", "variants", "cases", "names", "quantities", "published"):
+        for what in ("options", "variants", "cases", "names", "phrases", "quantities", "published"):
             if not isinstance(value := getattr(self, what), Mapping):
                 raise TypeError(f"a study's {what} are a mapping, not {value!r}")
         for what, those in (("variants", self.variants), ("cases", self.cases)):

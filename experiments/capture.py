@@ -12,7 +12,7 @@ earlier or the shorter of two nearby flows starves the other. The cases:
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import NS2, Column, Options, Study
+from experiments import NS2, RTS_PHRASES, Column, Options, Study
 
 FIRST, SECOND = "flows.0.goodput_kbps", "flows.1.goodput_kbps"
 
@@ -35,6 +35,7 @@ STUDY = Study(
     rows="flows",
     seeds="1..20",
     variants={"full": {"rts": "full"}, "none": {"rts": "none"}},
+    phrases=RTS_PHRASES,
     names={
         "full": "Full", "none": "No", "alike": "one hop, facing each other", "shorter": "two hops, then one",
         "apart": "one hop, senders in earshot",

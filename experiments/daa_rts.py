@@ -8,7 +8,7 @@ after 100 ms, as ns-2's sink does. DAA's sender keeps its window within 4 segmen
 """
 
 from analysis.tables.claims import Check, Claim, Of
-from experiments import Column, Options, Study, cwl
+from experiments import RTS_PHRASES, Column, Options, Study, cwl
 
 HOPS, LONG = (4, 5, 8, 11), (4, 8)
 GOODPUT = "goodput_segments"
@@ -44,6 +44,7 @@ STUDY = Study(
            for name, (policy, hops, flows) in CASES.items()},
     rows="ACKs, hops, flows",
     variants={rts: {"rts": rts} for rts in ("full", "partial", "none")},
+    phrases=RTS_PHRASES,
     names={"full": "Full", "partial": "Partial", "none": "No"} | {
         name: f"{POLICIES[policy][0]}, {hops} hops{f', {flows} flows' if flows > 1 else ''}"
         for name, (policy, hops, flows) in CASES.items()

@@ -9,7 +9,7 @@ beside COL. Claims on collisions are checked on COL_ANY as well, which counts at
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import NS2, Column, Study
+from experiments import NS2, RTS_PHRASES, Column, Study
 
 PUBLISHED = {
     "full": {
@@ -39,6 +39,7 @@ STUDY = Study(
     options={"stations": 5, "spacing": 200, "seconds": 120, "window_limit": 64},
     variants={"full": {"rts": "full"}, "partial": {"rts": "partial"}, "none": {"rts": "none"}},
     names={"full": "Full", "partial": "Partial", "none": "No"},
+    phrases=RTS_PHRASES,
     open=("basic_rates", "preamble"),
     published={"": PUBLISHED},
     also={Column.PUBLISHED: {**NS2, "routing": "aodv,preset=thesis"}},

@@ -11,7 +11,7 @@ Routes are static and the rules the standard's; `--like ns2` is the air of the p
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import Column, Study
+from experiments import RTS_PHRASES, Column, Study
 from experiments.rts_strings import COLLISIONS, DROPS, GOODPUT, POLICIES, STRATEGIES
 
 T6 = {
@@ -47,6 +47,7 @@ STUDY = Study(
     rows="ACKs, flows",
     seeds="1..5",
     variants={rts: {"rts": rts} for rts in STRATEGIES},
+    phrases=RTS_PHRASES,
     names={"full": "Full", "partial": "Partial", "none": "No"} | {
         case: f"{POLICIES[policy][0]}, {flows} flows" for case, (policy, flows) in CASES.items()
     },

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import NS2, Column, Options, Study, cwl
+from experiments import NS2, RTS_PHRASES, Column, Options, Study, cwl
 
 GOODPUT, COLLISIONS, DROPS = "goodput_segments", "col.total", "fail.total"
 STATIONS, FLOWS, STRATEGIES = range(4, 13), range(1, 7), ("full", "partial", "none")
@@ -94,6 +94,7 @@ STUDY = Study(
     rows="ACKs, flows, stations",
     seeds="1..3",
     variants={rts: {"rts": rts} for rts in STRATEGIES},
+    phrases=RTS_PHRASES,
     names={"full": "Full", "partial": "Partial", "none": "No"} | {
         name: f"{POLICIES[policy][0]}, {flows} flow{'s' if flows > 1 else ''}, {stations} stations"
         for name, (policy, flows, stations) in CASES.items()

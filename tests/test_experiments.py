@@ -171,7 +171,7 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
                           quantities=study.quantities)  # fmt: skip
     out = io.StringIO()
     Console(file=out, width=300).print(*tables)
-    assert "published" in out.getvalue() or not study.published
+    assert "paper" in out.getvalue() or not study.published
     assert not [line for line in out.getvalue().splitlines() if " - " in line], "a quantity that it does not record"
 
 
@@ -304,7 +304,7 @@ def test_another_study_than_it_is_not_compared(name: str, given: dict[str, Any],
     another thing, no claim is judged, and that is said."""
     found, shown = findings_with(name, given)
     assert found.title.startswith(f"{name} with ") and now in found.title
-    assert "published" not in shown and list(found.claims) == []
+    assert "paper" not in shown and list(found.claims) == []
     (said,) = found.troubles
     assert f"are not of the study {name}, which has" in said and own in said
     assert "no published number is shown beside theirs, and no claim is judged" in said
@@ -317,7 +317,7 @@ def test_what_does_not_define_a_study_leaves_it_what_it_is(name: str) -> None:
     for given in (SAME[name], *({option: value} for option, value in FREELY.items())):
         found, shown = findings_with(name, given)
         assert found.title.startswith(study.title.split(":")[0]) and len(found.claims) == len(study.claims)
-        assert ("published" in shown) == bool(study.published) and not found.troubles
+        assert ("paper" in shown) == bool(study.published) and not found.troubles
 
 
 def test_published_counts_are_of_the_duration() -> None:
@@ -332,9 +332,9 @@ def test_published_counts_are_of_the_duration() -> None:
 
 @pytest.mark.parametrize(
     ("air_s", "wall_s", "said"),
-    [(360, 1.8, "360 s of air time in 1.8 s of wall time (200 times real time); run/"),
-     (2, 5, "2 s of air time in 5.0 s of wall time (0.4 times real time); run/"),
-     (0, 5, "0 s of air time in 5.0 s of wall time; run/")],
+    [(360, 1.8, "360 s of air time in 1.8 s of wall time (200 times real time); report: run/report.html"),
+     (2, 5, "2 s of air time in 5.0 s of wall time (0.4 times real time); report: run/report.html"),
+     (0, 5, "0 s of air time in 5.0 s of wall time; report: run/report.html")],
 )  # fmt: skip
 def test_speed_is_never_said_to_be_nothing(
     air_s: float, wall_s: float, said: str, capsys: pytest.CaptureFixture[str]

@@ -291,7 +291,7 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
     assert [run.wall_s == before.wall_s for run, before in zip(again.runs, runs, strict=True)] == [False, *[True] * 3]
     assert [run.trace_sha256 for run in again.runs] == [run.trace_sha256 for run in runs]
     table = dcflab(tmp_path, *varied, "--resume", "runs")
-    assert "goodput, kb/s" in table and "rts full" in table and table.endswith("runs/\n")
+    assert "goodput, kb/s" in table and "rts full" in table and table.endswith("report: runs/report.html\n")
     one = ["run", "ring.py", "--seconds", "1", "--json"]
     first = Result.model_validate_json(dcflab(tmp_path, *one, "--out", "one"))
     both = Result.model_validate_json(dcflab(tmp_path, *one, "--seeds", "1,2", "--resume", "one"))
@@ -302,7 +302,7 @@ def test_options_are_varied_and_runs_continued(prepared: Prepared, tmp_path: Pat
 def test_they_run_from_outside_the_checkout(prepared: Prepared, tmp_path: Path) -> None:
     for file in (REMEMBERING, RATES, RING):
         (tmp_path / file.name).write_text(file.read_text())
-    assert "R1  holds" in dcflab(tmp_path, "run", "rates.py", "--out", "study")
+    assert "R1  agrees" in dcflab(tmp_path, "run", "rates.py", "--full", "--out", "study")
     found = json.loads(
         dcflab(tmp_path, "run", "ring.py", "--stations", "5", "--seconds", "1", "--lane", "remembering.py", "--json",
                "--out", "ring")

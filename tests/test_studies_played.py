@@ -84,7 +84,8 @@ def test_a_topology_says_what_it_is_of_and_draws_it(tmp_path: Path) -> None:
     """Seeds, duration and options stand above the table, flows below it; windows, segments in flight, and how
     flows stood are drawn."""
     command = [sys.executable, "-P", "-m", "emulation", "run", "string", "--stations", "3", "--seconds", "2", "--flows",
-               "2", "--seeds", "1,2", "--figure-format", "svg", "--figure-format", "png", "--out", "run"]  # fmt: skip
+               "2", "--seeds", "1,2", "--full", "--figure-format", "svg", "--figure-format", "png", "--out",
+               "run"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -183,7 +183,7 @@ class Verdict:
     @property
     def text(self) -> str:
         if self.seeds == 1:
-            return "holds" if self.held else "does not hold"
+            return "agrees" if self.held else "differs"  # one seed gives no verdict
         if self.held == self.seeds:
             said = f"holds in all {self.seeds} seeds"
         elif not self.held:

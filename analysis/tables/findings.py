@@ -22,6 +22,11 @@ class Judged(NamedTuple):
     checks: Sequence[str]
 
     @property
+    def agrees(self) -> bool:
+        """Whether all of its checks hold, in every seed."""
+        return self.verdict.startswith(("agrees", "holds in all"))  # of one seed, or of several
+
+    @property
     def lines(self) -> list[str]:
         return [f"{self.name}  {self.verdict}: {self.text}", *(f"    {check}" for check in self.checks)]
 

@@ -213,7 +213,7 @@ def _one_case(
     if goodput and len(variants) > 1:
         first = next(iter(variants))
         changes = _changes(variants, published, goodput)
-        table.add_row(f"change of goodput against {names.get(first, first)}", *changes)
+        table.add_row(f"goodput against {names.get(first, first)}", *changes)
     return table
 
 
@@ -223,7 +223,7 @@ def _changes(
     """The cells of a row: how much more or less each variant has than the first, measured and published."""
     first, cells = next(iter(variants)), []
     for variant, group in variants.items():
-        cells.append(percent(_change(group, variants[first], path)) if variant != first else "")
+        cells.append(percent(change_of(group, variants[first], path)) if variant != first else "")
         if variant in published:
             cells.append(_published_change(published, variant, first, path))
     return cells
@@ -241,7 +241,7 @@ def _cases(
         cells, theirs = [], published.get(case, {})
         for variant in variants:
             runs, bases = group.get(variant, []), group.get(variants[0], [])
-            change = percent(_change(runs, bases, path)) if variant != variants[0] else ""
+            change = percent(change_of(runs, bases, path)) if variant != variants[0] else ""
             cells.append(f"{number(_mean(runs, path))}{between}{change}".strip())
             if variant in beside:
                 published_change = _published_change(theirs, variant, variants[0], path)
@@ -260,7 +260,7 @@ def _compact(
     for case, group in groups.items():
         cells = [number(_mean(group.get(first, []), path))]
         for variant in variants[1:]:
-            change = _change(group.get(variant, []), group.get(first, []), path)
+            change = change_of(group.get(variant, []), group.get(first, []), path)
             cells.append(f"{change.mean * 100:+.0f} %" if change else "")
             widest = max(widest, 0.0 if change is None or math.isnan(change.half_width) else change.half_width)
         table.add_row(names.get(case, case), *cells)
@@ -279,7 +279,7 @@ def _table(
     for variant in variants:
         table.add_column(names.get(variant, variant), justify="right")
         if variant in beside:
-            table.add_column("published", justify="right", style="dim")
+            table.add_column("paper", justify="right", style="dim")
     return table
 
 
@@ -292,7 +292,7 @@ def _mean(runs: Sequence[Run], path: str) -> statistics.Estimate | None:
     return statistics.mean([value(run, path) for run in runs]) if runs else None
 
 
-def _change(runs: Sequence[Run], bases: Sequence[Run], path: str) -> statistics.Estimate | None:
+def change_of(runs: Sequence[Run], bases: Sequence[Run], path: str) -> statistics.Estimate | None:
     """None where there is nothing to compare with."""
     values, base = [value(run, path) for run in runs], [value(run, path) for run in bases]
     known = values and all(base) and not any(map(math.isnan, [*values, *base]))

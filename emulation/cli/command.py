@@ -118,6 +118,10 @@ def as_json(what: str) -> click.Option:
     return click.Option(["--json", "as_json"], is_flag=True, help=f"print {what}")
 
 
+def full() -> click.Option:
+    return click.Option(["--full"], is_flag=True, help="print all tables, claims and checks, as the report has them")
+
+
 def as_junit() -> click.Option:
     return click.Option(["--junit"], type=click.Path(path_type=Path), metavar="FILE",
                         help="write what was found as JUnit's XML, too, for a CI (docs/ci.md)")  # fmt: skip

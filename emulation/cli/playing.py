@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.results.names import RESULT
+from analysis.results.names import REPORT, RESULT
 from emulation import features, lanes
-from emulation.cli.command import as_json, command_line, jobs, lane, out, pictures, resume, seeds
+from emulation.cli.command import as_json, command_line, full, jobs, lane, out, pictures, resume, seeds
 from emulation.lane.errors import Failure, Misuse
 from emulation.play.run import Outcome
 from emulation.play.session import new_folder
@@ -29,6 +29,7 @@ def of_runs(default_seeds: str = "1", default_lane: str = lanes.DEFAULT) -> list
     return [
         seeds(default_seeds),
         out(),
+        full(),
         as_json("result.json instead of tables"),
         jobs(),
         *pictures(),
@@ -55,20 +56,27 @@ def to_continue(folder: Path) -> Iterator[None]:
         raise
 
 
-def show(report: Report, as_json: bool) -> None:
-    """Print what runs found."""
+def show(report: Report, as_json: bool, full: bool = False) -> None:
+    """Print what runs found: briefly, or in `full`."""
     if as_json:
         click.echo(Path(report.folder, RESULT).read_text(), nl=False)
-    else:
+    elif full:
         report.findings.show()
+    else:
+        from analysis.tables import brief
+
+        brief.show(report.source, report.folder)
 
 
 def say_speed(outcomes: Sequence[Outcome], wall_s: float, folder: Path) -> None:
+    """How long it took, and where the report is."""
     air_s = sum(outcome.run.air_s for outcome in outcomes)
     times = air_s / wall_s if wall_s else 0.0
     said = f" ({times:.0f} times real time)" if times >= 10 else f" ({times:.2g} times real time)" if times else ""
     if left_out := [outcome for outcome in outcomes if outcome.run.trace and not outcome.run.views]:
         of_all = f"{len(left_out)} of {len(outcomes)} runs: " if len(outcomes) > 1 else ""
-        click.echo(f"{of_all}what stations received ({VIEWS}) is left out; --views yes keeps it, however large")
+        click.echo(
+            f"{of_all}the views of stations ({VIEWS}) are not kept, because they are large; --views yes keeps them"
+        )
     lasted = f"{air_s:.0f}" if air_s >= 10 else f"{air_s:.2g}"
-    click.echo(f"{lasted} s of air time in {wall_s:.1f} s of wall time{said}; {folder}/")
+    click.echo(f"{lasted} s of air time in {wall_s:.1f} s of wall time{said}; report: {folder / REPORT}")

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from analysis.results.result import Script
-from emulation.cli.command import Command, as_json, command_line, lane, out, pictures, seeds
+from emulation.cli.command import Command, as_json, command_line, full, lane, out, pictures, seeds
 from emulation.cli.playing import say_speed, show
 from emulation.cli.terminal import at_terminal
 from emulation.lane.errors import Misuse
@@ -27,7 +27,7 @@ def command(path: str) -> click.Command:
     """The command of a script."""
 
     def callback(
-        seeds: list[int], out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane,
+        seeds: list[int], out: Path | None, full: bool, as_json: bool, formats: Sequence[str], lane: Lane,
         modules: tuple[str, ...], arguments: tuple[str, ...],
     ) -> None:  # fmt: skip
         if not Path(path).is_file():
@@ -40,10 +40,11 @@ def command(path: str) -> click.Command:
             formats,
             lane,
             Listener(line=lambda line: click.echo(line, err=True)) if as_json else at_terminal(),
+            full,
         )
 
     params = [
-        seeds(), out(), as_json("result.json instead of tables, and what the script prints to stderr"),
+        seeds(), out(), full(), as_json("result.json instead of tables, and what the script prints to stderr"),
         *pictures(), *lane(), modules(),
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED),
     ]  # fmt: skip
@@ -56,7 +57,13 @@ def modules() -> click.Option:
 
 
 def play(
-    script: Script, out: Path | None, as_json: bool, formats: Sequence[str], lane: Lane, listener: Listener
+    script: Script,
+    out: Path | None,
+    as_json: bool,
+    formats: Sequence[str],
+    lane: Lane,
+    listener: Listener,
+    full: bool = False,
 ) -> NoReturn:
     """Play a script, show what its runs found, draw it in these formats, say where it is; exit as the script did."""
     from emulation.play.script import name_of
@@ -64,12 +71,13 @@ def play(
     require_all_packages()
     lab = provide(folders=script.modules, lane=lane)
     folder = new_folder(out, name_of(script))
-    play_in(folder, lab, script, name_of(script), as_json, formats, listener)
+    play_in(folder, lab, script, name_of(script), as_json, formats, listener, full)
 
 
 def play_in(
-    folder: Path, lab: Lab, script: Script, name: str, as_json: bool, formats: Sequence[str], listener: Listener
-) -> NoReturn:
+    folder: Path, lab: Lab, script: Script, name: str, as_json: bool, formats: Sequence[str], listener: Listener,
+    full: bool = False,
+) -> NoReturn:  # fmt: skip
     """The same in this folder, under this name."""
     from emulation.play.script import play_script
 
@@ -78,7 +86,7 @@ def play_in(
         found = play_script(lab, script, folder, listener, name)
         if found.result:
             with told(name, found.result, found.outcomes, asked, pen) as report:
-                show(report, as_json)
+                show(report, as_json, full)
     if found.result and not as_json:
         say_speed(found.outcomes, found.wall_s, folder)
     elif folder.exists() and not as_json:

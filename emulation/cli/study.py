@@ -124,7 +124,7 @@ def of_study(name: str) -> click.Command:
 
 def run(
     study: Study | None, title: str, what: str | topologies.Network, *, seeds: list[int], out: Path | None,
-    resume: Path | None, as_json: bool, jobs: int | None, formats: Sequence[str], lane: Lane,
+    resume: Path | None, full: bool, as_json: bool, jobs: int | None, formats: Sequence[str], lane: Lane,
     only_variants: tuple[str, ...] = (), only_cases: tuple[str, ...] = (),
     usual: Mapping[str, Any] = MappingProxyType({}), **given: Any,
 ) -> None:  # fmt: skip
@@ -145,7 +145,7 @@ def run(
     asked = Asked(gave, command_line(), folder, formats)
     around = to_continue(folder) if len(tasks) > 1 else None
     with played(lab, study or title, base, tasks, asked, jobs, bool(resume), around) as (report, outcomes, wall_s):
-        show(report, as_json)
+        show(report, as_json, full)
     of_first = [folder / name_of(task) for task in tasks if task.seed == seeds[0]]
     made = [file for part in more for file in part.after(of_first)]
     if more:
@@ -155,6 +155,6 @@ def run(
     for file in made:
         click.echo(file)
     if resume:  # only now are the figures there
-        click.echo(f"{folder}/")
+        click.echo(f"report: {folder / REPORT}")
     else:
         say_speed(outcomes, wall_s, folder)

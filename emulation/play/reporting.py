@@ -153,7 +153,8 @@ def reported(
 
     published, _ = published_for(study, result)
     quantities = quantities_of(study, result.runs)
-    return Report(findings, result, command, str(folder), study.names, study.rows, quantities, published, seen)
+    return Report(findings, result, command, str(folder), study.names, study.rows, quantities, published, seen,
+                  study.phrases)  # fmt: skip
 
 
 def report_again(folder: Path) -> Report:

@@ -106,7 +106,7 @@ LAB = Lab(
             points=2,
             of=gain,
             slips={"a number in per cent is asked for": lambda runs: gain(runs) / 100},
-            look="the table's last row, `change of goodput`, or the two goodputs",
+            look="the table's last row, `goodput against ...`, or the two goodputs",
         ),
         Frame(
             name="frame",

@@ -30,11 +30,11 @@ def test_a_claim_of_one_seed_has_no_interval() -> None:
     """All of its checks must hold."""
     found = verdict(study(1), Check(NONE, ">", FULL), Check(Of("none", "queue_drops"), "=", 3))
     assert found.lines(NAMES) == [
-        "C1  does not hold: so it is",
+        "C1  differs: so it is",
         "    yes  goodput, segments: No 5,440 > Full 4,540; ratio 1.198",
         "    no   queue drops: No 4 = 3",
     ]
-    assert verdict(study(1), Check(NONE, ">", FULL)).text == "holds"
+    assert verdict(study(1), Check(NONE, ">", FULL)).text == "agrees"
 
 
 def test_what_both_sides_share_is_said_once() -> None:
@@ -137,7 +137,7 @@ def test_what_was_not_run_or_recorded_is_not_tested() -> None:
     with pytest.raises(NotTested, match="was not recorded in full, seed 1"):
         verdict([run(in_flight=None)], Check(Of("full", "in_flight.total"), ">", 1))
     in_part = verdict(study(1), never, Check(NONE, ">", FULL))
-    assert (in_part.text, len(in_part.findings)) == ("holds", 1)
+    assert (in_part.text, len(in_part.findings)) == ("agrees", 1)
     assert in_part.lines(NAMES)[-1] == "    1 more not tested: there is no run of never with seed 1"
 
 

@@ -40,7 +40,19 @@ ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Without RTS/CTS and with it; what was printed is in `printed`."""
     where = tmp_path_factory.mktemp("counts") / "run"
-    asked = ["run", "string", "--stations", "3", "--ranges", "250,300", "--seconds", "3", "--vary", "rts=none,full"]
+    asked = [
+        "run",
+        "string",
+        "--stations",
+        "3",
+        "--ranges",
+        "250,300",
+        "--seconds",
+        "3",
+        "--vary",
+        "rts=none,full",
+        "--full",
+    ]
     with contextlib.redirect_stdout(io.StringIO()) as out:
         words = [*asked, *(word for flow in FLOWS for word in ("--application", flow)), "--out", str(where)]
         cli.main(words, standalone_mode=False)

@@ -20,6 +20,7 @@ from analysis.pages.look import LOOK
 from analysis.pages.report.curves import NOTHING, OverTime, curves
 from analysis.results.result import Result, Run
 from analysis.tables import statistics
+from analysis.tables.brief import Source
 from analysis.tables.findings import Findings
 from analysis.tables.table import by_case, number, shown, value
 from analysis.traces.trace import Array
@@ -53,6 +54,14 @@ class Report:
     quantities: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     seen: OverTime = NOTHING
+    phrases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Source:
+        """What the first output is made of."""
+        return Source(
+            self.findings, self.result.runs, self.quantities, self.names, self.phrases, self.rows, self.published
+        )
 
     def write(self, path: Path) -> None:
         """Leave the file there. Raises OSError."""

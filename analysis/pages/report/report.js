@@ -30,9 +30,9 @@ function command(words) {
 }
 
 function claims() {
-  const tone = (verdict) => /^holds($| in all)/.test(verdict) ? "good" : verdict.startsWith("does not hold") ? "bad" : "";
+  const tone = (verdict) => /^(agrees$|holds in all)/.test(verdict) ? "good" : /^(differs$|does not hold)/.test(verdict) ? "bad" : "";
   const held = run.claims.filter(({ verdict }) => tone(verdict) === "good").length;
-  element("claims").append(tag("p", { class: "quiet" }, `${held} of ${run.claims.length} hold${/seeds/.test(run.claims[0].verdict) ? " in all seeds" : ""}. Each opens to its checks, with their numbers.`),
+  element("claims").append(tag("p", { class: "quiet" }, `${held} of ${run.claims.length} ${/seeds/.test(run.claims[0].verdict) ? "hold in all seeds" : "agree in this seed; one seed gives no verdict: use --seeds 1..5"}. Click a claim to see its checks and their numbers.`),
     tag("ul", {}, ...run.claims.map(({ name, verdict, text, checks }) => tag("li", {}, tag("details", {},
       tag("summary", {}, tag("b", {}, name), tag("span", { class: `verdict ${tone(verdict)}` }, verdict.split("; ")[0]),
         tag("span", {}, text, ...(verdict.includes("; ") ? [tag("small", {}, ` · ${verdict.split("; ").slice(1).join("; ")}`)] : []))),

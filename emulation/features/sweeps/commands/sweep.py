@@ -20,13 +20,14 @@ import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import experiments
-from analysis.results.names import REPORT
+from analysis.results.names import REPORT, RESULT
 from analysis.results.result import Run
 from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
-from emulation.cli.command import Command, Seeds, as_json, command_line, lane, out, seeds
+from emulation.cli.command import Command, Seeds, as_json, command_line, full, lane, out, seeds
 from emulation.cli.groups import STUDY, What, defines
 from emulation.cli.options import options_of
+from emulation.cli.playing import show
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Sweep
 from emulation.lane.errors import Failure, Misuse
@@ -145,7 +146,7 @@ def other_seeds() -> click.Option:
 
 
 def of_results() -> list[click.Option]:
-    return [out(), as_json("result.json instead of tables"), *of_sweeps()]
+    return [out(), full(), as_json("result.json instead of tables"), *of_sweeps()]
 
 
 def of_file(path: Path, seeds: list[int] | None, **chosen: Any) -> None:
@@ -154,7 +155,7 @@ def of_file(path: Path, seeds: list[int] | None, **chosen: Any) -> None:
 
 
 def sweep(
-    found: Study, *, seeds: list[int], out: Path | None, as_json: bool, jobs: int | None, dask: str | None,
+    found: Study, *, seeds: list[int], out: Path | None, full: bool, as_json: bool, jobs: int | None, dask: str | None,
     store: Path | None, lane: Lane, only_variants: Sequence[str] = (), only_cases: Sequence[str] = (), **given: Any,
 ) -> None:  # fmt: skip
     """Run what the store does not have, print the tables of all, and leave result.json and what failed. Raises Misuse,
@@ -170,13 +171,14 @@ def sweep(
         result = finish(found.name, tasks[0].specification, [task for task, _ in runs], [run for _, run in runs], lab,
                         folder)  # fmt: skip
         if as_json:
-            click.echo((folder / "result.json").read_text(), nl=False)
+            click.echo((folder / RESULT).read_text(), nl=False)
         if alike := comparable(result.runs):
             of_alike = result.model_copy(update={"runs": alike})
             findings = findings_of(found, of_alike, conditions(alike, said_of(found.options, given)))
+            report = reported(found, findings, of_alike, folder, command_line())
             if not as_json:
-                findings.show()
-            reported(found, findings, of_alike, folder, command_line()).write(folder / REPORT)
+                show(report, False, full)
+            report.write(folder / REPORT)
     going.store.prune()
     if failed := going.failed:
         (folder / FAILURES).write_text(json.dumps(failed, indent=1) + "\n")
@@ -185,7 +187,7 @@ def sweep(
         raise Failure(f"{len(failed)} of {len(tasks)} runs failed: {first}: {why}{others}: {folder / FAILURES}; "
                       "the same command tries them again")  # fmt: skip
     if not as_json:
-        click.echo(f"{folder}/")
+        click.echo(f"report: {folder / REPORT}" if (folder / REPORT).exists() else f"{folder}/")
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:

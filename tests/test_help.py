@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import dcflab
+from emulation.cli.groups import SECTIONS, What
 from emulation.cli.main import cli, refusal
 from emulation.specification import OPTIONS
 
@@ -72,7 +76,7 @@ def test_the_version_is_the_projects() -> None:
 
 def test_help_names_the_program_and_every_default() -> None:
     """Nobody is told to type `python -m`."""
-    text = shown("run", "string", "--help")
+    text = shown("run", "string", "--help-all")
     assert text.startswith("Usage: ./dcflab run string [OPTIONS]")
     for name, field in OPTIONS.items():
         if name in ("own", "topology", "parameters"):
@@ -83,7 +87,7 @@ def test_help_names_the_program_and_every_default() -> None:
 
 @pytest.mark.parametrize("command", ["run string", "run rts-cts", "shell string"])
 def test_help_has_the_options_in_groups_and_examples(command: str) -> None:
-    text = shown(*command.split(), "--help")
+    text = shown(*command.split(), "--help-all")
     titles = ["Network:", "Radios:", "The air:", "Flows, TCP and queues:", "Modules and plug-ins:",
               "What is measured:", "Options:"]  # fmt: skip
     at = [text.index(f"\n{title}\n") for title in titles]
@@ -92,6 +96,82 @@ def test_help_has_the_options_in_groups_and_examples(command: str) -> None:
     assert lines and all(line.startswith(f"  ./dcflab {command}") for line in lines)
     for line in lines:  # each is sound, but for a lane that is not there
         assert "there is no file none.py" in refused(*shlex.split(line)[1:], "--lane", "none.py")[0]
+
+
+@pytest.mark.parametrize("command", ["run string", "run mobile", "run rts-cts", "shell string", "sweep rts-cts"])
+def test_the_short_help_has_what_people_use_first(command: str) -> None:
+    """At most ten options, and how to see the others."""
+    text = shown(*command.split(), "--help")
+    _, options = text.split("Examples:")[0].split("\nOptions used most:\n")
+    there = re.findall(r"^  (--[\w-]+)", options, re.MULTILINE)
+    assert there[-1] == "--help-all" and len(there) <= 11 and {"--seconds", "--seeds", "--rate"} <= {*there}
+    assert "--stations" in there and len(text.splitlines()) < 45 and max(map(len, text.splitlines())) <= 82
+    assert len(shown(*command.split(), "--help-all")) > 3 * len(text)
+
+
+def test_commands_are_listed_in_groups_on_a_line_each() -> None:
+    """Of 80 columns at most; each command says its group in its own file, and no list names it."""
+    text = shown("--help")
+    sections = re.findall(r"^([A-Z][\w ]+):\n((?:  \S.*\n)+)", text, re.MULTILINE)
+    titles = [title for title, _ in sections if title not in ("Options", "Examples")]
+    assert titles == [title for title in SECTIONS if title in titles], "a command without a group, or in another"
+    listed = [line.split()[0] for title, lines in sections if title in SECTIONS for line in lines.splitlines()]
+    assert sorted(listed) == cli.list_commands(click.Context(cli))
+    for line in text.splitlines():
+        assert len(line) <= 80, line
+    for _, lines in sections:
+        assert all(line.rstrip().endswith(".") for line in lines.splitlines() if line.split()[0] in listed)
+
+
+def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """All commands; of those that are for a topology, a study or a lab, one."""
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        if (command := group.get_command(ctx, name)) is None:
+            continue
+        if isinstance(group, What) and name not in ("string", "rts-cts"):
+            continue
+        yield (*words, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what examples name."""
+    where = tmp_path_factory.mktemp("examples")
+    for folder in ("runs/rts-cts-…/full-1", "runs/string-…", "runs/mobile-…", "hidden-terminal-ada", "sheets"):
+        (where / folder).mkdir(parents=True)
+    for file in ("my_study.py", "my_script.py"):
+        (where / file).touch()
+    shutil.copy(ROOT / "tests/plugins/topologies/ring.py", where / "ring.py")
+    (where / "my_sweep.toml").write_text('topology = "string"\n[grid]\nrts = ["none", "full"]\n')
+    (where / "names.csv").write_text("ada\n")
+    return where
+
+
+ALL = list(commands(cli))
+
+
+@pytest.mark.parametrize(("words", "command"), ALL, ids=[" ".join(words) for words, _ in ALL])
+def test_each_command_has_an_example_that_is_sound(
+    words: tuple[str, ...], command: click.Command, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line takes it: all options are there, and their values are of the right kind."""
+    monkeypatch.chdir(place)
+    examples = list(getattr(command, "examples", ()))
+    assert examples and all(isinstance(line, str) for line in examples)
+    for line in examples:
+        arguments = shlex.split(line.replace("~/", ""))
+        assert tuple(arguments[: len(words[:1])]) == words[:1], line
+        context = cli.make_context("./dcflab", arguments)
+        while isinstance(context.command, click.Group) and (rest := [*context._protected_args, *context.args]):
+            name, found, left = context.command.resolve_command(context, rest)
+            assert found is not None, line
+            try:
+                context = found.make_context(name, left, parent=context)
+            except click.exceptions.Exit:  # --help
+                break
 
 
 @pytest.mark.parametrize("command", ["export", "claims", "lab check", "view", "replay"])

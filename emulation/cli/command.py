@@ -19,6 +19,9 @@ from emulation.lanes import CHECKOUT, Clock, Lane
 FORMATS = ("png", "svg", "pdf")  # of figures; the first is the usual one
 
 
+ALL = "--help-all"
+
+
 class Option(click.Option):
     """An option of a group, under whose title the help has it."""
 
@@ -28,18 +31,26 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose misuse is said as click says its own, with where to look; its help has the options in groups, and
-    `examples`, which are command lines without the program."""
+    """A command whose misuse is said as click says its own, with where to look. Its help has the options in groups, and
+    `examples`, which are command lines without the program. With `first`, names of options, `--help` has only these,
+    and `--help-all` has all."""
 
-    def __init__(self, name: str, examples: Sequence[str] = (), **more: Any) -> None:
+    def __init__(self, name: str, examples: Sequence[str] = (), first: Sequence[str] = (), **more: Any) -> None:
         super().__init__(name, **more)
-        self.examples = examples
+        self.examples, self.first = examples, first
+        if first:
+            self.params = [*self.params, help_all()]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
-        for option in self.get_params(ctx):
-            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):  # the usage has the others
-                groups.setdefault(getattr(option, "group", "Options"), []).append(record)
+        options = {str(option.name): option for option in self.get_params(ctx) if isinstance(option, click.Option)}
+        brief = bool(self.first) and not ctx.meta.get(ALL)
+        if brief:
+            options = {name: options[name] for name in (*self.first, "help_all", "help") if name in options}
+        for option in options.values():
+            if record := option.get_help_record(ctx):
+                group = "Options used most" if brief else getattr(option, "group", "Options")
+                groups.setdefault(group, []).append(record)
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -52,6 +63,18 @@ class Command(click.Command):
             return super().invoke(ctx)
         except Misuse as error:
             raise click.UsageError(str(error), ctx) from None
+
+
+def help_all() -> click.Option:
+    return click.Option([ALL], is_flag=True, is_eager=True, expose_value=False, callback=_help_all,
+                        help="show all options, in sections")  # fmt: skip
+
+
+def _help_all(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
 def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:

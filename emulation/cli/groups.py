@@ -17,9 +17,11 @@ from typing import Any
 import click
 
 from emulation import features
-from emulation.cli.command import write_examples
+from emulation.cli.command import ALL, write_examples
 from emulation.lanes import CHECKOUT
 
+# The groups of commands in `./dcflab --help`, in order. A command's file says its own as `GROUP`.
+SECTIONS = ("Run", "Look", "Teach", "Check modules", "Bring your own", "Administer")
 DRAWING = "--figure"  # how the options begin that ask for figures
 TOPOLOGY, STUDY = {"Parameters", "layout"}, {"STUDY"}  # what files of the user's own define
 
@@ -30,6 +32,13 @@ class Group(click.Group):
     def __init__(self, name: str | None = None, examples: Sequence[str] = (), **more: Any) -> None:
         super().__init__(name, **more)
         self.examples = examples
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """No line is cut off, as click's own are."""
+        commands = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
+        if lines := [(name, command.get_short_help_str(sys.maxsize)) for name, command in commands.items()]:
+            with formatter.section("Commands"):
+                formatter.write_dl(lines)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)
@@ -45,7 +54,7 @@ class What(Group):
         if (
             self.draws
             and any(word.startswith(DRAWING) for word in ctx.args)
-            and not {*ctx.help_option_names} & {*ctx.args}
+            and not {*ctx.help_option_names, ALL} & {*ctx.args}
         ):
             from emulation.play.drawing import ahead
 
@@ -56,6 +65,16 @@ class What(Group):
         import experiments
 
         return [*experiments.names(), *topology_names()]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Topologies first. Of a study its title, without the section of the paper."""
+        topologies = topology_names()
+        studies = [name for name in self.list_commands(ctx) if name not in topologies]
+        for title, names in (("Topologies", topologies), ("Studies", studies)):
+            commands = {name: command for name in names if (command := self.get_command(ctx, name))}
+            if lines := [(name, _brief(command.help or "")) for name, command in commands.items()]:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         defined = defines(cmd_name)
@@ -140,14 +159,32 @@ class Files(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.purpose(name)) for name in self.list_commands(ctx)])
+        names = self.list_commands(ctx)
+        wide, found = max(map(len, names)), {name: self.section(name) for name in names}
+        for title in (*SECTIONS, *sorted({*found.values()} - {*SECTIONS})):
+            if lines := [(f"{name:{wide}}", self.purpose(name)) for name in names if found[name] == title]:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
+
+    def section(self, name: str) -> str:
+        """Under which title the help has a subcommand."""
+        said = (
+            re.search(r'^GROUP = "(.+)"$', Path(self.files[name]).read_text(), re.MULTILINE)
+            if name in self.files
+            else None
+        )
+        return said[1] if said else "Commands"
 
     def purpose(self, name: str) -> str:
         """What a subcommand is for, in a sentence."""
         if name in self.files:
             return purpose(Path(self.files[name]).read_text())
         return self.commands[name].get_short_help_str(sys.maxsize)
+
+
+def _brief(help_: str) -> str:
+    """The first line of a help, without what is in brackets at its end."""
+    return re.sub(r" \([^()]+\)$", "", help_.split("\n\n")[0].strip()).rstrip(".")
 
 
 def module_of(file: str) -> str:

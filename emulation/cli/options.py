@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import click
@@ -23,8 +23,18 @@ GROUPS = {
     "kernel": "Modules and plug-ins",
     "measurement": "What is measured",
 }  # the rest is the network's
+# The options that people use first, after the topology's own.
+FIRST = ("rts", "rate", "tcp", "seconds", "seeds", "vary", "full")
+OWN, MOST_OWN = ("stations", "size", "spacing", "flows"), 3  # of a topology's own: these before others
 REPEATED = {"application": "KIND,from=A,to=B[,NAME=VALUE...]"}
 METAVARS = {int: "N", float: "X", tuple: "A[,B...]"}
+
+
+def first_of(topology: str | None, varied: Collection[str] = ()) -> list[str]:
+    """The options that the short help has: some of the topology's own, and those that people use first."""
+    own = [name for name in (parameters_of(topology).model_fields if topology else ()) if name not in HIDDEN]
+    own.sort(key=lambda name: OWN.index(name) if name in OWN else len(OWN))
+    return [name for name in (*own[:MOST_OWN], *FIRST) if name not in varied]
 
 
 def _choices(annotation: Any) -> list[str] | None:

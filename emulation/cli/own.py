@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from emulation.cli.command import Command
+from emulation.cli.command import ALL, Command
 from emulation.lane.errors import Misuse
 from emulation.lanes import CHECKOUT
 from emulation.play.trust import FLAG
@@ -73,7 +73,7 @@ def admitted(
     """Whether a subcommand that is such a file may be run to see what its options are: None; or else what to say to
     help. And its arguments, without that which is for us. Raises Misuse."""
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    trusted, helps = FLAG in own, bool({*help_names} & {*own})
+    trusted, helps = FLAG in own, bool({*help_names, ALL} & {*own})
     left = [word for word in own if word != FLAG] + list(arguments[len(own) :])
     if helps:
         return (unread(path, what) if strangers(path) and not trusted else None), left

@@ -21,7 +21,7 @@ from analysis.results.names import REPORT
 from emulation import features
 from emulation.cli import vary as varying
 from emulation.cli.command import Command, Seeds, command_line
-from emulation.cli.options import options_of
+from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import folder_for, of_runs, say_speed, show, to_continue
 from emulation.lanes import Lane
 from emulation.play.asking import asked_for, misuse, task_for, tasks_of, under
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "--rts full --seconds 60 --seeds 1..5",
     "--vary rts=none,partial,full --vary rate=2,11",
-    "--freq 5180 --rate 54 --propagation log-distance,exponent=3.5",
+    "--freq 5180 --rate 54 --propagation log-distance,exponent=3",
     "--tcp sca --module-parameters tcp_sca.ca_increase_thresh=4",
 )
 MOST_NAMES = 12  # of cases, in a line for people
@@ -104,7 +104,8 @@ def of_topology(name: str) -> click.Command:
         run(varying.study_of(name, title, summary, vary, given) if vary else None, title, name, **given)
 
     params = [*options_of(name), *of_runs(), varying.option()]
-    return Command(name, [f"run {name} {line}" for line in EXAMPLES], params=params, callback=callback, help=summary)
+    return Command(name, [f"run {name} {line}" for line in EXAMPLES], first_of(name), params=params, callback=callback,
+                   help=summary)  # fmt: skip
 
 
 def of_study(name: str) -> click.Command:
@@ -118,7 +119,8 @@ def of_study(name: str) -> click.Command:
     params = [*options, *of_runs(study.seeds, study.lane), *picks(study)]
     examples = [f"run {name}", f"run {name} --seeds 1..5 --seconds 300",
                 f"run {name} --variant {shlex.quote(next(iter(study.variants)))} --json"]  # fmt: skip
-    return Command(name, examples, params=params, callback=partial(run, study, study.name, study.topology),
+    first = first_of(study.topology, study.varied)
+    return Command(name, examples, first, params=params, callback=partial(run, study, study.name, study.topology),
                    help="\n\n".join(filter(None, (study.title, cost(study)))))  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`bench`: compare with ns-2 and ns-3, side by side. It sets up what the benchmarks need, and hands over to one of
-them."""
+"""`bench`: compare speed with ns-2 and ns-3. It sets up what the benchmarks need, and starts one."""
 
 from __future__ import annotations
 
@@ -47,6 +46,7 @@ def callback(arguments: Sequence[str]) -> None:
     become(BENCHMARKS[what], *arguments)
 
 
+GROUP = "Administer"
 COMMAND = Command(
     "bench", ["bench", "bench speed --json"],
     params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED,

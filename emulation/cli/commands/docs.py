@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`docs`: build the docs as a site, with search. Sphinx makes it (docs/site), from an environment of its own, which is
-made when it is first asked for: nobody who only runs networks needs it."""
+"""`docs`: build the documentation as a web site with search. Sphinx makes it (docs/site), in an
+environment of its own, which is made at the first use."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def build(folder: Path, doctrees: Path) -> None:
         raise Failure("\n  | ".join(["the docs cannot be built:", *said[:SHOWN]]))
 
 
+GROUP = "Administer"
 COMMAND = Command(
     "docs", ["docs", "docs --out /srv/lab/docs --no-open"],
     params=[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`doctor`: say what is there, what is missing, and how to mend it."""
+"""`doctor`: show what is installed, what is missing, and how to fix it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 from emulation.cli.command import Command, as_json
 from emulation.setup import doctor
 
+GROUP = "Administer"
 COMMAND = Command(
-    "doctor", params=[as_json("the findings as JSON")], callback=lambda as_json: sys.exit(doctor.main(as_json)),
-    help="What is there, what is missing, and how to mend it.",
+    "doctor", ["doctor", "doctor --json"], params=[as_json("the findings as JSON")],
+    callback=lambda as_json: sys.exit(doctor.main(as_json)),
+    help="Show what is installed, what is missing, and how to fix it.",
 )  # fmt: skip

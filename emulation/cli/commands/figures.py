@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`figures RUN`: draw the figures of a report as files, for print. Its page draws them itself."""
+"""`figures RUN`: write the figures of a report as files, for print. Its page draws them itself."""
 
 from __future__ import annotations
 
@@ -61,4 +61,5 @@ PARAMS = [
     click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR", help="where  [default: in the run folder]"),
     as_json("which files there are, with their bytes, as JSON"),
 ]
+GROUP = "Look"
 COMMAND = Command("figures", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

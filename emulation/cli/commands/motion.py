@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`motion TOPOLOGY`: write who moves how to a movement file, for ns-2 or BonnMotion; nothing is run."""
+"""`motion TOPOLOGY`: write a movement file for ns-2 or BonnMotion; nothing runs."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def command(name: str) -> click.Command:
     return Command(name, examples, params=params, callback=callback, help=help_)
 
 
+GROUP = "Bring your own"
 COMMAND = OfTopologies(
     "motion", command, subcommand_metavar="TOPOLOGY --out FILE [OPTIONS]",
-    help="Write who moves how to a movement file, for ns-2 or BonnMotion.",
+    help="Write the movement of a network's stations to a file for ns-2 or BonnMotion; nothing runs.",
     examples=["motion random --motion random_waypoint,vmax=10 --seconds 900 --out a.setdest",
               "motion ./ring.py --motion line,node=sta1 --out ring.movements"],
 )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`package`: pack what this machine has built, for machines that build nothing (docs/installing.md)."""
+"""`package`: pack what this machine has built, for others that build nothing."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def callback(out: Path, kinds: Sequence[str], checks: bool) -> None:
         click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB, SHA-256 {cache.digest(file)}")
 
 
+GROUP = "Administer"
 COMMAND = Command(
     "package", ["package", "package --kind wheel --kind sources", "package --kind deb --checks --out /srv/lab"],
     params=[

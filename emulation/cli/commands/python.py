@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python`: start the Python that has dcflab and its packages (docs/python.md)."""
+"""`python`: start Python with dcflab and its packages."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def callback(arguments: tuple[str, ...]) -> None:
     os.execv(sys.executable, [sys.executable, *arguments])
 
 
+GROUP = "Look"
 COMMAND = Command(
     "python", ["python", 'python -c "from analysis.load import load; print(load(\'RUN\').runs[0].result.col)"'],
     params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,

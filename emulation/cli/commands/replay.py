@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`replay RUN`: run a run folder again, and say whether it came out the same."""
+"""`replay RUN`: run a run folder again, and compare the results."""
 
 from __future__ import annotations
 
@@ -31,5 +31,6 @@ def callback(run_folder: Path, as_json: bool, lane: Lane | None, trust: bool) ->
 
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, file_okay=False, path_type=Path))
+GROUP = "Run"
 COMMAND = Command("replay", ["replay runs/string-…"], callback=callback, help=callback.__doc__,
                   params=[FOLDER, as_json("the verdict as JSON"), *lane(None), trust()])  # fmt: skip

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`setup`: set up now what first use would set up. It is for machines that are prepared before people come."""
+"""`setup`: install and build now what the first use would. Use it to prepare
+a machine."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ def callback(wanted: tuple[str, ...]) -> None:
             prepare_stock("")
 
 
+GROUP = "Administer"
 COMMAND = Command(
     "setup", ["setup", "setup vm prompt"],
     params=[click.Argument(["wanted"], nargs=-1, type=click.Choice(CHOICES), metavar="[FOR ...]")],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`taps RUN`: count a trace with the taps, and compare with the module's counters."""
+"""`taps RUN`: count the frames of a trace, and compare with the air's counters."""
 
 from __future__ import annotations
 
@@ -20,5 +20,6 @@ def callback(run_folder: Path, as_json: bool, scapy: bool) -> None:
 
 FOLDER = click.Argument(["run_folder"], type=click.Path(exists=True, path_type=Path))
 SCAPY = click.Option(["--scapy"], is_flag=True, help="count with Scapy, too: a thousand packets a second")
+GROUP = "Look"
 COMMAND = Command("taps", ["taps runs/string-…", "taps runs/string-… --scapy --json"], callback=callback,
                   params=[FOLDER, SCAPY, as_json("the counters as JSON")], help=callback.__doc__)  # fmt: skip

@@ -33,6 +33,7 @@ CHANGED = Option(
     ["--changed"], is_flag=False, flag_value=MAIN, metavar="[BASE]",
     help=f"What changes can have touched: those since BASE, a branch or a commit, committed or not [default: {MAIN}].",
 )  # fmt: skip
+GROUP = "Administer"
 COMMAND = Command(
     "test", ["test", "test --quick", "test --changed", "test tests/core -k eifs -x"],
     params=[QUICK, CHANGED, click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)], callback=callback,

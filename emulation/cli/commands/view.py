@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`view RUN`: look at runs in the browser: their report, and the air of one on its timeline."""
+"""`view RUN`: show a report, or the timeline of one run, in the browser."""
 
 from __future__ import annotations
 
@@ -127,4 +127,5 @@ PARAMS = [
                  help="FILE.json or FILE.json.gz instead, for ui.perfetto.dev"),
     as_json("where it is, and how large, as JSON"),
 ]  # fmt: skip
+GROUP = "Look"
 COMMAND = Command("view", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

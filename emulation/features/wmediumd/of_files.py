@@ -12,7 +12,7 @@ import click
 from emulation.cli import study
 from emulation.cli import vary as varying
 from emulation.cli.command import Command, lane, out, seeds
-from emulation.cli.options import options_of
+from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import of_runs
 from emulation.features.wmediumd import configured as wmediumd
 from emulation.lane.errors import Misuse
@@ -79,4 +79,4 @@ def _command(
                      help="packet error rates by power, as wmediumd's -x"),
     ]  # fmt: skip
     params = [*own, *options_of(None, wmediumd.USUAL), *more]
-    return Command(name, lines, params=params, callback=callback, help=said)
+    return Command(name, lines, first_of(None), params=params, callback=callback, help=said)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`claims`: list the papers' claims and what became of each, or test some. `claims C46` tests one, `claims --all
+"""`claims`: list the papers' claims and their verdicts, or test some. `claims C46` tests one, `claims --all
 --hours 8` as many as there is time for (docs/studies.md)."""
 
 from __future__ import annotations
@@ -259,6 +259,7 @@ def listing(claims: Claims) -> None:
 
 
 HOURS = click.FloatRange(0, 10_000)
+GROUP = "Run"
 COMMAND = Command(
     "claims", ["claims", "claims C46 C47", "claims C1 --seeds 101..120", "claims --all --hours 8 --write"],
     params=[

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export RUN`: write what runs left as tables for other programs (docs/data.md). Or as flent's files, or as pcapngs of
-what stations received."""
+"""`export RUN`: write results as tables, flent files or pcapng files. The columns are in docs/data.md."""
 
 from __future__ import annotations
 
@@ -146,4 +145,5 @@ PARAMS = [
                  help="where  [default: tables, flent or pcapng, in the run folder]"),
     as_json("which files there are, with their rows and bytes, as JSON"),
 ]  # fmt: skip
+GROUP = "Look"
 COMMAND = Command("export", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

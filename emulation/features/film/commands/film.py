@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`film RUN`: make a film of a run, which a browser plays, or a picture of one moment."""
+"""`film RUN`: make a film of a run for the browser, or a picture of one moment."""
 
 from __future__ import annotations
 
@@ -52,4 +52,5 @@ PARAMS = [
                  help="draw how far stations reach  [default: if they are few]"),
     trust(),
 ]  # fmt: skip
+GROUP = "Look"
 COMMAND = Command("film", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lab`: list the labs of a course, begin one, or judge answers. `lab NAME` shows one or begins it, `lab check NAME
-ANSWERS` judges."""
+"""`lab`: list the labs of a course, start one, hand it out, or mark answers."""
 
 from __future__ import annotations
 
@@ -16,6 +15,7 @@ import click
 import labs
 from emulation.cli import own
 from emulation.cli.command import Command, as_json, as_junit, jobs, trust
+from emulation.cli.groups import Group
 from emulation.features.labs import begin, marks, sheet
 from emulation.features.labs.judge import Answer, Marked, State, judge
 from emulation.features.labs.marks import Mark
@@ -37,7 +37,7 @@ def found(name: str) -> Found:
         raise Misuse(str(error)) from None
 
 
-class Labs(click.Group):
+class Labs(Group):
     """`lab`: without a word the labs there are; with one, that lab."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -240,7 +240,9 @@ def _callback(ctx: click.Context, as_json: bool) -> None:
         raise click.UsageError("--json comes after the lab's name", ctx)
 
 
+GROUP = "Teach"
 COMMAND = Labs(
     "lab", invoke_without_command=True, params=[as_json("the labs as JSON")], callback=_callback,
-    help="Labs for a course: list them, show or begin one, judge answers.",
+    help="List the labs of a course, start one, hand it out, or mark answers.",
+    examples=["lab", "lab hidden-terminal", "lab hidden-terminal --student ada", *CHECK.examples],
 )  # fmt: skip

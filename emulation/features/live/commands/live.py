@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`live TOPOLOGY`: a running network at a page in a browser: look at its air, slowed down to a slot, and change it
-meanwhile. What happens there is kept as a run is, with a script of it."""
+"""`live TOPOLOGY`: show a running network in the browser, and change it meanwhile. The session is kept like a
+run, with a script that repeats it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from emulation import lanes
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.commands.view import show
 from emulation.cli.groups import OfTopologies
-from emulation.cli.options import options_of
+from emulation.cli.options import first_of, options_of
 from emulation.cli.script import play_in, standing
 from emulation.features.live.play import Lanes, trace_of
 from emulation.features.live.server import Server
@@ -48,10 +48,9 @@ def command(name: str) -> click.Command:
         click.Option(["--no-open", "opens"], is_flag=True, flag_value=False, default=True, help="open no browser"),
         click.Option(["--json", "as_json"], is_flag=True, help="print the page's address as JSON"),
     ]  # fmt: skip
-    help_ = f"A running {Path(name).stem} at a page in a browser, on this machine."
-    return Command(
-        name, [f"live {name}", f"live {name} --rts full --no-open"], params=params, callback=callback, help=help_
-    )
+    help_ = f"Show a running {Path(name).stem} in the browser, and change it meanwhile."
+    examples = [f"live {name}", f"live {name} --rts full --no-open"]
+    return Command(name, examples, first_of(name), params=params, callback=callback, help=help_)
 
 
 def play(
@@ -145,8 +144,9 @@ def say(line: str) -> None:
     click.echo(line, err=True)
 
 
+GROUP = "Run"
 COMMAND = OfTopologies(
     "live", command, subcommand_metavar="TOPOLOGY [OPTIONS]",
-    help="A running network at a page in a browser: look at its air, slowed down to a slot, and change it meanwhile.",
+    help="Show a running network in the browser, down to single slots, and change it meanwhile.",
     examples=["live string --stations 3", "live mesh --size 5x5 --flows 6 --rts full", "live ./ring.py --no-open"],
 )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mn`: make a network in a line, with the words of Mininet's and Mininet-WiFi's own program."""
+"""`mn`: run a network with the options of Mininet's own `mn`."""
 
 from __future__ import annotations
 
@@ -90,4 +90,5 @@ def callback(
 
 EXAMPLES = ["mn --wifi --topo single,3 --test pingall", "mn --topo linear,4 --link tc,bw=10,delay=2ms --test iperf"]
 PARAMS: list[click.Parameter] = [*WORDS, *NOTHING, *ANSWERED, seeds(), out(), *lane()]
+GROUP = "Bring your own"
 COMMAND = Command("mn", EXAMPLES, params=PARAMS, callback=callback, help=callback.__doc__)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`shell TOPOLOGY`: a prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`. What
-happens there is kept as a run is."""
+"""`shell TOPOLOGY`: open a prompt inside a running network, with Mininet's commands. The session
+is kept like a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 from analysis.results.result import Script
 from emulation.cli.command import Command, lane, out, seeds
 from emulation.cli.groups import TOPOLOGY, What, defines, of_files, topology_names
-from emulation.cli.options import options_of
+from emulation.cli.options import first_of, options_of
 from emulation.cli.script import modules, play, play_in, standing
 from emulation.cli.terminal import at_terminal
 from emulation.lane.errors import Misuse
@@ -38,10 +38,10 @@ def of_topology(name: str) -> click.Command:
     def callback(**given: Any) -> None:
         play_network(Path(name).stem, name, **given)
 
-    help_ = f"A prompt inside a running {Path(name).stem}."
+    help_ = f"Open a prompt inside a running {Path(name).stem}."
     examples = [f"shell {name}", f"shell {name} --rts full --tcp cubic"]
     params = [*options_of(name), seeds(), out(), *lane()]
-    return Command(name, examples, params=params, callback=callback, help=help_)
+    return Command(name, examples, first_of(name), params=params, callback=callback, help=help_)
 
 
 def play_network(
@@ -99,8 +99,9 @@ class Prompts(What):
         return next((part.prompt(cmd_name) for part in of_files(cmd_name)), None)
 
 
+GROUP = "Run"
 COMMAND = Prompts(
     "shell", subcommand_metavar="TOPOLOGY|SCRIPT.py [OPTIONS]",
-    help="A prompt inside a running network, with Mininet's verbs: `sta1 ping sta3`, `pingall`, `iperf`.",
+    help="Open a prompt inside a running network, with Mininet's commands: `sta1 ping sta3`, `pingall`, `iperf`.",
     examples=["shell string --stations 3", "shell ./ring.py --rts full"],
 )  # fmt: skip

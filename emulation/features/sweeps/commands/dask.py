@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`dask`: start a Dask scheduler, or workers, for sweeps on several machines (docs/sweeps.md)."""
+"""`dask`: start a Dask scheduler or workers, for sweeps on many machines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import click
 
 from emulation.cli.command import Command
+from emulation.cli.groups import Group
 
 PORT = 8786  # Dask's own
 
@@ -46,5 +47,6 @@ WORKER = Command(
     ],
     callback=be_worker, help=be_worker.__doc__,
 )  # fmt: skip
-COMMAND = click.Group("dask", help="A Dask scheduler, and workers, for sweeps on several machines.",
-                      commands=[SCHEDULER, WORKER])  # fmt: skip
+GROUP = "Administer"
+COMMAND = Group("dask", [*SCHEDULER.examples, *WORKER.examples], commands=[SCHEDULER, WORKER],
+                help="Start a Dask scheduler or workers, for sweeps on many machines.")  # fmt: skip

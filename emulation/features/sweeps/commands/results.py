@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`results`: say how large the store of results is, or make it smaller (docs/sweeps.md)."""
+"""`results`: show how large the result store is, or make it smaller."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def callback(store: Path | None, prune: float | None) -> None:
     click.echo(f"{count} results, {size / MB:.1f} MB: {kept.folder}")
 
 
+GROUP = "Administer"
 COMMAND = Command(
     "results", ["results", "results --prune 100"],
     params=[

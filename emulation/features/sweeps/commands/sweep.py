@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`sweep STUDY`: run many: what was found before is not run again, what fails does not stop the others; here, or on
-Dask. Or `sweep FILE.toml`, a grid or a list of options over a topology.
+"""`sweep STUDY`: run a study or a grid of options, and reuse all earlier results. `sweep FILE.toml`
+runs a grid or a list of options over a topology.
 
 A file is a study in few words: its `points` are the variants, or else the values of the first option of its `grid`; the
 other options of the grid, each with each, are the cases. All of it is checked before anything starts.
@@ -26,7 +26,7 @@ from analysis.tables.table import OF_RUNS, QUANTITIES, conditions
 from emulation.cli import study, vary
 from emulation.cli.command import Command, Seeds, as_json, command_line, full, lane, out, seeds
 from emulation.cli.groups import STUDY, What, defines
-from emulation.cli.options import options_of
+from emulation.cli.options import first_of, options_of
 from emulation.cli.playing import show
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Sweep
@@ -138,7 +138,8 @@ def command(name: str) -> click.Command:
     found = experiments.find(name)
     options = [option for option in options_of(found.topology, found.options) if option.name not in found.varied]
     params = [*options, seeds(found.seeds), *of_results(), *lane(found.lane), *study.picks(found)]
-    return Command(name, EXAMPLES, params=params, callback=partial(sweep, found), help=found.title)
+    first = first_of(found.topology, found.varied)
+    return Command(name, EXAMPLES, first, params=params, callback=partial(sweep, found), help=found.title)
 
 
 def other_seeds() -> click.Option:
@@ -236,8 +237,10 @@ class Sweeps(What):
         return command(cmd_name) if known or cmd_name.endswith(".toml") else None
 
 
+GROUP = "Run"
 COMMAND = Sweeps(
     "sweep", subcommand_metavar="STUDY|SWEEP.toml [OPTIONS]",
-    help="Run many: what was found before is not run again, what fails does not stop the others; here, or on Dask.",
+    help="Run a study or a grid of options, here or on Dask. Results that are in the store are not computed again; "
+         "a run that fails does not stop the others.",
     examples=EXAMPLES,
 )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mediumd`: decide over the hwsim radios of this kernel, as wmediumd does. It has wmediumd's command line
+"""`mediumd`: replace wmediumd for the hwsim radios of this kernel. It has wmediumd's command line
 (`emulation.features.wmediumd.daemon`)."""
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from emulation.cli.command import Command
 from emulation.features.wmediumd.daemon import main
 
 
@@ -16,11 +17,13 @@ def run(words: tuple[str, ...]) -> NoReturn:
     sys.exit(main(words))
 
 
-COMMAND = click.Command(
+GROUP = "Bring your own"
+COMMAND = Command(
     "mediumd",
+    ["mediumd -c lab.cfg", "mediumd -c lab.cfg -s"],
     params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
     callback=run,
-    help="Decide over the hwsim radios of this kernel, as wmediumd does; mediumd -h says how.",
+    help="Replace wmediumd for the hwsim radios of this kernel; mediumd -h lists its options.",
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     add_help_option=False,
 )

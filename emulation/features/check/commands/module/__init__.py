@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`module`: check a kernel module: a congestion control, a qdisc, any other; or begin one."""
+"""`module`: check a kernel module, or start a new one from a template."""
 
 from pathlib import Path
 
 from emulation.cli.groups import Files
 
+GROUP = "Check modules"
 COMMAND = Files(
     {file.stem: str(file) for file in Path(__file__).parent.glob("[!_]*.py")}, name="module",
-    help="Check a kernel module: a congestion control, a qdisc, any other; or begin one.",
+    help="Check a kernel module (a congestion control, a qdisc, any other), or start a new one from a template.",
     examples=["module new mine", "module check mine", "module check --help"],
 )  # fmt: skip

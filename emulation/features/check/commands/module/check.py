@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`module check PATH`: check a kernel module. All that can be refused is refused before anything starts."""
+"""`module check PATH`: check a kernel module. Misuse is refused before anything starts."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def check(
     kernel_source: Path | None, strict: bool, skip: Sequence[str], only: Sequence[str], gdb: bool, as_json: bool,
     out: Path | None, junit: Path | None, lane: Lane,
 ) -> None:  # fmt: skip
-    """Find out what is wrong with a kernel module, in about a minute.
+    """Check a kernel module: build it, put it to work under load, and compare it with another.
 
     PATH is a folder with a Kbuild file, or a single C file. The module is built against the lab's kernel and the stock
     kernels whose headers are installed; put to work in a debug kernel; and compared with another congestion control.

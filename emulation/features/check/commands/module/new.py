@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`module new NAME`: begin a kernel module."""
+"""`module new NAME`: start a kernel module from a template."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from emulation.features.check import new
 @click.argument("name")
 @click.option("--kind", type=click.Choice(list(new.PREFIX)), default="congestion", show_default=True)
 def new_module(name: str, kind: str) -> None:
-    """Begin a module: a folder NAME with a commented C file and its Kbuild."""
+    """Start a module: a folder NAME with a commented C file and its Kbuild."""
     file = new.make(name, kind, Path())
     click.echo(f"{file}: look for CHANGE in it. Then:\n    ./dcflab module check {file.parent}")
 

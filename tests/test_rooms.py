@@ -60,7 +60,7 @@ def of_the_road(tree: Path) -> list[str]:
 
 
 def commands(said: str) -> set[str]:
-    return set(re.findall(r"^  ([a-z]\S+)  ", said.partition("\nCommands:\n")[2].partition("\nExamples:")[0], re.M))
+    return set(re.findall(r"^  ([a-z]\S+)  ", said.partition("\nRun:\n")[2].partition("\nExamples:")[0], re.M))
 
 
 @pytest.mark.slow

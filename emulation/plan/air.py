@@ -242,7 +242,7 @@ def plan_air(
         "cw_max": CW_MAX,
         "signal_extension_ns": phy.signal_extension_ns,
         "preamble": radio.preamble,
-        "sensing_ns": slot // 4 if medium.sensing_ns is None else medium.sensing_ns,  # docs/medium.md, DCF
+        "sensing_ns": slot // 4 if medium.sensing_ns is None else medium.sensing_ns,  # docs/dcf.md
         "basic_rates": basic_rates(radio, any("mixed" in link for link in planned)),
         "reception": medium.reception,
         "capture_db": thresholds.capture_db,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ns-2's ways (docs/medium.md), each by hand and for itself: what it changes, against the same frames without it.
+"""ns-2's rules (docs/like-ns2.md), each by hand and for itself: what it changes, against the same frames without it.
 
 Stations 0 and 1 are near each other. Station 2 is sensed by 1 alone, 20 dB weaker than 0: captured away.
 """

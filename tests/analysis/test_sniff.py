@@ -63,10 +63,10 @@ def test_packets_know_what_became_of_them(sample: Sample, air: list[Any]) -> Non
         assert given_up[f"{limit} retry limit"] == (t.end["reason"] == reason).sum() > 0
 
 
-def test_the_tap_in_the_readme(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_documentations_tap(sample: Sample, capsys: pytest.CaptureFixture[str]) -> None:
     """Five lines, and they count."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    [tap] = [code for code in re.findall("```python\n(.*?)```", readme, re.S) if "analysis.taps.sniff" in code]
+    page = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    [tap] = [code for code in re.findall("```python\n(.*?)```", page, re.S) if "analysis.taps.sniff" in code]
     assert tap.count("\n") == 5
     exec(re.sub(r'"runs/.*?"', repr(str(sample.folder)), tap), {})
     t = sample.trace

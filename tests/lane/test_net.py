@@ -199,9 +199,9 @@ with net:
     assert line == "1 reno 1 []"
 
 
-def test_the_readmes_script(bench):
+def test_the_documentations_script(bench):
     """As it stands there: the routes that it prints, and bytes that arrived."""
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/scripts.md").read_text()
     (script,) = [block for part in text.split("```python\n")[1:] if "import Adhoc" in (block := part.split("```")[0])]
     lines = bench.script(script)
     assert "10.0.0.3 via 10.0.0.2" in "\n".join(lines)

@@ -11,7 +11,7 @@ Routes are static and the rules the standard's; `--like ns2` is the air of the p
 """
 
 from analysis.tables.claims import Check, Claim, Of, order
-from experiments import RTS_PHRASES, Column, Study
+from experiments import NS2, RTS_PHRASES, Column, Study
 from experiments.rts_strings import COLLISIONS, DROPS, GOODPUT, POLICIES, STRATEGIES
 
 T6 = {
@@ -104,7 +104,7 @@ STUDY = Study(
 OVER_AODV = STUDY.but(
     name="rts-meshes-aodv",
     title="RTS/CTS on a mesh of 5x5 stations, over AODV (papers 000, section 4, and 003, section 5.5)",
-    options={"like": "ns2", "routing": "aodv,preset=thesis"},
+    options={**NS2, "routing": "aodv,preset=thesis"},
     quantities={"flows.0.route.without_s": "without a route, s: first flow's source"},
     column=Column.PUBLISHED,
 )

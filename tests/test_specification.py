@@ -143,7 +143,6 @@ def test_a_propagation_model_is_a_name_an_object_or_a_model():
         ({"ackthin": "daa", "ack": "delayed"}, "it needs ack plain"),
         ({"qdisc": "mine"}, "qdisc: 'mine' is not of the form MODULE:KIND"),
         ({"qdisc": "sch_mine:mine", "ackthin": "daa"}, "leave the qdisc out"),
-        ({"qdisc": "sch_mine:mine", "small_queues": False}, "netem: leave the qdisc out"),
         ({"initial_window": 0}, "initial_window: must be at least 1, not 0"),
         ({"rto_min_ms": 1}, "rto_min_ms: must be at least 10, not 1"),
         ({"module_parameters": "beta=3"}, "'beta' is not of the form MODULE.PARAMETER"),

@@ -55,14 +55,31 @@ class Of:
 
 
 @dataclass(frozen=True)
-class Check:
-    """`a` RELATION `factor` x `b`. With `to`, `a` is between `factor` and `to` times `b`, and the relation is "in"."""
+class Most:
+    """The most of several quantities, in each seed, or the `least`; `name`: what to call it."""
 
-    a: Of | float
+    of: tuple[Of, ...]
+    name: str
+    least: bool = False
+
+    def among(self, values: Iterable[float]) -> float:
+        return min(values) if self.least else max(values)
+
+
+Side = Of | Most | float
+
+
+@dataclass(frozen=True)
+class Check:
+    """`a` RELATION `factor` x `b`. With `to`, `a` is between `factor` and `to` times `b`, and the relation is "in".
+    Checks of one `group` are pooled, of whatever variants they are, and with no others (`analysis.tables.verdicts`)."""
+
+    a: Side
     relation: str
-    b: Of | float
+    b: Side
     factor: float = 1.0
     to: float | None = None
+    group: str = ""
 
     def __post_init__(self) -> None:
         if (self.relation == "in") != (self.to is not None) or self.relation not in (*RELATIONS, "in"):
@@ -83,7 +100,15 @@ class Check:
 
     @property
     def sides(self) -> list[Of]:
-        return [side for side in (self.a, self.b) if isinstance(side, Of)]
+        """All quantities that it compares."""
+        return [one for side in (self.a, self.b) for one in quantities_of(side)]
+
+
+def quantities_of(side: Side) -> tuple[Of, ...]:
+    """Those that a side is made of; of a number none."""
+    if isinstance(side, Most):
+        return side.of
+    return (side,) if isinstance(side, Of) else ()
 
 
 @dataclass(frozen=True)
@@ -218,7 +243,9 @@ def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: M
 
     cases, paths = {case_of(side) for side in check.sides}, {side.path for side in check.sides}
 
-    def side(of: Of | float, mean: float) -> str:
+    def side(of: Side, mean: float) -> str:
+        if isinstance(of, Most):
+            return f"{of.name} {number(mean)}"
         if not isinstance(of, Of):
             return number(of)
         words = [names.get(of.variant, of.variant)]
@@ -230,16 +257,16 @@ def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: M
     shared += [quantities.get(path, path) for path in paths if len(paths) == 1]
     before = ", ".join(filter(None, shared))
     said = f"{side(check.a, finding.a)} {check.relation} "
-    if not isinstance(check.b, Of):
+    if isinstance(check.b, (int, float)):
         said += "..".join(number(bound * check.b) for bound in (check.factor, check.to) if bound is not None)
     elif check.to is not None:
         said += f"{check.factor:g}..{check.to:g} x {side(check.b, finding.b)}"
     else:
         said += f"{f'{check.factor:g} x ' if check.factor != 1 else ''}{side(check.b, finding.b)}"
-    if finding.ratio is not None and len(check.sides) == 2:
+    if finding.ratio is not None and quantities_of(check.a) and quantities_of(check.b):
         spread = f" ± {_ratio(finding.ratio.half_width)}" if finding.sure else ""
         said += f"; ratio {_ratio(finding.ratio.mean)}{spread}"
-    if not math.isnan(finding.t) and check.relation != "=" and isinstance(check.b, Of):
+    if not math.isnan(finding.t) and check.relation != "=" and quantities_of(check.b):
         said += f" (p {_p(finding.t)}, W {_p(finding.wilcoxon)})"
     if finding.sure in (Sure.OPEN, Sure.REFUTED):
         said += f": {finding.sure.value}"
@@ -275,7 +302,9 @@ def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdic
 def weigh(claim: Claim, read: Read, seeds: Sequence[int], confidence: float = 0.95) -> Verdict:
     """The same of what was read of these seeds."""
 
-    def side(of: Of | float) -> list[float]:
+    def side(of: Side) -> list[float]:
+        if isinstance(of, Most):
+            return [of.among(each) for each in zip(*map(side, of.of), strict=True)]
         if not isinstance(of, Of):
             return [of] * len(seeds)
         if isinstance(of.case, tuple):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What becomes of a claim, over all of its cases at once: a finding, and its numbers.
 
-Checks that compare the same quantities of the same variants, each in a case of its own, are one *contrast*. In each
-seed a contrast is one number: the mean over its cases of the logarithm of a / b. Seeds are independent samples, so one
-t interval decides a contrast, however many cases it has. The *finding* of a contrast is which side has more, or that
-both are alike. Its *number*, if the paper has one, is by how much. Published values of single quantities are numbers,
-too. What counts as the same number is fixed here, before anything runs.
+Checks that compare the same quantities of the same variants, each in a case of its own, are one *contrast*; and so are
+those of one group. In each seed a contrast is one number: the mean over its checks of the logarithm of a / b. Seeds are
+independent samples, so one t interval decides a contrast, however many checks it has. The *finding* of a contrast is
+which side has more, or that both are alike. Its *number*, if the paper has one, is by how much. Published values of
+single quantities are numbers, too. What counts as the same number is fixed here, before anything runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from analysis.tables.claims import ALIKE, MUCH, Check, Claim, NotTested, Of, Read, Sure
+from analysis.tables.claims import ALIKE, MUCH, Check, Claim, Most, NotTested, Of, Read, Side, Sure
 from analysis.tables.table import Published
 
 # A gain is the published one if it is within a quarter of it, or within one percent; a value, within a quarter of it.
@@ -67,6 +67,12 @@ class Contrast:
     checks: Sequence[Check]
 
     @property
+    def spread(self) -> bool:
+        """It compares the most of some quantities with the least of them: that this is more is no finding."""
+        a, b = self.checks[0].a, self.checks[0].b
+        return isinstance(a, Most) and isinstance(b, Most) and self.relation == "in" and a.of == b.of
+
+    @property
     def relation(self) -> str:
         return self.checks[0].relation
 
@@ -103,13 +109,14 @@ class Contrast:
 @dataclass(frozen=True)
 class Found:
     """A contrast as it came out. `estimate`: of its sample over seeds; `p`: that the mean lies on the nearer bound;
-    `ratios`: of each case, the mean over seeds (nan: its other side is zero)."""
+    `ratios`: of each check, the mean over seeds (nan: its other side is zero); `finding`: None if all that it has is a
+    number."""
 
     contrast: Contrast
     estimate: statistics.Estimate
     p: float
     ratios: Sequence[float]
-    finding: Sure
+    finding: Sure | None
     number: Sure | None
     needs: float  # how many seeds may decide it, if they spread as those so far; 0: it is decided; inf: never
 
@@ -150,7 +157,7 @@ class Outcome:
 def verdict(outcomes: Iterable[Outcome]) -> Verdict:
     """Of all that was found of a claim: each finding must come out, and then each number."""
     outcomes = list(outcomes)
-    findings = {found.finding for outcome in outcomes for found in outcome.found}
+    findings = {found.finding for outcome in outcomes for found in outcome.found} - {None}
     if Sure.REFUTED in findings:
         return Verdict.NOT
     if Sure.OPEN in findings or not findings:
@@ -164,8 +171,9 @@ def contrasts(checks: Iterable[Check]) -> list[Contrast]:
     pooled: dict[tuple[object, ...], list[Check]] = {}
     for check in checks:
         sides = [(side.variant, side.path) if isinstance(side, Of) else side for side in (check.a, check.b)]
-        factor = None if check.relation == "in" and isinstance(check.b, Of) else check.factor
-        pooled.setdefault((check.relation, *sides, factor), []).append(check)
+        factor = None if check.relation == "in" and not isinstance(check.b, (int, float)) else check.factor
+        what = (check.group,) if check.group else (*sides, factor)
+        pooled.setdefault((check.relation, *what), []).append(check)
     return [Contrast(some) for some in pooled.values()]
 
 
@@ -210,10 +218,13 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
     sample = [_mean(of_seed) for of_seed in zip(*apart, strict=True)]
     estimate = statistics.mean(sample, confidence)
     band, near = contrast.finding(scale), contrast.number(scale)
-    finding, number = band.decides(estimate), near.decides(estimate) if near else None
+    finding: Sure | None = band.decides(estimate)
+    number = near.decides(estimate) if near else None
     if contrast.relation == "=":  # one seed refutes it
         finding = Sure.CONFIRMED if all(one == band.low for one in sample) else Sure.REFUTED
     bound = band.nearest(estimate.mean)
+    if contrast.spread:
+        finding = None
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Sure.OPEN]
     return Found(
         contrast, estimate, statistics.paired_t([one - bound for one in sample]),
@@ -240,8 +251,10 @@ def _of_zero(factor: float) -> float:
     return 0.0
 
 
-def _read(read: Read, side: Of | float, seeds: Sequence[int]) -> list[float]:
+def _read(read: Read, side: Side, seeds: Sequence[int]) -> list[float]:
     """A side in each seed; of several cases, their mean."""
+    if isinstance(side, Most):
+        return [side.among(each) for each in zip(*(_read(read, one, seeds) for one in side.of), strict=True)]
     if not isinstance(side, Of):
         return [side] * len(seeds)
     cases = side.case if isinstance(side.case, tuple) else (side.case,)

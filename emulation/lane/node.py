@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NAMESPACES = "/run/netns"  # where `ip netns` looks
 LOOPBACK = 1  # its interface index, in each namespace
+HANDLE = 2 << 16  # of a qdisc that has another below it; a link's own is 1:
 
 
 class Node:
@@ -236,23 +237,25 @@ class Interface:
         if self.plan["qdisc"]:
             self.set_qdisc(self.plan["qdisc"])
 
-    def set_qdisc(self, options: dict[str, Any], index: int | None = None) -> None:
-        """Give it, or what stands for it, a root qdisc: its `kind`, and if that is ackthin or netem, what it takes.
-        Raises NetlinkError."""
+    def set_qdisc(self, options: dict[str, Any], index: int | None = None, parent: int | None = None) -> None:
+        """Give it, or what stands for it, a root qdisc, or one below that: its `kind`, if that is ackthin or netem what
+        it takes, and the qdisc `below` it. Raises NetlinkError."""
         from emulation.lane import ackthin, netem
 
         node, wanted, index = self.node, dict(options), index or self.index
-        kind = wanted.pop("kind")
+        kind, below, parent = wanted.pop("kind"), wanted.pop("below", None), parent or self.parent
         packer: Any = netem if kind == "netem" else ackthin
-        node.route.replace_qdisc(index, kind, packer.pack(wanted) or None, self.parent)
-        root = node.route.qdisc(index, self.parent)
-        node.note("root qdisc", text(root[TCA_KIND]), None)
-        kept = packer.unpack(root[TCA_OPTIONS]) if wanted else {}
+        node.route.replace_qdisc(index, kind, packer.pack(wanted) or None, parent, HANDLE if below else 0)
+        made = node.route.qdisc(index, parent)
+        node.note("root qdisc" if parent == self.parent else "qdisc below it", text(made[TCA_KIND]), None)
+        kept = packer.unpack(made[TCA_OPTIONS]) if wanted else {}
         for name, value in wanted.items():
             if kept[name] != value:
                 said = f"{self.name}: {kind} {name} was set to {value}, but is {kept[name]}"
                 raise NetlinkError(errno.EINVAL, said)
             node.note(f"{kind} {name}", kept[name], None)
+        if below:
+            self.set_qdisc(below, index, HANDLE | 1)
 
 
 def set_file(where: str, what: str, path: str, value: str) -> dict[str, object]:

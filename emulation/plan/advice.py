@@ -69,6 +69,7 @@ def _window(parameters: Mapping[str, str], hops: int) -> int:
 def _awaited(node: Mapping[str, Any], back: Mapping[str, Any]) -> tuple[str, int]:
     """Who delays a receiver's ACKs, and how many segments it waits for at least."""
     qdisc = node["interfaces"][0]["qdisc"] or {}
+    qdisc = qdisc.get("below", qdisc)
     if qdisc.get("kind") == "ackthin":
         values = {name: parameter.default for name, parameter in PARAMETERS.items()} | qdisc
         waits = {"delayed": values["count"], "skip": values["skip"] + 1, "daa": values["dwin_min"]}

@@ -137,27 +137,27 @@ def set_up_tcp(
 
 
 def set_up_queues(specification: Specification, nodes: Nodes, network: Network) -> list[str]:
-    """Give the ends of flows their qdiscs: both ends one of the user's, or what takes their segments past TCP small
-    queues; receivers the one that thins their ACKs.
+    """Give the ends of flows their qdiscs: both ends one of the user's; receivers the one that thins their ACKs; and
+    what takes segments past TCP small queues, which at a sender is above these.
 
-    Returns the modules needed. Raises Misuse.
+    Returns the modules needed.
     """
-    transport, modules = specification.transport, []
+    transport, modules, own = specification.transport, [], dict[str, dict[str, Any]]()
     ends = [(application.source, application.destination) for application in network.applications]
     if transport.qdisc:
         module, _, kind = transport.qdisc.partition(":")
         modules.append(module)
-        for end in itertools.chain.from_iterable(ends):
-            nodes[end]["interfaces"][0]["qdisc"] = {"kind": kind}
+        own |= {end: {"kind": kind} for end in itertools.chain.from_iterable(ends)}
     if not transport.small_queues:
         modules.append(NETEM)
-        for end in itertools.chain.from_iterable(ends):
-            nodes[end]["interfaces"][0]["qdisc"] = dict(PAST_SMALL_QUEUES)
     if transport.ackthin:
         modules.append(THINNING)
-        thinned = {destination for _, destination in ends[: transport.thinned_flows]}
-        if not transport.small_queues and (both := thinned & {source for source, _ in ends}):
-            raise Misuse(f"{min(both)} sends and has its ACKs thinned, and no small_queues: it has one root qdisc")
-        for destination in thinned:
-            nodes[destination]["interfaces"][0]["qdisc"] = {"kind": "ackthin", **transport.ackthin}
+        thinned = [destination for _, destination in ends[: transport.thinned_flows]]
+        own |= {end: {"kind": "ackthin", **transport.ackthin} for end in thinned}
+    if not transport.small_queues:
+        senders, below = {source for source, _ in ends}, own
+        own = {end: dict(PAST_SMALL_QUEUES) for end in itertools.chain.from_iterable(ends)}
+        own |= {end: {**PAST_SMALL_QUEUES, "below": it} if end in senders else it for end, it in below.items()}
+    for end, qdisc in own.items():
+        nodes[end]["interfaces"][0]["qdisc"] = qdisc
     return modules

@@ -120,8 +120,6 @@ class Transport(Section):
     def _consistent(self) -> Self:
         if self.ackthin and self.qdisc:
             raise ValueError("ackthin is a root qdisc itself: leave the qdisc out")
-        if self.qdisc and not self.small_queues:
-            raise ValueError("no small_queues takes a root qdisc itself, netem: leave the qdisc out")
         if self.thinned_flows is not None and not self.ackthin:
             raise ValueError("thinned_flows says whose ACKs ackthin thins: it needs ackthin")
         if self.ackthin and self.ack != "plain":

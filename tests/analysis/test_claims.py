@@ -7,7 +7,7 @@ import pytest
 from sample_runs import run, strings, study
 
 from analysis.results.result import Run
-from analysis.tables.claims import Check, Claim, NotTested, Of, Sure, Verdict, judge, order
+from analysis.tables.claims import Check, Claim, Most, NotTested, Of, Sure, Verdict, judge, order
 
 NAMES = {"full": "Full", "none": "No", "plain": "NewReno", "slow": "SCA"}
 NONE, FULL = Of("none", "goodput_segments"), Of("full", "goodput_segments")
@@ -177,3 +177,7 @@ def test_a_side_may_be_the_mean_over_cases() -> None:
     assert "8 hops 75" in said[1]
     with pytest.raises(NotTested, match="no run of newreno, 5"):
         verdict(found, Check(Of("newreno", "goodput_segments", ("4", "5"), "both"), ">", 1))
+    most = Most((both, Of("newreno", "goodput_segments", "9")), "the best")
+    one = verdict(found, Check(most, ">", both)).findings[0]
+    assert (one.a, one.held) == (1500, 2)
+    assert "the best 1,500 > " in verdict(found, Check(most, ">", both)).lines({}, "hops")[1]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from analysis.tables.claims import Check, Claim, NotTested, Of, Sure
+from analysis.tables.claims import Check, Claim, Most, NotTested, Of, Sure
 from analysis.tables.verdicts import Found, Outcome, Verdict, contrasts, verdict, weigh
 
 Cells = Mapping[tuple[str, str], Sequence[float]]
@@ -79,6 +79,28 @@ def test_what_is_compared_otherwise_is_another_contrast() -> None:
     checks = [Check(Of(a, path, case), ">", Of("b", path, case)) for a in "ac" for path in "xy" for case in "12"]
     assert [len(contrast.checks) for contrast in contrasts(checks)] == [2, 2, 2, 2]
     assert len(contrasts([Check(Of("a", "x"), ">", Of("b", "x"), factor) for factor in (1.0, 2.0)])) == 2
+
+
+def test_a_group_is_a_contrast_of_whatever_variants() -> None:
+    """And apart from all others, which would have been pooled with it."""
+    checks = [Check(Of(a, "x"), ">", Of("b", "x"), group="all") for a in "ac"] + [
+        Check(Of("a", "x"), ">", Of("b", "x"))
+    ]
+    cells = {("", "a"): (90, 91, 92), ("", "b"): (100, 100, 100), ("", "c"): (130, 131, 129)}
+    together, alone = judged(checks, cells).found
+    assert (together.finding, len(together.ratios), alone.finding) == (Sure.CONFIRMED, 2, Sure.REFUTED)
+
+
+def test_the_most_of_some_is_taken_in_each_seed() -> None:
+    """How far it is above the least is a number, and no finding."""
+    three = tuple(Of(variant, "x") for variant in "abc")
+    cells = {("", "a"): (100, 100, 101), ("", "b"): (120, 90, 121), ("", "c"): (90, 120, 90)}
+    best = Check(Of("a", "x"), ">=", Most(three[1:], "the best other"))
+    spread = Check(Most(three, "best"), "in", Most(three, "worst", least=True), 1.33, 1.33)
+    refuted, apart = judged([best, spread], cells).found
+    assert refuted.finding is Sure.REFUTED and refuted.ratios == [pytest.approx(0.834, abs=0.001)]
+    assert (apart.finding, apart.number) == (None, Sure.CONFIRMED)
+    assert verdict([judged([spread], cells)]) is Verdict.OPEN, "without a finding"
 
 
 def test_ranges_are_pooled_as_the_paper_has_them() -> None:

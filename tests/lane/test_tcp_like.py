@@ -101,3 +101,38 @@ with net:
     print(net.run(10.0)["applications"][0]["tcp_info"]["sender"]["reordering"])
 """)
     assert int(line) > 3 if learns else int(line) == 3
+
+
+def test_a_node_that_sends_may_have_its_acks_thinned(bench: Any) -> None:
+    """Below what takes its segments past small queues; and when all has arrived, neither queue counts anything."""
+    lines = bench.script(f"""
+import struct
+from emulation.lane.netlink import parse, text
+from emulation.lane.rtnetlink import TCA_KIND
+from emulation.net import Net
+STATS2, QUEUE = 7, 3
+net = Net(window_limit=30, rts="full", small_queues=False, ackthin="delayed", bytes=400_000)
+first, *_, last = [net.addStation(f"sta{{i}}", position=(200.0 * i, 0, 0)) for i in (1, 2, 3, 4)]
+net.addFlow(first, last)
+net.addFlow(last, first)
+def queues():
+    found = [of for index, _, of in last.route.qdiscs() if index == last.radio.index]
+    return {{text(of[TCA_KIND]): struct.unpack_from("=II", parse(of[STATS2])[QUEUE]) for of in found}}
+with net:
+    net.start()
+    most = 0
+    with net.play() as stage:
+        for at_ms in range(500, 40000, 100):
+            stage.until(at_ms * {MS})
+            most = max(most, stage.looks()[-1]["queued"])
+        print(most)
+        for name, (packets, octets) in sorted(queues().items()):
+            print(name, packets, octets)
+        with last:
+            print(*max([int(n) for n in flow.split()[3:7]] for flow in open("/proc/net/ackthin").readlines()[1:]))
+""")
+    most, ackthin, netem, flow = lines
+    acks, passed, thinned, held = map(int, flow.split())
+    assert int(most) >= 10
+    assert (ackthin, netem) == ("ackthin 0 0", "netem 0 0")
+    assert acks > 100 and thinned > acks / 3 and (passed + thinned, held) == (acks, 0)

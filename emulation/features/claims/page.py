@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 
 import experiments
-from analysis.tables.claims import Of, Sure
+from analysis.tables.claims import Most, Of, Side, Sure
 from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
+from emulation.features.claims.causes import changes, shown
 from emulation.features.claims.record import FILE, Claims, Judged, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
@@ -62,16 +63,16 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     found, outcomes = claims.verdict(tested), [one.outcome for one in tested if one.outcome]
     missing = Counter((one.study.name, one.why) for one in tested if one.why)
     whys = [f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()]
-    cause = ""
+    change = cause = ""
     if found is Verdict.NOT:
-        shown = claims.verdict([claims.tested(*unit) for unit in claims.under_cause(name, column)])
-        if shown in (Verdict.REPRODUCED, Verdict.IN_KIND):
-            cause = shown.value
+        if made := shown(claims, changes(claims, name, column)):
+            change, cause = made[0].text, made[1].value
         else:
             found = Verdict.OPEN
             whys.insert(0, "it does not come out, and no experiment shows why")
     return Judged(
-        verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), cause=cause, why="; ".join(whys),
+        verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
+        cause=cause, why="; ".join(whys),
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
@@ -84,7 +85,7 @@ def lines(one: Tested) -> list[str]:
         return [f"{head}: {one.why}"]
     contrasts = [of_contrast(found, one.study) for found in one.outcome.found]
     if len(contrasts) > MOST:
-        counts = Counter(SAID[found.finding] for found in one.outcome.found)
+        counts = Counter(SAID[found.finding] for found in one.outcome.found if found.finding)
         contrasts = [f"{len(contrasts)} contrasts: " + ", ".join(f"{n} {said}" for said, n in counts.items())]
     return [f"{head}: {words}" for words in (*contrasts,
                                              *of_values(one.outcome))]  # fmt: skip
@@ -98,18 +99,22 @@ def of_contrast(found: Found, study: Study) -> str:
     what = [study.quantities.get(path, path) for path in paths if len(paths) == 1]
     relation = "over" if found.contrast.relation == "in" else found.contrast.relation
     factor = f"{first.factor:g} x " if found.contrast.relation != "in" and first.factor != 1 else ""
-    words = [f"{names[0]} {relation} {factor}{names[1]}", *what, *_cases(found.contrast, study)]
+    compared = first.group or f"{names[0]} {relation} {factor}{names[1]}"
+    words = [compared, *what, *_cases(found.contrast, study)]
     if ratio := found.ratio:
         mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
         result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
     else:
         result = f"{found.estimate.mean:.3g}"
     published = _published(found.contrast)
-    said = SAID[found.finding] + (f"; the number: {SAID[found.number]}" if found.number else "")
-    return f"{', '.join(words)}: {result}{published}: {said}"
+    said = [SAID[found.finding]] if found.finding else []
+    said += [f"the number: {SAID[found.number]}"] if found.number else []
+    return f"{', '.join(words)}: {result}{published}: {'; '.join(said)}"
 
 
-def _side(side: Of | float, study: Study, with_path: bool) -> str:
+def _side(side: Side, study: Study, with_path: bool) -> str:
+    if isinstance(side, Most):
+        return side.name
     if not isinstance(side, Of):
         return number(side)
     name = study.names.get(side.variant, side.variant)
@@ -178,7 +183,7 @@ def in_short(one: Judged | None, said: Numbered) -> str:
     if one is None:
         return UNTESTED if said.untested else "-"
     if one.cause:
-        return f"{one.verdict}; the cause is shown"
+        return f"{one.verdict}; comes out with {one.change}"
     return one.verdict
 
 
@@ -217,9 +222,8 @@ def _details(record: Record) -> Iterator[str]:
         for column in JUDGED:
             if one := known.columns.get(column.value):
                 yield f"- **{column.value}: {in_short(one, said)}**" + (f", {one.seeds} seeds" if one.seeds else "")
-                if cause := one.cause and said.cause(column):
-                    options = " ".join(f"--{option} {value}" for option, value in cause.options.items())
-                    yield f"  - the cause: {cause.text} (`{options}`): {one.cause}"
+                if one.cause:
+                    yield f"  - the cause: with {one.change} it is {one.cause}"
                 yield from (f"  - {line}" for line in (*one.ours, *([f"why it is open: {one.why}"] if one.why else [])))
         if known.controls:
             yield "- controls, not counted"

@@ -70,13 +70,14 @@ class Cell(Model):
 
 class Judged(Model):
     """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
-    its contrasts; `studies`: those that count; `ours`: each contrast, in words; `cause`: the verdict under the one
-    change that is said to make the difference; `why`: what is missing."""
+    its contrasts; `studies`: those that count; `ours`: each contrast, in words; `change`: what makes the difference, in
+    words, and `cause` the verdict with it; `why`: what is missing."""
 
     verdict: str
     seeds: int = 0
     studies: list[str] = []
     ours: list[str] = []
+    change: str = ""
     cause: str = ""
     why: str = ""
 
@@ -133,15 +134,6 @@ class Claims:
         studies = [study for study in self.studies if column in (None, study.column)]
         return [(study, claim) for study in studies for claim in study.claims if number in claim.numbers]
 
-    def under_cause(self, number: str, column: Column) -> list[tuple[Study, Claim]]:
-        """The same as `of`, with the one change that is said to make the difference."""
-        if not (cause := experiments.numbered()[number].cause(column)):
-            return []
-        return [
-            (study.but(cause.options, name=f"{study.name}, cause of {number}"), claim)
-            for study, claim in self.of(number, column)
-        ]
-
     def seeds(self, study: Study, case: str, variant: str, made: str) -> set[int]:
         """Those of which all that the study's claims compare is known, of this version."""
         cell = self._cell(study, case, variant)
@@ -166,13 +158,18 @@ class Claims:
 
     def merge(self, other: Record) -> None:
         """Take in another record's seeds, of the same options and version; what differs in these only if there is none
-        yet."""
+        yet, or if it is of the study's options now and ours is not."""
         self.record.made = {**other.made, **self.record.made}
+        known = {study.name: study for study in self.studies}
         for study, cases in other.cells.items():
             for case, variants in cases.items():
                 for variant, theirs in variants.items():
-                    ours = self.record.cells.setdefault(study, {}).setdefault(case, {}).setdefault(variant, theirs)
-                    if (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
+                    there = self.record.cells.setdefault(study, {}).setdefault(case, {})
+                    ours = there.setdefault(variant, theirs)
+                    now = self._definition(known[study], case, variant) if study in known else ours.of
+                    if ours.of != theirs.of == now:
+                        there[variant] = theirs
+                    elif (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
                         ours.take(theirs)
 
     def tested(self, study: Study, claim: Claim) -> Tested:

@@ -11,20 +11,16 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.tables.claims import Claim
 from analysis.tables.verdicts import Verdict
+from emulation.features.claims.causes import COMES_OUT, Unit, changes
 from emulation.features.claims.looks import LOOKS, MOST, next_look
 from emulation.features.claims.record import Claims, Tested
 from emulation.features.sweeps.sweep import Sweep
 from emulation.play.run import Task
 from experiments import Column, Study
 
-Unit = tuple[Study, Claim]
 Tasks = Callable[[Study, Collection[tuple[str, str]], Sequence[int]], list[Task]]
-CROWD, OF_CPU = (
-    50,
-    500.0,
-)  # where a study says nothing: stations of a network, and how many of these a CPU plays at once
+CROWD, OF_CPU = 50, 500.0  # where a study says nothing: a network's stations, and how many of these a CPU plays at once
 
 
 @dataclass
@@ -42,11 +38,22 @@ class Schedule:
         for number in numbers:
             units = self.claims.of(number)
             for column in (Column.PUBLISHED, Column.TODAY):
-                tested = [self.claims.tested(*unit) for unit in self.claims.of(number, column)]
-                if self.claims.verdict(tested) is Verdict.NOT:
-                    units = units + self.claims.under_cause(number, column)
+                units = units + self.causes(number, column)
             found |= {(study.name, claim.name): (study, claim) for study, claim in units}
         return list(found.values())
+
+    def causes(self, number: str, column: Column) -> list[Unit]:
+        """What shows why a claim does not come out: the studies with each change, up to the first that does, or of
+        which that is to be seen."""
+        if self.claims.verdict([self.tested(unit) for unit in self.claims.of(number, column)]) is not Verdict.NOT:
+            return []
+        found: list[Unit] = []
+        for change in changes(self.claims, number, column):
+            found += change.units
+            verdict = self.claims.verdict([self.tested(unit) for unit in change.units])
+            if verdict in COMES_OUT or (verdict is Verdict.OPEN and any(map(self.next, change.units))):
+                break
+        return found
 
     def tested(self, unit: Unit) -> Tested:
         return self.claims.tested(*unit)
@@ -93,12 +100,8 @@ class Schedule:
         outcome = self.tested(unit).outcome if self.seeds(unit) else None
         found = outcome.found if outcome else []
         open_ = sum(bool(one.needs) for one in found) / max(len(found), 1)
-        return (
-            unit[0].column is Column.CONTROL,
-            bool(found),
-            -open_,
-            guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1),
-        )
+        seconds = guess_s(unit[0], cells(unit)) * (len(LOOKS) if found else 1)
+        return unit[0].column is Column.CONTROL, bool(found), -open_, seconds
 
     def cost_s(self, units: Iterable[Unit]) -> float:
         """What the next look at all of these may take of one CPU: a guess, from their studies and sizes alone."""

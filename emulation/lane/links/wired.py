@@ -9,27 +9,19 @@ Its words and their units are Mininet's: `bw` in Mb/s, `delay` and `jitter` as "
 from __future__ import annotations
 
 import re
-import struct
 
-from emulation.lane import links
-from emulation.lane.netlink import build
+from emulation.lane import links, netem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from emulation.lane.interfaces.wired import Interface
-    from emulation.lane.netlink import Value
 
 UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}
 TIME = re.compile(r"(\d+(?:\.\d*)?)(us|ms|s)")
 LONGEST_US, FASTEST_MBPS, QUEUE = 10e6, 100_000, 1000
 HANDLE, CHILD = 1 << 16, 1 << 16 | 1  # of netem, 1:, and of what is below it
-
-# include/uapi/linux/pkt_sched.h: struct tc_netem_qopt (latency and jitter in ticks, which the 64-bit ones replace)
-QOPT, RATE = struct.Struct("=IIIIII"), struct.Struct("=IiIi")
-TCA_NETEM_RATE, TCA_NETEM_LATENCY64, TCA_NETEM_JITTER64 = 6, 10, 11
-CERTAIN = 0xFFFFFFFF  # of a probability
 
 
 class Link(links.Link):
@@ -52,7 +44,7 @@ class Link(links.Link):
         }
 
     def take(self, interface: Interface) -> None:  # type: ignore[override]
-        if options := netem(self.plan):
+        if options := packed(self.plan):
             interface.node.route.replace_qdisc(interface.index, "netem", options, handle=HANDLE)
             interface.parent = CHILD
         interface.switch(on=True)
@@ -69,18 +61,12 @@ class Link(links.Link):
         interface.switch(on=True)
 
 
-def netem(plan: dict[str, Any]) -> bytes:
+def packed(plan: dict[str, Any]) -> bytes:
     """What netem is told for a link of a plan; empty: nothing is to be played."""
     if not (plan["rate_bps"] or plan["delay_us"] or plan["loss_percent"]):
         return b""
-    lost = round(plan["loss_percent"] / 100 * CERTAIN)
-    values: list[tuple[int, Value]] = [
-        (TCA_NETEM_LATENCY64, struct.pack("=q", plan["delay_us"] * 1000)),
-        (TCA_NETEM_JITTER64, struct.pack("=q", plan["jitter_us"] * 1000)),
-    ]
-    if plan["rate_bps"]:
-        values.append((TCA_NETEM_RATE, RATE.pack(plan["rate_bps"] // 8, 0, 0, 0)))
-    return QOPT.pack(0, plan["queue"], lost, 0, 0, 0) + build(values)
+    delays = {"latency_ns": plan["delay_us"] * 1000, "jitter_ns": plan["jitter_us"] * 1000}
+    return netem.pack(delays, plan["queue"], plan["loss_percent"] / 100, plan["rate_bps"] or 0)
 
 
 def _time_us(name: str, value: Any) -> int:

@@ -14,7 +14,7 @@ import experiments
 from analysis.results.result import Run
 from analysis.tables.claims import Check, Claim, Of, order
 from analysis.tables.table import value
-from emulation.features.claims import page, record
+from emulation.features.claims import causes, page, record
 from emulation.features.claims.commands import claims as cli
 from emulation.features.claims.commands.claims import Bench
 from emulation.features.claims.junit import suites
@@ -82,6 +82,11 @@ def test_two_records_add_up() -> None:
     found.merge(filled(range(7, 9), "then").record)
     assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5]
     assert found.record.cells["rts-cts"][""]["full"].values == {GOODPUT: [1001, 1002, 1003, 1004, 1005]}
+    stale = claims(of=filled(range(1, 4)).record.model_copy(deep=True))
+    for cell in stale.record.cells["rts-cts"][""].values():
+        cell.of = "others"
+    stale.merge(filled(range(7, 9), "then").record)
+    assert stale.record.cells["rts-cts"][""]["full"].seeds == [7, 8]
     empty = claims()
     empty.merge(found.record)
     assert empty.record.cells == found.record.cells
@@ -115,13 +120,15 @@ def test_what_does_not_come_out_is_open_until_a_cause_is_shown(monkeypatch: pyte
     cause = Cause(Column.TODAY, {"queue": 1000}, "a longer queue")
     monkeypatch.setattr(experiments, "numbered", lambda: {"C4": replace(NUMBERED["C4"], causes=[cause])})
     assert page.standing(found, "C4").columns[TODAY].verdict == "open", "it has not been run"
-    [(other, _)] = found.under_cause("C4", Column.TODAY)
+    [change] = causes.changes(found, "C4", Column.TODAY)
+    [(other, _)] = change.units
     assert other.options == {**STUDY.options, "queue": 1000}
     assert Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])[1][0].name == other.name
     for seed in range(1, 4):
         found.add(other, run("none", seed, 7, queue_drops=0), "now")
     known = page.standing(found, "C4").columns[TODAY]
     assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
+    assert known.change == "a longer queue (`--queue 1000`)"
     [case] = suites(found, ["C4"])[0].cases
     assert case.outcome is Outcome.PASSED
 
@@ -141,6 +148,67 @@ def test_each_column_has_its_runs() -> None:
     found.studies = [study.but(column=Column.CONTROL)]
     known_too = page.standing(found, "C1")
     assert not known_too.columns and known_too.controls[0].endswith(": yes")
+
+
+def columns(**as_published: Any) -> Claims:
+    """A study of both columns, of which the claim that there are no drops comes out as published only."""
+    study = STUDY.but(also={Column.PUBLISHED: as_published})
+    found = claims(study)
+    found.studies = study.columns()
+    for seed in range(1, 4):
+        for one, drops in zip(found.studies, (2, 0), strict=True):
+            found.add(one, run("none", seed, 1200, queue_drops=drops), "now")
+    return found
+
+
+def test_one_option_between_the_columns_is_the_cause_and_is_not_run_again() -> None:
+    found = columns(like="ns2")
+    known = page.standing(found, "C4").columns[TODAY]
+    assert (known.verdict, known.cause) == ("not reproduced", "reproduced")
+    assert page.in_short(known, NUMBERED["C4"]) == "not reproduced; comes out with ns-2's MAC rules (`--like ns2`)"
+    units = Schedule(found, "now", lambda study, cells, seeds: []).units(["C4"])
+    assert [study.name for study, _ in units] == ["rts-cts", "rts-cts, as published"]
+
+
+@pytest.mark.parametrize(
+    ("drops", "played", "cause"),
+    [({"like ns2": 0}, ["like ns2"], "ns-2's MAC rules (`--like ns2`)"),
+     ({"like ns2": 2, "tcp_like ns2": 0}, ["like ns2", "tcp_like ns2"], "a transport like ns-2's (`--tcp-like ns2`)"),
+     ({"like ns2": 2, "tcp_like ns2": 2}, ["like ns2", "tcp_like ns2"], "all that is as published")],
+)  # fmt: skip
+def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int], played: list[str], cause: str) -> None:
+    """In a fixed order, up to the first that brings it about; then it is all of them."""
+    found = columns(tcp_like="ns2", like="ns2")
+    schedule = Schedule(found, "now", lambda study, cells, seeds: [])
+    for name in played:
+        assert page.standing(found, "C4").columns[TODAY].change == "all that is as published"
+        *_, (study, _) = schedule.units(["C4"])
+        assert study.name == f"rts-cts, {name}"
+        for seed in range(1, 4):
+            found.add(study, run("none", seed, 1200, queue_drops=drops[name]), "now")
+    assert page.standing(found, "C4").columns[TODAY].change == cause
+    assert {study.name for study, _ in schedule.units(["C4"]) if "ns2" in study.name} == {
+        f"rts-cts, {name}" for name in played
+    }
+
+
+def test_the_way_back_takes_options_away() -> None:
+    """What comes out today, and not as published."""
+    study = STUDY.but(also={Column.PUBLISHED: {"rto_min_ms": 1000, "like": "ns2"}})
+    found = claims(study)
+    found.studies = study.columns()
+    for seed in range(1, 4):
+        for one, drops in zip(found.studies, (0, 2), strict=True):
+            found.add(one, run("none", seed, 1200, queue_drops=drops), "now")
+    assert not causes.changes(found, "C4", Column.TODAY), "it does not come out as published"
+    tried = causes.changes(found, "C4", Column.PUBLISHED)
+    assert [change.text for change in tried] == [
+        "the standard's MAC rules (`--like standard`)", "rto_min_ms (`no --rto-min-ms`)", "all as it is today",
+    ]  # fmt: skip
+    [(standard, _)], [(usual, _)], [(today, _)] = (change.units for change in tried)
+    assert standard.options == {**STUDY.options, "rto_min_ms": 1000, "like": "standard"}
+    assert usual.options == {**STUDY.options, "like": "ns2"}
+    assert today is study
 
 
 def test_what_is_missing_is_said() -> None:
@@ -244,7 +312,7 @@ def test_what_is_missing_for_a_claim() -> None:
     assert asked == [([("", "none")], [3])]
     found.add(STUDY, run("none", 3, 1300), "now")
     found.add(STUDY, run("none", 3, 1300), "now")
-    assert schedule.weight(unit)[1]
+    assert schedule.weight(unit)[:2] == (False, True)
     decided = Schedule(filled(range(1, 4)), "now", tasks_for)
     assert decided.next(unit) is None
     assert Schedule(filled(range(1, 4)), "another", tasks_for).next(unit) == list(range(1, LOOKS[0] + 1))

@@ -17,11 +17,12 @@ import click
 import experiments
 from emulation import lanes
 from emulation.cli.command import Command, Seeds, as_json, as_junit
+from emulation.features.claims.causes import Unit
 from emulation.features.claims.junit import suites
 from emulation.features.claims.looks import LOOKS, MOST
 from emulation.features.claims.page import JUDGED, file, in_all, in_short, of_contrast, standing, standings
 from emulation.features.claims.record import FILE, Claims, Look, made_now, read
-from emulation.features.claims.schedule import Schedule, Unit
+from emulation.features.claims.schedule import Schedule
 from emulation.features.sweeps.playing import of_sweeps, place_for, play
 from emulation.features.sweeps.sweep import Place, Sweep
 from emulation.lane.errors import Failure, Misuse
@@ -108,24 +109,26 @@ class Bench:
         self.failed: dict[str, str] = {}
 
     def named(self, numbers: Sequence[str], seeds: list[int] | None) -> None:
-        """Look at these claims until they are decided, or more seeds are not worth it; or once, with these seeds."""
-        units = self.schedule.units(numbers)
-        while units:
-            wanted = [(unit, seeds or self.schedule.next(unit)) for unit in units]
-            todo = [(unit, some) for unit, some in wanted if some]
+        """Look at these claims until they are decided, or more seeds are not worth it; or once, with these seeds. What
+        they find may ask for more: whatever shows a cause."""
+        looked: set[tuple[str, str]] = set()
+        while not self.failed:
+            units = self.schedule.units(numbers)
+            wanted = [(unit, [] if key(unit) in looked else seeds) if seeds else (unit, self.schedule.next(unit))
+                      for unit in units]  # fmt: skip
+            if not (todo := [(unit, some) for unit, some in wanted if some]):
+                break
+            looked |= {key(unit) for unit, _ in todo}
             by_study = {study: [pair for pair in todo if pair[0][0].name == study]
                         for study in dict.fromkeys(study.name for (study, _), _ in todo)}  # fmt: skip
             planned = [(some, self.sweep(some)) for some in by_study.values()]
             self.announce([sweep for _, sweep in planned if sweep], 0 if seeds else self.schedule.left(units))
             for some, sweep in planned:
                 self.run(some, sweep)
-            units = [] if seeds or self.failed else [unit for unit, _ in todo]
 
     def all(self) -> None:
         """All claims, the most undecided first and of these the cheapest, as long as there is time."""
-        left = {
-            (study.name, claim.name): (study, claim) for study, claim in self.schedule.units(experiments.numbered())
-        }
+        left = {key(unit): unit for unit in self.schedule.units(experiments.numbered())}
         weights = {name: self.schedule.weight(unit) for name, unit in left.items()}
         seconds = self.schedule.cost_s(left.values()) / max(self.place.jobs, 1)
         say(f"to look once more at all that is not decided takes about {duration(seconds)}, a guess")
@@ -136,8 +139,13 @@ class Bench:
                 if not wanted or not self.run(wanted):
                     del left[name]
                     continue
-                # The study's other claims share its runs.
-                weights |= {other: self.schedule.weight(left[other]) for other in left if other[0] == name[0]}
+                # The study's other claims share its runs; and what they found may ask for a cause.
+                numbers = {number for claim in left[name][0].claims for number in claim.numbers}
+                left |= {key(unit): unit for unit in self.schedule.units(numbers) if key(unit) not in weights}
+                weights |= {
+                    other: self.schedule.weight(unit) for other, unit in left.items()
+                    if other[0] == name[0] or other not in weights
+                }  # fmt: skip
         except TimeUp:
             say("the time is up; the same command goes on")
 
@@ -189,6 +197,10 @@ class Bench:
             raise TimeUp
 
 
+def key(unit: Unit) -> tuple[str, str]:
+    return unit[0].name, unit[1].name
+
+
 def tasks(study: Study, cells: Collection[tuple[str, str]], seeds: Sequence[int]) -> list[Task]:
     return tasks_for(study, cells, seeds, {})
 
@@ -201,7 +213,7 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
         contrasts = [
             {
                 "study": study.name, "column": study.column.value, "claim": claim.name, "seeds": outcome.seeds,
-                "contrast": of_contrast(one, study), "finding": one.finding.name.lower(),
+                "contrast": of_contrast(one, study), "finding": one.finding and one.finding.name.lower(),
                 "number": one.number and one.number.name.lower(), "mean": one.estimate.mean,
                 "half_width": known(one.estimate.half_width), "p": known(one.p),
                 "ratios": [known(ratio) for ratio in one.ratios], "needs": known(one.needs),

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What makes the difference, where a claim does not come out under a column: changes of its studies' options.
+
+A change that claims.toml names goes before all others. If the claim comes out under the other column, the way from one
+column to the other is such a change, too: first each option in which their studies differ, alone and in a fixed order,
+then all of them. The first under which the claim comes out is the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import experiments
+from analysis.tables.claims import Claim
+from analysis.tables.verdicts import Verdict
+from emulation.features.claims.record import Claims
+from experiments import Column, Options, Study
+
+Unit = tuple[Study, Claim]
+OTHER = {Column.PUBLISHED: Column.TODAY, Column.TODAY: Column.PUBLISHED}
+COMES_OUT = (Verdict.REPRODUCED, Verdict.IN_KIND)
+USUAL = {"like": "standard", "tcp_like": "linux", "routing": "static"}  # what they are where nothing is said
+WORDS = {
+    ("like", "ns2"): "ns-2's MAC rules",
+    ("like", "standard"): "the standard's MAC rules",
+    ("tcp_like", "ns2"): "a transport like ns-2's",
+    ("tcp_like", "linux"): "Linux's transport",
+    ("routing", "static"): "static routes",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """Options that are changed, in words, and the claim's studies with them."""
+
+    text: str
+    units: list[Unit]
+
+
+def changes(claims: Claims, number: str, column: Column) -> list[Change]:
+    """Those that may bring a claim about under a column, in the order in which they are tried."""
+    units = claims.of(number, column)
+    if cause := experiments.numbered()[number].cause(column):
+        said = f"{cause.text} ({_typed(cause.options)})"
+        return [Change(said, [(_with(study, cause.options), claim) for study, claim in units])]
+    pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
+    found = [(unit, other) for unit, other in pairs if other]
+    if len(found) < len(pairs) or not _comes_out(claims, [other for _, other in found]):
+        return []
+    options = dict.fromkeys(name for (ours, _), (theirs, _) in found for name in _differ(ours, theirs))
+    alone = [_alone(name, found) for name in sorted(options, key=_rank)]
+    return alone if len(alone) == 1 else [*alone, Change(_whole(OTHER[column]), [other for _, other in found])]
+
+
+def shown(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:
+    """The first change under which the claim comes out, and the verdict under it."""
+    found = ((change, claims.verdict([claims.tested(*unit) for unit in change.units])) for change in tried)
+    return next(((change, verdict) for change, verdict in found if verdict in COMES_OUT), None)
+
+
+def _comes_out(claims: Claims, units: list[Unit]) -> bool:
+    return bool(units) and claims.verdict([claims.tested(*unit) for unit in units]) in COMES_OUT
+
+
+def _counterpart(unit: Unit, others: list[Unit]) -> Unit | None:
+    """The other column's study of the same claim, of the same cases and variants; of several the one whose name is most
+    alike."""
+    study, claim = unit
+    same = [
+        (other, its) for other, its in others
+        if its.name == claim.name and (other.cases, other.variants) == (study.cases, study.variants)
+    ]  # fmt: skip
+    return max(same, key=lambda one: _alike(study.name, one[0].name), default=None)
+
+
+def _alike(a: str, b: str) -> int:
+    """How many letters two names begin with together."""
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(a, b, strict=False)))
+
+
+def _alone(name: str, pairs: list[tuple[Unit, Unit]]) -> Change:
+    """One option as the other column has it. A study that has it so is as it was; one that differs in nothing else is
+    the other column's."""
+    units, values = [], []
+    for (ours, claim), (theirs, its) in pairs:
+        differ = _differ(ours, theirs)
+        if name not in differ:
+            units.append((ours, claim))
+            continue
+        values.append(_value(theirs.options, name))
+        units.append((theirs, its) if differ == [name] else (_with(ours, {name: values[-1]}), claim))
+    words = list(dict.fromkeys(WORDS.get((name, str(value)), name) for value in values))
+    typed = dict.fromkeys(_typed({name: value}) for value in values)
+    return Change(f"{', '.join(words)} ({', '.join(typed)})", units)
+
+
+def _whole(column: Column) -> str:
+    return f"all that is {column.value}" if column is Column.PUBLISHED else f"all as it is {column.value}"
+
+
+def _with(study: Study, options: Options) -> Study:
+    """The study with these options; None takes one away. Its name says which, so that claims share its runs."""
+    said = ", ".join(f"{name} {'as usual' if value is None else value}" for name, value in options.items())
+    kept = {name: value for name, value in {**study.options, **options}.items() if value is not None}
+    return replace(study, name=f"{study.name}, {said}", options=kept, also={})
+
+
+def _differ(ours: Study, theirs: Study) -> list[str]:
+    names = dict.fromkeys([*ours.options, *theirs.options])
+    return [name for name in names if _value(ours.options, name) != _value(theirs.options, name)]
+
+
+def _value(options: Options, name: str) -> object:
+    """None: nothing is said of it, and it is not known what it then is."""
+    return options.get(name, USUAL.get(name))
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """The order of trying: the MAC's rules, the transport, routing, then the others by name."""
+    known = list(USUAL)
+    return known.index(name) if name in known else len(known), name
+
+
+def _typed(options: Mapping[str, object]) -> str:
+    """As on a command line."""
+    said = (f"--{name.replace('_', '-')} {value}" if value is not None else f"no --{name.replace('_', '-')}"
+            for name, value in options.items())  # fmt: skip
+    return f"`{' '.join(said)}`"

@@ -39,7 +39,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tables:
-    """A run folder's tables, each a pandas.DataFrame with the columns of docs/data.md, read when it is asked for.
+    """A run folder's tables, each a pandas.DataFrame with the columns of docs/columns.md, read when it is asked for.
     `recorded` has all else of it (`analysis.load`)."""
 
     recorded: Loaded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export RUN`: write results as tables, flent files or pcapng files. The columns are in docs/data.md."""
+"""`export RUN`: write results as tables, flent files or pcapng files. The columns are in docs/columns.md."""
 
 from __future__ import annotations
 

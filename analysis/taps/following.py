@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which frames a station notices that begin after its own, with receptions by SINR: a second reading of docs/reception.md.
+"""Which frames a station notices that begin after its own, with reception by SINR: a second implementation of
+docs/reception.md.
 
 Of the frames that begin while none is followed, the first is; a stronger one takes its place before its preamble has
 been heard; and it is followed on if it is then far enough above all else that arrives.

@@ -85,8 +85,8 @@ class Medium:
 
     A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
     frames may fail without anybody else's. `detection`: by what factor above all others a preamble is noticed, of OFDM
-    and of DSSS; None: what is sensed first is followed. `fixed_timeouts`: ns-2's (docs/like-ns2.md). Limits of None: the
-    kernel's rate stages. What not all have is an Own.
+    and of DSSS; None: what is sensed first is followed. `fixed_timeouts`: a rule of docs/like-ns2.md. Limits of None:
+    the kernel's rate stages. What not all have is an Own.
     """
 
     links: Links

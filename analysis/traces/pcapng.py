@@ -3,7 +3,7 @@
 once; beside it `traces.views` keeps what each station received, of which `capture.of_stations` makes a pcapng, too:
 spoilt frames have the bad-FCS flag.
 
-Both have the same interfaces: 0 is `air`, k is station k (docs/interfaces.md, section 5; docs/file-formats.md has the
+Both have the same interfaces: 0 is `air`, k is station k (docs/traces.md has the
 layout to the byte). Which packets there are, and in which order, is worked out here; `native.c` writes them. The bytes
 depend on the trace alone.
 

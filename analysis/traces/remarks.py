@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the air remarks on packets, as pcapng comments: docs/file-formats.md has their words.
+"""What the air remarks on packets, as pcapng comments: docs/traces.md has their words.
 
 On `air`: what became of a frame at its addressed receiver and whose doing it was, that it was given up, which attempt
 it is, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts are on many

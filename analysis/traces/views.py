@@ -3,7 +3,7 @@
 station showed of them follows from both: `capture.read` has it as packets, `capture.of_stations` as a file for others.
 
 The file is a chain of blocks, each of the next BLOCK transmissions (the last of fewer), in the order of the air's file;
-docs/file-formats.md has it to the byte. Its content depends on the trace alone.
+docs/traces.md has it to the byte. Its content depends on the trace alone.
 """
 
 import math

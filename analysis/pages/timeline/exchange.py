@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which transmissions belong together: attempts at one frame and their answers, a collision and who caused it; and how
-long each station contended. As the air remarked on them in air.pcapng.gz (docs/file-formats.md), and by their order."""
+long each station contended. As the air remarked on them in air.pcapng.gz (docs/traces.md), and by their order."""
 
 import re
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""-p under our air: its trace, which becomes a pcapng as runs have it (docs/interfaces.md, section 5) at the end."""
+"""-p under our air: its trace, which becomes a pcapng as runs have it (docs/traces.md) at the end."""
 
 from __future__ import annotations
 

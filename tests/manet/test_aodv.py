@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """AODV looks for routes, by hand: rings and waits to the microsecond, who answers, sequence numbers, the buffer."""
 
-import re
-from pathlib import Path
-
 import pytest
 from aodv_wire import LENGTHS, RERR, RREP, RREQ, Message, data_for, messages, on_air, rerr, rrep, rreq
-from world import MS, SECOND, Event, Kind, Reason, World, parameters
+from world import MS, SECOND, Event, Kind, Reason, World
 
 DATA = 512
 
@@ -309,15 +306,3 @@ def test_a_full_queue_breaks_no_route_and_no_search() -> None:
         assert {(r.reason, r.kind) for r in lost} == {(Reason.QUEUE_FULL, Kind.DATA)}
         assert len(world.delivered) + len(lost) == 3000
         assert not world.told(Event.LOST_ROUTE) and not world.told(Event.LINK_LOST)
-
-
-def test_the_document_says_what_the_presets_are() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "routing" / "aodv.md").read_text()
-    told = {}
-    for line in text.splitlines():
-        if line.startswith("| `"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            names = re.findall(r"`(\w+)`", cells[0])
-            values = [[int(value) for value in cell.split(", ")] for cell in cells[1:4]]
-            told.update(dict(zip(names, zip(*values, strict=True), strict=True)))
-    assert told == {name: tuple(row.preset) for name, row in parameters("aodv").items()}

@@ -28,8 +28,8 @@ CONFIGURATION = (RECIPE / "uml.config",)
 MEANING = ("seeded-randomness", "exact-clock", "wide-registers")
 # These only make it faster: traces are the same without them (tests/lane/test_golden.py). Some need earlier ones.
 SPEED = (
-    *("fewer-faults", "huge-pages", "less-work", "short-code", "inline-flags", "lasting-fpu", "large-writes"),
-    "shown-clock",
+    *("fewer-faults", "huge-pages", "direct-ticks", "fast-copies", "light-barriers", "unused-entropy"),
+    *("numbered-events", "short-code", "inline-flags", "lasting-fpu", "large-writes", "shown-clock"),
 )
 SOURCES, KEPT = RECIPE / "sources.list", RECIPE / "kept.list"
 HEADERS = RECIPE / "headers"

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is no
 
 
 def tshark(file: Path, *options: str) -> list[str]:
-    """With the profile, as the README's line opens it; nothing is to be said on the way."""
+    """With the profile, as docs/view.md opens it; tshark has nothing to say."""
     done = subprocess.run(
         ["tshark", "-C", "dcflab", "-r", file, *options], check=True, capture_output=True, text=True,
         env={**os.environ, "WIRESHARK_CONFIG_DIR": str(CONFIGURATION)},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two nearby flows, of which one starves the other: paper 003, section 1.1.1 (claim C82).
+"""One of two nearby flows starves the other: paper 003, section 1.1.1 (claim C82).
 
 Six stations 200 m apart at 2 Mb/s, for 100 s; the second flow starts 10 s after the first. Paper 003 says that the
 earlier or the shorter of two nearby flows starves the other. The cases:
@@ -24,7 +24,7 @@ def flows(first: tuple[str, str], second: tuple[str, str]) -> Options:
 
 STUDY = Study(
     name="capture",
-    title="Two nearby flows, of which one starves the other (paper 003, section 1.1.1)",
+    title="One of two nearby flows starves the other (paper 003, section 1.1.1)",
     topology="string",
     options={"stations": 6, "flows": 0, "window_limit": 64, "seconds": 100, "trace": False, "tcp_trace": False},
     cases={

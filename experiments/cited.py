@@ -44,7 +44,7 @@ def within(variant: str, low: float, high: float, flows: Iterable[int] = (1,)) -
 
 STUDY = Study(
     name="cited",
-    title="What paper 003 cites: delayed ACKs, limited windows, DAA and pacing on strings",
+    title="Delayed ACKs, limited windows, DAA and pacing on strings, as paper 003 cites them",
     topology="string",
     options={"rts": "full", "window_limit": 64, "seconds": 120, "trace": False, "tcp_trace": False},
     cases={case(flows, hops): {"flows": flows, "stations": hops + 1} for flows in FLOWS for hops in HOPS}

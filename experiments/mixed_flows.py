@@ -32,7 +32,7 @@ def than_nobody(variant: str, path: str, relation: str) -> list[Check]:
 
 STUDY = Study(
     name="mixed-flows",
-    title="A tenth, half or all of ten flows upgraded (beyond paper 003)",
+    title="A tenth, half or all of ten flows are upgraded (beyond paper 003)",
     topology="random",
     options={
         "stations": 80, "area": "1000x1000", "connected": "240", "flows": FLOWS, "rts": "full", "window_limit": 64,

@@ -20,7 +20,7 @@ ROUTINGS = {
 
 STUDY = Study(
     name="told-routes",
-    title="A failed route told to TCP (beyond papers 003 and 004)",
+    title="TCP learns that a route failed (beyond papers 003 and 004)",
     topology="route-break",
     options={"like": "ns2", "window_limit": 64, "seconds": 70, "trace": False},
     seeds="1..20",

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all protocols share: the queue, its order and its purge, and what the radio says; under static routes."""
 
-import re
-from pathlib import Path
-
 import pytest
-from world import MS, NOT_SENT, STRANGER, US, Event, Reason, World, parameters, protocols
+from world import MS, NOT_SENT, STRANGER, US, Event, Reason, World, protocols
 
 
 def test_packets_go_hop_by_hop_and_live_one_less_each() -> None:
@@ -91,16 +88,3 @@ def test_a_radio_that_takes_nothing_says_nothing_of_the_link_unless_it_does_not_
         (lost,) = world.told(Event.DROPPED)
         assert (lost.reason, lost.time) == (reason, 4 * (500 * US + 500 * 4 * US) + 7 * MS)
         assert world.counters(0).lost == 0
-
-
-@pytest.mark.parametrize("protocol", ["aodv", "dsr", "olsr", "dsdv"])
-def test_the_document_says_what_the_presets_are(protocol: str) -> None:
-    text = (Path(__file__).parents[2] / f"docs/routing/{protocol}.md").read_text()
-    told = {}
-    for line in text.splitlines():
-        if line.startswith("| `"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            names = re.findall(r"`(\w+)`", cells[0])
-            values = [[int(value) for value in cell.split(", ")] for cell in cells[1:4]]
-            told.update(dict(zip(names, zip(*values, strict=True), strict=True)))
-    assert told == {name: tuple(row.preset) for name, row in parameters(protocol).items()}

@@ -15,31 +15,43 @@ OF_FLOWS = {  # what lane.json says of each
 
 
 class FlowResult(Summary):
-    """One flow. `goodput_segments`: payload delivered to the application, in whole segments of the flow's MSS. `share`:
-    of what all flows delivered (None: nothing). `hops`: of its route as planned (None: none was). `why`: of a flow that
-    never started, fell silent or died. `last_s`: when the last of it arrived, since its start (None: nothing did, or it
-    does not say). `tcp` is None without a trace of TCP, if nothing was sent, and of transactions with one connection
-    each; `route` is None without a routing protocol; `datagrams` and `transactions` of flows that have none."""
+    """One flow."""
 
     name: str
     kind: str = "bulk"
+    """of application: `bulk`, `voice`, `web` …"""
     source: str
     destination: str
     congestion: str
+    """of its TCP"""
     outcome: Outcome = Outcome.RAN
+    """`ran`, `finished`, `not due`, `never started`, `fell silent`, `died`"""
     why: str | None = None
+    """of the last three: the reason"""
     delivered_bytes: Whole
+    """payload delivered to the application"""
     goodput_segments: Whole
+    """the same in whole segments of the flow's MSS"""
     goodput_kbps: float
+    """over the time in which it ran"""
     share: float | None
+    """of what all flows delivered; null: nothing was"""
     retransmits: Whole
+    """of TCP"""
     finished_s: float | None
+    """when all data had arrived, since its start; null for a flow without end"""
     last_s: float | None = None
+    """when the last data arrived, since its start; null: unknown"""
     hops: Whole | None = None
+    """of its planned route; null without one"""
     datagrams: Datagrams | None = None
+    """null without datagrams"""
     transactions: Transactions | None = None
+    """null without transactions"""
     tcp: TcpSummary | None = None
+    """null without a trace of TCP, if nothing was sent, and with a connection for each transaction"""
     route: RouteSummary | None = None
+    """null without a routing protocol"""
 
 
 def of_flow(

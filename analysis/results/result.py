@@ -81,18 +81,26 @@ def counted(of: str, row: str) -> str:
 
 
 class Counts(Model):
-    """Numbers of frames: RTS and CTS, TCP segments with payload, pure TCP ACKs, datagrams, other data, and data of
-    which encryption hides what it is; and, in no total, routing, and the MAC's management and ACKs."""
+    """Numbers of frames. All but the last three are in the totals."""
 
     rtscts: Whole
+    """RTSs and CTSs"""
     data: Whole
+    """TCP segments with payload"""
     ack: Whole
+    """pure TCP ACKs"""
     udp: Whole = 0
+    """datagrams"""
     other: Whole = 0
+    """other data"""
     encrypted: Whole = 0
+    """encrypted data"""
     routing: Whole = 0
+    """routing packets"""
     management: Whole = 0
+    """management frames of the MAC"""
     mac_ack: Whole = 0
+    """ACKs of the MAC"""
 
     @property
     def total(self) -> int:
@@ -101,12 +109,12 @@ class Counts(Model):
 
 
 class Collisions(Counts):
-    """Frames that failed at their addressed receiver because other transmissions overlapped them. `any`: the same
-    at every station within reception range, whoever they were for. `same_slot`: of the former those that began within a
-    slot of what they collided with (`analysis.traces.same_slot`); None without a trace."""
+    """Frames that failed at their addressed receiver because other transmissions overlapped them."""
 
     any: Counts
+    """the same at every station within reception range"""
     same_slot: Whole | None = None
+    """of the total: those that began within a slot of what they collided with; null without a trace"""
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
@@ -120,8 +128,7 @@ class Collisions(Counts):
 
 
 class Failures(Counts):
-    """RTS procedures given up, of whatever frames; frames that the MAC gave up, whatever the reason, failed RTS
-    procedures included."""
+    """RTS procedures that were given up; frames that the MAC gave up, also for a failed RTS procedure."""
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
@@ -132,10 +139,12 @@ class Failures(Counts):
 
 
 class Setting(Model):
-    """A setting that differs from the kernel's default, as it was read back after it was set."""
+    """A setting that differs from the kernel's default, read back after it was set."""
 
     where: str
+    """the node"""
     what: str
+    """the sysctl or parameter"""
     value: JsonValue
     default: JsonValue = None
 
@@ -152,45 +161,61 @@ OF_CATEGORY = (
 
 
 class Run(Model):
-    """One run. Rates are in kb/s, times in seconds. `variant` and `case` are its place in a study's tables, `changes`
-    what of the specification it has otherwise than the result's, by flat names. `made_of` has the SHA-256 of all that
-    its trace hangs on: the kernel, the programs inside the lane, modules and folders of plug-ins by name, and the plan.
-    `trace` is the path of the air's pcapng in the run folder and `views` that of what stations received, None without
-    them; `in_flight` is None then, and if frames are encrypted. `routing` is None without a routing protocol.
-    `applications` are the reports of those that say other things than a flow does.
-    `lost_records` must be 0 for the trace to be complete; `late_ns_max` is how late a timer of the air fired at worst,
-    which matters in real time only. `repeatable`: whether the seed decides all that happens. Not `counted`: another
-    medium than our air was there, which counts nothing. `timing`: how well the lane kept time; None of a medium that
-    tells nothing of it."""
+    """One run. Rates are in kb/s, times in seconds."""
 
     variant: str = ""
+    """its column in a study's tables"""
     case: str = ""
+    """its row there"""
     changes: dict[str, JsonValue] = {}
+    """options in which it differs from the specification"""
     made_of: dict[str, str] = {}
+    """SHA-256 of all that the trace depends on: the kernel, the programs inside the lane (`inside`), each module and
+    folder of plug-ins by name, and the plan (JSON, sorted keys, no spaces)"""
     seed: Whole
     goodput_segments: Whole
+    """payload delivered to applications, in whole segments, all flows"""
     goodput_kbps: float
+    """over the time in which any flow ran"""
     col: Collisions
+    """collisions"""
     fail: Failures
+    """frames that the MAC gave up"""
     in_flight: InFlight | None
+    """null without a trace, and with encryption"""
     queue_drops: Whole
+    """frames that the air's queues dropped"""
     trace: str | None
+    """path of the air's pcapng in the run folder; null without one"""
     trace_sha256: str | None
+    """of the unpacked file"""
     views: str | None = None
+    """path of what stations received; null: left out"""
     views_sha256: str | None = None
+    """of the unpacked file"""
     air_s: float
+    """time measured"""
     wall_s: float
+    """real time that the run took"""
     flows: list[FlowResult]
     applications: list[dict[str, JsonValue]] = []
+    """reports of applications that are no flows, as in lane.json"""
     settings: list[Setting]
     stations: list[StationResult]
     routing: RoutingSummary | None = None
+    """null without a routing protocol"""
     lost_records: Whole
+    """must be 0 for a complete trace"""
     refused_frames: Whole
+    """frames that the air refused: malformed, or at rates that are not modelled"""
     late_ns_max: Whole
+    """how late a timer of the air fired at most; 0 in the virtual lane"""
     repeatable: bool = True
+    """whether the seed decides everything"""
     counted: bool = True
+    """false: another medium, which counts nothing"""
     timing: Timing | None = None
+    """null if the medium does not report it"""
 
     @property
     def retransmits(self) -> int:
@@ -261,35 +286,40 @@ class Run(Model):
 
 
 class Host(Model):
-    """What it ran on: lane, kernel release (None: the kernel does not say), and the versions of programs that took
-    part."""
+    """Where the run took place."""
 
     lane: str
     clock: Literal["virtual", "real"] = "virtual"
     kernel: str | None = None
+    """its release; null: unknown"""
     tools: dict[str, str] = {}
+    """versions of programs that took part"""
 
 
 class Script(Model):
-    """The script whose runs these are; run under several seeds, it was run several times. `modules` are folders of
-    kernel modules; `shell`: with a prompt."""
+    """The script of a script's runs."""
 
     path: str
     arguments: list[str] = []
     seeds: list[int]
+    """one run for each"""
     modules: list[str] = []
+    """folders of kernel modules"""
     shell: bool = False
+    """whether it had a prompt"""
 
 
 class Result(Model):
-    """The whole of `result.json`. `script` is None but for the runs of a script."""
+    """The whole file."""
 
     version: Literal[3] = 3
     experiment: str
     specification: dict[str, Any]
+    """what was asked for"""
     runs: list[Run]
     host: Host
     script: Script | None = None
+    """null unless a script was run"""
 
     def comparable(self) -> dict[str, Any]:
         """The result without wall times, host facts, and what it was made of."""

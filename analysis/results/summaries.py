@@ -15,11 +15,14 @@ class Summary(BaseModel):
 
 
 class InFlight(Summary):
-    """TCP segments on the path, mean over the air time."""
+    """TCP segments in flight, mean over the air time."""
 
     data: float
+    """segments with payload"""
     ack: float
+    """pure ACKs"""
     total: float
+    """both"""
 
 
 class Outcome(StrEnum):
@@ -34,7 +37,7 @@ class Outcome(StrEnum):
 
 
 class Spread(Summary):
-    """How values spread: their mean, percentiles, and the largest."""
+    """The distribution of values."""
 
     mean: float
     p50: float
@@ -44,53 +47,72 @@ class Spread(Summary):
 
 
 class Datagrams(Summary):
-    """What became of a flow's datagrams: over how many hops they came, where routing counts them in the TTL; delays
-    from one application to the other; jitter as of RFC 3550, its mean over all arrivals. Of voice, how many came too
-    late to be played, the E-model's R, and the mean opinion score."""
+    """A flow's datagrams."""
 
     sent: Whole
     arrived: Whole
+    """each once"""
     lost_percent: float | None
+    """of those sent"""
     duplicates: Whole = 0
+    """that arrived twice"""
     reordered: Whole = 0
+    """that arrived after a later one"""
     hops_mean: float | None = None
+    """by the TTL, if the routing decrements it"""
     delay_ms: Spread | None
+    """from one application to the other"""
     jitter_ms: float | None
+    """as in RFC 3550, mean over all arrivals"""
     late: Whole | None = None
+    """of voice: too late to be played"""
     r: float | None = None
+    """of voice: the E-model's R"""
     mos: float | None = None
+    """of voice: mean opinion score, 1 to 5"""
 
 
 class Transactions(Summary):
-    """Requests and their answers: how many, `bytes` of the answers that were complete, and how long those took."""
+    """A flow's requests and responses."""
 
     begun: Whole
     completed: Whole
     failed: Whole
     unfinished: Whole
     bytes: Whole
+    """of complete responses"""
     seconds: Spread | None
+    """from a request to the end of its response"""
 
 
 class TcpSummary(Summary):
-    """What a flow's sender went through (tcp.senders): how often its retransmission timer expired and how often
-    it began a fast recovery; how its time divides into phases; means over time, in segments, and of the smoothed RTT
-    (None: never measured). The longest time for which nothing new was acknowledged, and when that began; and the dip:
-    what the slowest ten seconds brought, relative to the mean (None: the flow had less than twenty)."""
+    """A flow's sender (`analysis.tcp.senders`). Windows are in segments; means are over time."""
 
     rtos: Whole
+    """expiries of the retransmission timer"""
     fast_retransmits: Whole
+    """fast recoveries that began"""
     slow_start_s: float
+    """this and the next three: phases that share the flow's time"""
     congestion_avoidance_s: float
     recovery_s: float
+    """in fast recovery and the kernel's CWR"""
     rto_s: float
+    """waiting for the retransmission timer"""
     cwnd_mean: float
+    """congestion window"""
     cwnd_max: Whole
+    """its maximum"""
     srtt_ms: float | None
+    """smoothed round-trip time; null: never measured"""
     in_flight_mean: float
+    """by the kernel's count"""
     stall_s: float | None = None
+    """the longest time without a new acknowledgment"""
     stall_at_s: float | None = None
+    """its beginning"""
     dip: float | None = None
+    """what was acknowledged in the slowest ten seconds, relative to the mean; null: the flow had less than twenty"""
 
     @property
     def retransmissions_begun(self) -> int:
@@ -99,22 +121,30 @@ class TcpSummary(Summary):
 
 
 class RouteSummary(Summary):
-    """What a flow's source knew of the way, and which its packets went (routes.routes). How often it found, changed
-    and lost its route; for how long it had none; the route's mean length over time, in hops; how often the way broke,
-    how often there was one again, and after how long. `packets_by_hops`: the segments that arrived, by how many hops
-    they went (None without the air's trace). `rto_without_s`: how much of TCP's `rto_s` there was no route."""
+    """The route of a flow, as its source knew it, and the paths of its packets (`analysis.routes`)."""
 
     found: Whole
+    """how often the source found a route"""
     changed: Whole
+    """how often it changed"""
     lost: Whole
+    """how often it was lost"""
     without_s: float
+    """time without a route"""
     length_mean: float | None
+    """hops, mean over time"""
     breaks: Whole
+    """how often the path broke: the source lost its route, or a station lost the link that the flow's packets used
+    last"""
     recovered: Whole
+    """how often that station had a route again; breaks in between belong to the same break"""
     recovery_mean_s: float | None
+    """time until then"""
     recovery_max_s: float | None
     packets_by_hops: dict[int, Whole] | None
+    """segments that arrived, by hops, seen on the air; null without a trace"""
     rto_without_s: float | None
+    """the part of `tcp.rto_s` without a route"""
 
     @property
     def changes(self) -> int:
@@ -135,18 +165,22 @@ class RouteSummary(Summary):
 
 
 class RoutingSummary(Summary):
-    """What routing cost and lost, of all stations (routes.routes): control packets that were handed to radios, and
-    their bytes (IP), by kind; how long the air was theirs; the users' packets that it dropped and its own, by reason;
-    and how often it told of what (None: of nothing, as what is not manet.ko's). `control_bytes` is None if nobody saw
-    them: without the air's trace."""
+    """The cost and losses of routing, all stations. What a protocol does not report is null: only `manet.ko` reports
+    it."""
 
     protocol: str
     control_frames: dict[str, Whole]
+    """control packets given to radios, by kind"""
     control_bytes: dict[str, Whole] | None
+    """from the IP header on; null also without a trace"""
     airtime_s: float
+    """every attempt of control packets, without RTS, CTS and ACK"""
     dropped: dict[str, Whole] | None
+    """data packets that routing dropped, by reason"""
     dropped_control: dict[str, Whole] | None
+    """control packets that it dropped, by reason"""
     events: dict[str, Whole] | None
+    """by name, such as `link_lost` and `search`"""
 
     @property
     def frames(self) -> int:
@@ -176,7 +210,8 @@ def _counters(given: Any) -> Any:
 
 
 class StationResult(Summary):
-    """A station's counters, as docs/interfaces.md, section 4, has them."""
+    """A station."""
 
     name: str
     counters: Annotated[dict[str, Any], BeforeValidator(_counters)]
+    """docs/records.md, section 4"""

@@ -18,8 +18,7 @@ STEAL = 0.02  # of the time
 
 
 class Delays(BaseModel):
-    """How late things were, in ns: how many there were, what half and 99 % of them did not exceed (in steps of a
-    quarter of an octave, from below), and the longest."""
+    """Delays in ns. p50 and p99 are in steps of a quarter of an octave, rounded down."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -30,18 +29,20 @@ class Delays(BaseModel):
 
 
 class Timing(BaseModel):
-    """How well a run's clock was kept: how `late` the air's timers fired, how long frames of the kernel `lag`ged in its
-    queue before the air took them, and how long its CPU was `stolen` by others. `invalid`: in which ways it was not
-    kept, of a run in real time; a valid run has none."""
+    """How well a run's clock was kept."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     clock: Literal["virtual", "real"]
     late_ns: Delays
+    """how late the air's timers fired"""
     lag_ns: Delays
+    """how long the kernel's frames waited in a queue for the air"""
     stolen_s: float = 0.0
+    """CPU time that others took"""
     valid: bool
     invalid: list[str] = []
+    """in real time: the limits that were exceeded"""
 
 
 def timing(lane: Mapping[str, Any], real: bool, waited_s: float = 0.0) -> Timing | None:

@@ -157,20 +157,25 @@ class Claims:
                 cell.values[path].insert(at, one)
 
     def merge(self, other: Record) -> None:
-        """Take in another record's seeds, of the same options and version; what differs in these only if there is none
-        yet, or if it is of the study's options now and ours is not."""
+        """Take in another record's seeds, of the same options and version. Of what differs in these that stands which
+        is of the options and the version of now; else ours."""
         self.record.made = {**other.made, **self.record.made}
-        known = {study.name: study for study in self.studies}
+        studies = {study.name: study for study in self.studies}
+
+        def new(study: str, case: str, variant: str, cell: Cell) -> tuple[bool, bool]:
+            made, known = self.record.made.get(cell.made), studies.get(study)
+            of_now = known is not None and cell.of == self._definition(known, case, variant)
+            return of_now, made is not None and made.behaviour == behaviour()
+
         for study, cases in other.cells.items():
             for case, variants in cases.items():
                 for variant, theirs in variants.items():
                     there = self.record.cells.setdefault(study, {}).setdefault(case, {})
                     ours = there.setdefault(variant, theirs)
-                    now = self._definition(known[study], case, variant) if study in known else ours.of
-                    if ours.of != theirs.of == now:
-                        there[variant] = theirs
-                    elif (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
+                    if (ours.of, ours.made, ours.values.keys()) == (theirs.of, theirs.made, theirs.values.keys()):
                         ours.take(theirs)
+                    elif new(study, case, variant, theirs) > new(study, case, variant, ours):
+                        there[variant] = theirs
 
     def tested(self, study: Study, claim: Claim) -> Tested:
         """What was found of a study's claim."""

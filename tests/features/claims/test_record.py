@@ -82,11 +82,14 @@ def test_two_records_add_up() -> None:
     found.merge(filled(range(7, 9), "then").record)
     assert found.record.cells["rts-cts"][""]["full"].seeds == [1, 2, 3, 4, 5]
     assert found.record.cells["rts-cts"][""]["full"].values == {GOODPUT: [1001, 1002, 1003, 1004, 1005]}
-    stale = claims(of=filled(range(1, 4)).record.model_copy(deep=True))
+    new = filled(range(7, 9), "then").record
+    new.made["then"] = record.Made(kernel="6.12.1", behaviour=record.behaviour())
+    stale = filled(range(1, 4))
     for cell in stale.record.cells["rts-cts"][""].values():
         cell.of = "others"
-    stale.merge(filled(range(7, 9), "then").record)
-    assert stale.record.cells["rts-cts"][""]["full"].seeds == [7, 8]
+    for old in (stale, filled(range(1, 4))):  # of other options, and of another version
+        old.merge(new.model_copy(deep=True))
+        assert old.record.cells["rts-cts"][""]["full"].seeds == [7, 8]
     empty = claims()
     empty.merge(found.record)
     assert empty.record.cells == found.record.cells

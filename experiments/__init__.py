@@ -11,7 +11,7 @@ import functools
 import importlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -81,6 +81,7 @@ class Study:
     open: Sequence[str] = ()
     column: Column = Column.TODAY
     also: Mapping[Column, Options] = field(default_factory=dict)
+    reckoned: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     place: str = ""
 
     def __post_init__(self) -> None:
@@ -98,7 +99,7 @@ class Study:
             if not isinstance(claim, Claim):
                 raise TypeError(f"claims: {claim!r} is no Claim")
         for path in (*self.quantities, *(path for claim in self.claims for _, _, path in claim.cells)):
-            if not is_path(path):
+            if not is_path(path) and path not in self.reckoned:
                 raise ValueError(f"a run has no quantity {path!r}")
 
     def but(self, options: Options = MappingProxyType({}), quantities: Mapping[str, str] = MappingProxyType({}),

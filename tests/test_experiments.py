@@ -164,6 +164,8 @@ def test_claims_and_tables_name_what_there_is(study: experiments.Study) -> None:
     found = [made_up(task) for task in planned(study.name)]
     runs = [*found, *(run.model_copy(update={"seed": 2}) for run in found)]
     for claim in study.claims:
+        if all(path in study.reckoned for *_, path in claim.cells):
+            continue
         verdict = judge(claim, runs)
         assert verdict.findings
         assert verdict.lines(study.names, study.rows, study.quantities)

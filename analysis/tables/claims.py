@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from analysis.results.result import Run
 from analysis.tables import statistics
-from analysis.tables.table import QUANTITIES, by_case, case_name, number, value
+from analysis.tables.table import QUANTITIES, by_case, case_name, is_path, number, value
 
 MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
+MOSTLY = "mostly >"  # more of it in most seeds, by however much
 
 
 class Relation(NamedTuple):
@@ -36,6 +37,7 @@ RELATIONS = {
     "<": Relation(operator.lt, -math.inf, 1.0),
     ">=": Relation(operator.ge, 1.0, math.inf),
     "<=": Relation(operator.le, -math.inf, 1.0),
+    MOSTLY: Relation(operator.gt, 1.0, math.inf),
     "=": Relation(operator.eq, 1.0, 1.0),
     ">>": Relation(lambda a, b: a > b and a >= MUCH * b, MUCH, math.inf),
     "<<": Relation(lambda a, b: b > a and b >= MUCH * a, -math.inf, 1 / MUCH),
@@ -294,7 +296,8 @@ def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdic
     groups = by_case(runs)
 
     def read(case: str, variant: str, path: str) -> Mapping[int, float]:
-        return {run.seed: value(run, path) for run in groups.get(case, {}).get(variant, [])}
+        found = groups.get(case, {}).get(variant, [])
+        return {run.seed: value(run, path) if is_path(path) else math.nan for run in found}
 
     return weigh(claim, read, sorted({run.seed for run in runs}), confidence)
 

@@ -7,7 +7,7 @@ which asks for no distribution, exactly as so few pairs allow.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -32,8 +32,38 @@ def mean(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     middle = math.fsum(values) / n
     if n == 1:
         return Estimate(middle, math.nan, 1)
-    variance = math.fsum((value - middle) ** 2 for value in values) / (n - 1)
-    return Estimate(middle, t_quantile(0.5 + confidence / 2, n - 1) * math.sqrt(variance / n), n)
+    return Estimate(middle, t_quantile(0.5 + confidence / 2, n - 1) * deviation(values) / math.sqrt(n), n)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation of what `values` are a sample of; nan of fewer than two."""
+    if len(values) < 2:
+        return math.nan
+    middle = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
+
+
+def proportion(true: int, of: int, confidence: float = 0.95) -> Estimate:
+    """The share of cases in which something is so; its half-width reaches to the farther end of the exact interval
+    (Clopper and Pearson)."""
+    tail, share = (1 - confidence) / 2, true / of
+    low = _where(lambda p: at_least(true, of, p) < tail) if true else 0.0
+    high = _where(lambda p: 1 - at_least(true + 1, of, p) > tail) if true < of else 1.0
+    return Estimate(share, max(share - low, high - share), of)
+
+
+def at_least(true: int, of: int, p: float) -> float:
+    """How likely something that is so with probability `p` is so in that many cases, or more."""
+    return math.fsum(math.comb(of, k) * p**k * (1 - p) ** (of - k) for k in range(true, of + 1))
+
+
+def _where(below: Callable[[float], bool]) -> float:
+    """Up to which share something holds."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low
 
 
 def relative_change(values: Sequence[float], base: Sequence[float], confidence: float = 0.95) -> Estimate:

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from analysis.tables import statistics
-from analysis.tables.claims import ALIKE, MUCH, Check, Claim, Most, NotTested, Of, Read, Side, Sure
+from analysis.tables.claims import ALIKE, MOSTLY, MUCH, Check, Claim, Most, NotTested, Of, Read, Side, Sure
 from analysis.tables.table import Published
 
 # A gain is the published one if it is within a quarter of it, or within one percent; a value, within a quarter of it.
@@ -76,6 +76,11 @@ class Contrast:
     def relation(self) -> str:
         return self.checks[0].relation
 
+    @property
+    def counts(self) -> bool:
+        """What is estimated is the share of seeds in which it is so."""
+        return self.relation == MOSTLY
+
     def published(self, scale: Scale) -> Band:
         """The paper's range, in the mean over cases."""
         ranges = [(check.factor, check.to or check.factor) for check in self.checks]
@@ -83,6 +88,8 @@ class Contrast:
 
     def finding(self, scale: Scale) -> Band:
         """Where the mean of a sample lies if the paper is right: on one side; or in the range, if that has both."""
+        if self.counts:
+            return Band(0.5, math.inf, closed=False)
         above, below, factor = Band(0.0, math.inf), Band(-math.inf, 0.0), self.checks[0].factor
         if self.relation == "in":
             low, high, _ = self.published(scale)
@@ -108,22 +115,37 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Found:
-    """A contrast as it came out. `estimate`: of its sample over seeds; `p`: that the mean lies on the nearer bound;
-    `ratios`: of each check, the mean over seeds (nan: its other side is zero); `finding`: None if all that it has is a
-    number."""
+    """A contrast as it came out. `estimate`: of its sample over seeds, and `deviation` how that spreads; `p`: that the
+    mean lies on the nearer bound; `ratios`: of each check, the mean over seeds (nan: its other side is zero);
+    `finding`: None if all that it has is a number."""
 
     contrast: Contrast
     estimate: statistics.Estimate
+    deviation: float
     p: float
     ratios: Sequence[float]
     finding: Sure | None
     number: Sure | None
     needs: float  # how many seeds may decide it, if they spread as those so far; 0: it is decided; inf: never
 
+    def noise(self, samples: int) -> float:
+        """How far, as a share, the mean ratio of so many samples lies from the true one at most, in 95 % of cases, if
+        they spread as these. nan where that is not known."""
+        if self.ratio is None or self.estimate.samples < 2:
+            return math.nan
+        return math.expm1(statistics.t_quantile(0.975, samples - 1) * self.deviation / math.sqrt(samples))
+
+    def within(self, samples: int) -> bool:
+        """Whether a mean of so many samples could not tell what was published from nothing; if that was no number, what
+        we found."""
+        scale = self.contrast.published(_log) if self.contrast.relation == "in" else None
+        apart = abs(scale.low + scale.high) / 2 if scale else abs(self.estimate.mean)
+        return apart < math.log1p(self.noise(samples))
+
     @property
     def ratio(self) -> tuple[float, float, float] | None:
         """The mean ratio with its interval, if there is one."""
-        if any(math.isnan(ratio) or ratio <= 0 for ratio in self.ratios):
+        if self.contrast.counts or any(math.isnan(ratio) or ratio <= 0 for ratio in self.ratios):
             return None
         mean, half = self.estimate.mean, self.estimate.half_width
         return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
@@ -216,18 +238,26 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
     else:
         scale, apart = _relative, [[2 * (a - b) / (a + b) if a + b else 0.0 for a, b in case] for case in cases]
     sample = [_mean(of_seed) for of_seed in zip(*apart, strict=True)]
-    estimate = statistics.mean(sample, confidence)
+    won = sum(one > 0 for one in sample)
+    estimate = (
+        statistics.proportion(won, len(sample), confidence) if contrast.counts else statistics.mean(sample, confidence)
+    )
     band, near = contrast.finding(scale), contrast.number(scale)
     finding: Sure | None = band.decides(estimate)
     number = near.decides(estimate) if near else None
     if contrast.relation == "=":  # one seed refutes it
         finding = Sure.CONFIRMED if all(one == band.low for one in sample) else Sure.REFUTED
     bound = band.nearest(estimate.mean)
+    p = statistics.paired_t([one - bound for one in sample])
+    if contrast.counts:
+        p = min(1.0, 2 * statistics.at_least(max(won, len(sample) - won), len(sample), bound))
+    if contrast.counts and len(sample) < 2:
+        finding = Sure.OPEN
     if contrast.spread:
         finding = None
     open_ = [wanted for wanted, sure in ((band, finding), (near, number)) if wanted and sure is Sure.OPEN]
     return Found(
-        contrast, estimate, statistics.paired_t([one - bound for one in sample]),
+        contrast, estimate, statistics.deviation(sample), p,
         [_mean(a / b for a, b in case) if all(b for _, b in case) else math.nan for case in cases],
         finding, number, max((_needs(wanted, estimate) for wanted in open_), default=0.0),
     )  # fmt: skip

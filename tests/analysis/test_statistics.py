@@ -81,3 +81,12 @@ def test_pairs_that_differ(differences: list[float], t: float, wilcoxon: float) 
 
 def test_one_pair_tells_nothing() -> None:
     assert math.isnan(statistics.paired_t([1.0])) and math.isnan(statistics.signed_rank([1.0]))
+
+
+def test_a_proportion_has_an_exact_interval() -> None:
+    """Of all cases the lower end is that of the rule of three, (1 - confidence) / 2 to the power of 1 / n; the table of
+    Clopper and Pearson has 0.1871 to 0.8129 for 5 of 10 (95 %)."""
+    assert statistics.proportion(12, 12, 0.99).half_width == pytest.approx(1 - 0.005 ** (1 / 12))
+    assert statistics.proportion(5, 10).half_width == pytest.approx(0.3129, abs=1e-4)
+    assert statistics.proportion(0, 12, 0.99).half_width == pytest.approx(1 - 0.005 ** (1 / 12))
+    assert statistics.at_least(2, 2, 0.5) == 0.25

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from analysis.tables.claims import Check, Claim, Most, NotTested, Of, Sure
+from analysis.tables.claims import MOSTLY, Check, Claim, Most, NotTested, Of, Sure
 from analysis.tables.verdicts import Found, Outcome, Verdict, contrasts, verdict, weigh
 
 Cells = Mapping[tuple[str, str], Sequence[float]]
@@ -103,6 +103,15 @@ def test_the_most_of_some_is_taken_in_each_seed() -> None:
     assert verdict([judged([spread], cells)]) is Verdict.OPEN, "without a finding"
 
 
+@pytest.mark.parametrize(
+    ("won", "of", "said"), [(3, 3, Sure.OPEN), (12, 12, Sure.CONFIRMED), (0, 12, Sure.REFUTED), (8, 12, Sure.OPEN)]
+)  # fmt: skip
+def test_what_is_mostly_so_is_counted(won: int, of: int, said: Sure) -> None:
+    """By however much: an exact interval of the share of seeds."""
+    found = one(MOSTLY, [1000.0] * won + [0.999] * (of - won))
+    assert (found.finding, found.ratio, found.estimate.mean) == (said, None, won / of)
+
+
 def test_ranges_are_pooled_as_the_paper_has_them() -> None:
     """6 % in one case and 30 in the other are 17 in the mean."""
     ranges = {"1": (1.05, 1.07), "2": (1.28, 1.32)}
@@ -159,6 +168,15 @@ def test_how_many_seeds_may_decide() -> None:
     assert wide.needs == pytest.approx(3 * (wide.estimate.half_width / wide.estimate.mean) ** 2)
     assert one(">", MORE).needs == 0
     assert math.isinf(one(">", (1 / 1.1, 1.0, 1.1)).needs) or one(">", (1 / 1.1, 1.0, 1.1)).needs > 1e6
+
+
+def test_how_far_a_paper_that_ran_as_much_may_be_off() -> None:
+    """Ratios that spread by 0.1 (as logarithms): of four runs' mean 3.182 * 0.1 / 2, by the table of Student's t."""
+    ratios = [math.exp(of) for of in (0.05 - 0.1, 0.05, 0.05 + 0.1)]
+    found = one("in", ratios, 1.04, 1.06)
+    assert found.noise(4) == pytest.approx(math.expm1(3.182 * 0.1 / 2), rel=0.001)
+    assert found.within(4) and not found.within(40)
+    assert math.isnan(one(">", [1.2]).noise(4)) and not one(">", [1.2]).within(4)
 
 
 def test_looking_five_times_errs_no_more_often_than_said() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 
 import experiments
@@ -14,6 +14,7 @@ from analysis.tables.claims import Most, Of, Side, Sure
 from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
 from emulation.features.claims.causes import changes, shown
+from emulation.features.claims.looks import next_look
 from emulation.features.claims.record import FILE, Claims, Judged, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
@@ -70,12 +71,22 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
         else:
             found = Verdict.OPEN
             whys.insert(0, "it does not come out, and no experiment shows why")
+    noise = of_paper(tested) if found is Verdict.OPEN and not whys else None
     return Judged(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
-        cause=cause, why="; ".join(whys),
+        cause=cause, why="; ".join(whys), noise=noise,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
+
+
+def of_paper(tested: Sequence[Tested]) -> float | None:
+    """Of findings that are left open by all looks: how far apart means of as many runs as the paper's lie, if none of
+    them can be told so."""
+    found = [(one.study.repetition, finding) for one in tested if one.outcome for finding in one.outcome.found
+             if finding.finding is Sure.OPEN and next_look([finding], finding.estimate.samples) is None]  # fmt: skip
+    noises = [finding.noise(times[1]) for times, finding in found if times and finding.within(times[1])]
+    return round(max(noises), 3) if noises and len(noises) == len(found) else None
 
 
 def lines(one: Tested) -> list[str]:
@@ -104,11 +115,15 @@ def of_contrast(found: Found, study: Study) -> str:
     if ratio := found.ratio:
         mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
         result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
+    elif found.contrast.counts:
+        result = f"in {found.estimate.mean * found.estimate.samples:.0f} of {found.estimate.samples} seeds"
     else:
         result = f"{found.estimate.mean:.3g}"
     published = _published(found.contrast)
     said = [SAID[found.finding]] if found.finding else []
     said += [f"the number: {SAID[found.number]}"] if found.number else []
+    if study.repetition and found.finding is Sure.OPEN and found.within(study.repetition[1]):
+        said.append(f"the paper's {study.repetition[1]} runs leave ±{100 * found.noise(study.repetition[1]):.0f} %")
     return f"{', '.join(words)}: {result}{published}: {'; '.join(said)}"
 
 
@@ -182,6 +197,8 @@ def in_short(one: Judged | None, said: Numbered) -> str:
     """A verdict in few words, for a table's cell or a line."""
     if one is None:
         return UNTESTED if said.untested else "-"
+    if one.noise:
+        return f"{one.verdict}; the paper's own runs leave ±{100 * one.noise:.0f} %"
     if one.cause:
         return f"{one.verdict}; comes out with {one.change}"
     return one.verdict

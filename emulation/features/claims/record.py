@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -71,7 +71,8 @@ class Cell(Model):
 class Judged(Model):
     """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
     its contrasts; `studies`: those that count; `ours`: each contrast, in words; `change`: what makes the difference, in
-    words, and `cause` the verdict with it; `why`: what is missing."""
+    words, and `cause` the verdict with it; `why`: what is missing; `noise`: if the paper could not tell, either, how far
+    apart its runs lie, as a share."""
 
     verdict: str
     seeds: int = 0
@@ -80,6 +81,7 @@ class Judged(Model):
     change: str = ""
     cause: str = ""
     why: str = ""
+    noise: float | None = None
 
 
 class Standing(Model):
@@ -141,18 +143,22 @@ class Claims:
         return set(cell.seeds) if cell and whole else set()
 
     def add(self, study: Study, run: Run, made: str) -> None:
-        """Take in a run. What is there of other options, another version or less stands no more."""
-        wanted = sorted(self.paths(study)[run.case, run.variant])
-        found = [rounded(value(run, path)) for path in wanted]
-        cell = self._cell(study, run.case, run.variant)
+        """Take in a run."""
+        self.put(study, (run.case, run.variant), run.seed, lambda path: value(run, path), made)
+
+    def put(self, study: Study, of: tuple[str, str], seed: int, values: Callable[[str], float], made: str) -> None:
+        """Take in what was found of a case and a variant. What is there of other options, another version or less
+        stands no more."""
+        case, variant = of
+        wanted = sorted(self.paths(study)[of])
+        found = [rounded(values(path)) for path in wanted]
+        cell = self._cell(study, case, variant)
         if cell is None or cell.made != made or sorted(cell.values) != wanted:
-            cell = Cell(
-                of=self._definition(study, run.case, run.variant), made=made, seeds=[], values={p: [] for p in wanted}
-            )
-            self.record.cells.setdefault(study.name, {}).setdefault(run.case, {})[run.variant] = cell
-        if run.seed not in cell.seeds:
-            at = sum(seed < run.seed for seed in cell.seeds)
-            cell.seeds.insert(at, run.seed)
+            cell = Cell(of=self._definition(study, case, variant), made=made, seeds=[], values={p: [] for p in wanted})
+            self.record.cells.setdefault(study.name, {}).setdefault(case, {})[variant] = cell
+        if seed not in cell.seeds:
+            at = bisect_left(cell.seeds, seed)
+            cell.seeds.insert(at, seed)
             for path, one in zip(wanted, found, strict=True):
                 cell.values[path].insert(at, one)
 

@@ -94,6 +94,12 @@ class Schedule:
         for _, run in sweep.runs:
             self.claims.add(study, run, self.made)
 
+    def reckon(self, study: Study, tasks: Iterable[Task]) -> None:
+        """Take in what follows from tasks alone."""
+        for task in tasks:
+            values = {path: of(task) for path, of in study.reckoned.items()}
+            self.claims.put(study, (task.case, task.variant), task.seed, values.__getitem__, self.made)
+
     def weight(self, unit: Unit) -> tuple[bool, bool, float, float]:
         """The lower, the sooner: what counts before controls; those that were never run, then those of which most is
         open; and of these what costs least, by seconds of air and stations."""

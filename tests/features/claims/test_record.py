@@ -331,6 +331,24 @@ def test_what_was_never_run_comes_first() -> None:
     assert [study.name for study, _ in units] == ["cheap", "dear", "rts-cts"]
 
 
+def test_what_follows_from_tasks_is_not_played() -> None:
+    """How far apart stations are; in a look as all else."""
+    claim = Claim("C68", "close", [Check(Of("none", "their number"), "<", Of("full", "their number"))])
+    study = STUDY.but(
+        variants={"full": {"stations": 5}, "none": {}}, claims=[claim],
+        reckoned={"their number": lambda task: len(task.plan["nodes"]) + task.seed},
+    )  # fmt: skip
+    bench = Bench.__new__(Bench)
+    bench.claims = claims(study)
+    bench.schedule, bench.place = Schedule(bench.claims, "now", cli.tasks), Here(1)
+    bench.failed, bench.until, bench.write = {}, None, False
+    bench.named(["C68"], None)
+    assert bench.claims.record.cells["rts-cts"][""]["none"].values == {"their number": [4, 5, 6]}
+    assert page.standing(bench.claims, "C68").columns[TODAY].ours == [
+        "rts-cts, C68: No < Full, their number: 0.709 (0.505 to 0.996): yes"
+    ]
+
+
 def test_a_second_look_comes_after_every_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a claim that another one's runs have given its first look."""
     same = replace(STUDY.claims[0], name="C4")

@@ -164,10 +164,13 @@ class Bench:
         say(f"{missing:,} runs{of} are to be made: about {duration(seconds)}{what}{more}")
 
     def sweep(self, wanted: Sequence[tuple[Unit, list[int]]]) -> Sweep | None:
-        """The runs that one study needs for these claims and seeds; None if there are all."""
+        """The runs that one study needs for these claims and seeds; None if there are all, or nothing is played."""
         found = [task for unit, seeds in wanted for task in self.schedule.tasks(unit, seeds)]
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
-        return Sweep(self.lab, tasks, self.store, wanted[0][0][0].core_s) if tasks else None
+        if (study := wanted[0][0][0]).reckoned:
+            self.schedule.reckon(study, tasks)
+            return None
+        return Sweep(self.lab, tasks, self.store, study.core_s) if tasks else None
 
     def run(self, wanted: Sequence[tuple[Unit, list[int]]], planned: Sweep | None = None) -> bool:
         """Play what is missing of one study for these claims and seeds, as `planned` if it was, and take it in, however

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 from browser import CHROMIUM, chromium, visit
 from click.testing import CliRunner, Result
+from command_line import dcflab
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -146,6 +147,19 @@ def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> No
     (tmp_path / "found.md").write_text("It was 38,291, or 2.7 dB.\n")
     (tmp_path / "page.md").write_text("38,291 and 2.7 [there](found.md)\n\n8,291 and 12.7 [there](found.md)\n")
     assert [each.split(":")[0] for each in unfounded(tmp_path, Path("page.md"))] == ["8,291", "12.7"]
+
+
+@pytest.mark.lane
+def test_the_readme_shows_what_a_first_run_prints(tmp_path: Path) -> None:
+    """But for the name of its folder, and how long it took."""
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "here").mkdir()
+    done = dcflab(tmp_path / "here", "run", "rts-cts", limit_s=600)
+    assert done.returncode == 0, done.stderr
+    shown = (ROOT / "README.md").read_text().partition(", and prints:\n")[2].partition("\nCOL counts")[0]
+    varies = re.compile(r"(?<=runs/rts-cts-)[^/\s]+|[\d.,]+(?= s of wall| times real)")
+    said, kept = (varies.sub("…", text).split("\n") for text in (done.stdout.strip(), shown.strip()))
+    assert said == [line.removeprefix("    ") for line in kept]
 
 
 class Html(html.parser.HTMLParser):

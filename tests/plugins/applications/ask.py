@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Questions over one TCP connection: each has an answer of `answer_bytes`, and `think_s` after it comes the next."""
+"""Requests over one TCP connection: each gets `answer_bytes`, and the next follows `think_s` after that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUESTION = b"?"
 
 
 class Application(applications.Application):
-    """The source asks, the destination answers."""
+    """The source sends requests, the destination answers."""
 
     settings: ClassVar = {"answer_bytes": 10_000, "think_s": 0.2}
 
@@ -27,7 +27,7 @@ class Application(applications.Application):
         self.sockets.append(self.listener)
         self.loop.watch(self.listener.fileno(), select.EPOLLIN, self.accept)
 
-    # The destination. It waits for a question, and then for room to write in.
+    # The destination waits for a request, and then for room to write.
 
     def accept(self) -> None:
         self.server, _ = self.listener.accept()
@@ -45,7 +45,7 @@ class Application(applications.Application):
         if not self.unsent:
             self.loop.watch(self.server.fileno(), select.EPOLLIN, self.asked)
 
-    # The source. It waits for the connection, for the answer, and for the time of the next question.
+    # The source waits for the connection, for the answer, and for the time of the next request.
 
     def start(self) -> None:
         self.client = sockets.tcp(self.source, self.plan)
@@ -56,7 +56,7 @@ class Application(applications.Application):
     def ask(self) -> None:
         self.loop.forget(self.client.fileno())
         if self.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            return  # there was no way to the destination
+            return  # the destination cannot be reached
         self.client.send(QUESTION)
         self.asked_ns, self.missing = time.monotonic_ns(), self.plan["answer_bytes"]
         self.loop.watch(self.client.fileno(), select.EPOLLIN, self.hear)

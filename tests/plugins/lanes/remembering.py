@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lane that remembers: what was played once is not played again."""
+"""A lane with a memory: it plays each plan once."""
 
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everybody takes a step of so many metres each second, in whatever direction."""
+"""Each station takes a step each second, in a random direction."""
 
 import math
 from random import Random

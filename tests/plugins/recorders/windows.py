@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The congestion window of each flow, ten times a second, as `windows.csv`."""
+"""Write the congestion window of each flow, ten times a second, to `windows.csv`."""
 
 from __future__ import annotations
 

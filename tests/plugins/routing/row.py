@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes in a row, in the plan's order: a packet goes to the one beside, towards its destination."""
+"""Nodes in a row, in the plan's order: a packet goes to the next node towards its destination."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from emulation.lane.routing import Demand, Planned, Reach, Unreachable
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """For each node the way to all that are farther than the next."""
+    """For each node, the routes to all nodes beyond its neighbours."""
     for demand in demands:
         first, last = sorted((demand.source, demand.destination))
         if not unreachable and any(at + 1 not in reach[at] for at in range(first, last)):
@@ -28,7 +28,7 @@ def plan(
 
 
 class Routing(routing.Routing):
-    """Routes by the one beside, who is found by ARP."""
+    """Routes through the next node, which ARP finds."""
 
     def start(self, net: Network) -> None:
         for node in net.nodes.values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a faster rate gains over one hop and over three: each hop costs the same overhead."""
+"""The gain of a faster rate over one hop and over three: each hop has the same overhead."""
 
 from analysis.tables.claims import Claim, order
 from experiments import Study, strings

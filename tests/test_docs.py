@@ -7,24 +7,29 @@ from __future__ import annotations
 import html.parser
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+import click
 import pytest
 from browser import CHROMIUM, chromium, visit
 from click.testing import CliRunner, Result
 from command_line import dcflab
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from rooms import needs
 
 from emulation.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = Path("docs/index.md")
 NUMBER = re.compile(r"(?<![\w.,])(?:\d+(?:,\d{3})+|\d+\.\d+|\d{4,}(?![\w.]))")
+COMMAND = re.compile(r"^(?:    |lab\d\$ )+(?:[A-Z_]+=\S+ )?\./dcflab (?P<words>(?:.*\\\n)*.*)$", re.MULTILINE)
+ABSENT = re.compile(r"does not exist|there is no file|no command \S*[./]")  # files of the reader's own
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
 
 
@@ -147,6 +152,46 @@ def test_what_is_said_to_be_near_stands_where_it_was_found(tmp_path: Path) -> No
     (tmp_path / "found.md").write_text("It was 38,291, or 2.7 dB.\n")
     (tmp_path / "page.md").write_text("38,291 and 2.7 [there](found.md)\n\n8,291 and 12.7 [there](found.md)\n")
     assert [each.split(":")[0] for each in unfounded(tmp_path, Path("page.md"))] == ["8,291", "12.7"]
+
+
+def commands(text: str) -> list[list[str]]:
+    """What a page's blocks of code tell a reader to type after ./dcflab."""
+    found = []
+    for line in COMMAND.finditer(text):
+        words = shlex.split(re.sub(r"\s+#\s.*", "", line["words"].replace("\\\n", " ")))
+        ends = [place for place, word in enumerate(words) if word in ("&&", ">", "|")]
+        found.append(words[: ends[0]] if ends else words)
+    return [words for words in found if "…" not in words]
+
+
+def mistaken(words: list[str]) -> str:
+    """What the program has against a command, without running it."""
+    command: click.Command = cli
+    rest = list(words)
+    try:
+        context = click.Context(cli)
+        while isinstance(command, click.Group) and rest:
+            found = command.get_command(context, rest[0])
+            if not found:
+                raise click.UsageError(f"no command {rest[0]}")
+            command, rest = found, rest[1:]
+        command.make_context("dcflab", rest)
+    except click.exceptions.Exit:
+        return ""
+    except click.ClickException as error:
+        said = error.format_message()
+        return "" if ABSENT.search(said) else f"{' '.join(words)}: {said}"
+    return ""
+
+
+@needs("check", "claims", "export", "film", "labs", "live", "mininet", "prompt", "sweeps", "wmediumd")
+def test_each_command_is_one_that_the_program_takes() -> None:
+    found = {page: commands((ROOT / page).read_text()) for page in pages(ROOT)}
+    assert sum(map(len, found.values())) > 150
+    assert [f"{page}: {said}" for page, lines in found.items() for words in lines if (said := mistaken(words))] == []
+    assert all(mistaken(line.split()) for line in ("run string --rtss full", "rum", "view --at 1"))
+    [words] = commands("    ./dcflab run string \\\n      --rts full  # as in the paper\n")
+    assert words == ["run", "string", "--rts", "full"]
 
 
 @pytest.mark.lane

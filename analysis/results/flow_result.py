@@ -39,7 +39,7 @@ class FlowResult(Summary):
     retransmits: Whole
     """of TCP"""
     finished_s: float | None
-    """when all data had arrived, since its start; null for a flow without end"""
+    """when all data had arrived, since its start; null for an unlimited flow"""
     last_s: float | None = None
     """when the last data arrived, since its start; null: unknown"""
     hops: Whole | None = None

@@ -137,7 +137,7 @@ FLOWS = Table("flows", "One row for each flow of a run.", (
     Column("goodput_kbps", NUMBER, "over the time in which it ran"),
     Column("share", NUMBER, "of what all flows of the run delivered, 0 to 1"),
     Column("retransmits", INTEGER, "TCP's"),
-    Column("finished_s", NUMBER, "when all data had arrived, since its start; missing for a flow without end"),
+    Column("finished_s", NUMBER, "when all data had arrived, since its start; missing for an unlimited flow"),
     Column("last_s", NUMBER, "when the last data arrived, since its start"),
     Column("timeouts", OPTIONAL, "expiries of the retransmission timer. This and the rest of TCP: missing without a "
            "trace of TCP", "tcp.rtos"),
@@ -212,7 +212,7 @@ FRAMES = Table("frames", "One row for each transmission, in order of time.", (
     Column("receiver", NAME, "the addressed station; missing: a group"),
     Column("outcome", NAME, "at its receiver: `ok`, `collision`, `own_tx` (it was sending itself; a collision "
            "in `runs`), `noise`, `below_threshold`; missing for a group"),
-    Column("culprit", NAME, "the station whose transmission spoilt it, if one did"),
+    Column("culprit", NAME, "the station whose transmission corrupted it, if one did"),
     Column("culprit_frame", OPTIONAL, "the number of that transmission"),
     Column("attempt", OPTIONAL, "number of this RTS, or of this sending of the frame, from 1; missing for answers"),
     Column("previous_frame", OPTIONAL, "the previous attempt at the same frame; for a CTS or ACK, what it answers"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What routing interfaces do, event by event: the records of manet.ko (docs/interfaces.md, section 11), and what each
+"""What routing interfaces do, event by event: the records of manet.ko (docs/internals.md), and what each
 node has counted."""
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def lost(name: str, runs: Runs) -> float:
 
 LAB = Lab(
     title="A route breaks",
-    teaches="how a broken link is noticed, by the MAC, by silence, or by tables, and how long that takes",
+    teaches="how the MAC, missing HELLOs or tables notice a broken link, and how long each takes",
     minutes=50,
     topology="route-break",
     options={"seconds": 45, "rts": "none", "traffic": "udp,rate_kbps=80,datagram_bytes=500", "views": "no"},
@@ -91,17 +91,17 @@ LAB = Lab(
     questions=[
         Number(
             name="breaks",
-            asks="Before you run anything: at which second is the link from sta4 to sta5 gone?",
+            asks="Before you run anything: at which second does the link from sta4 to sta5 break?",
             unit="s",
             within=0.01,
             of=lambda runs: last_by_sta4_s(runs["feedback"]),
             slips={
-                "when it leaves it is still in reach": lambda runs: last_by_sta4_s(runs["feedback"]) - 5,
-                "its distance to sta4 counts, which is 200 m to begin with": lambda runs: (
+                "when sta5 leaves, it is still in range": lambda runs: last_by_sta4_s(runs["feedback"]) - 5,
+                "use its distance from sta4, which is 200 m at first": lambda runs: (
                     last_by_sta4_s(runs["feedback"]) + 20
                 ),
             },
-            look="it begins to walk at --leaves, at 10 m/s, from 200 m; radios reach 250 m",
+            look="sta5 starts to walk at --leaves, at 10 m/s, from 200 m; radios reach 250 m",
         ),
         Tap(
             name="silence",
@@ -111,55 +111,55 @@ LAB = Lab(
             run="HELLO",
             says=silences,
             points=2,
-            look="of all frames with a datagram to sta5 (its address 1 ends in 05) that arrived, the times at which"
-            " they began and how long each is; then the largest difference from one to the next, times 1000",
+            look="take all frames that brought a datagram to sta5 (address 1 ends in 05); from their start and"
+            " length find when each arrived; print the largest gap between two, times 1000",
         ),
         Number(
             name="feedback_ms",
-            asks="AODV, told by the MAC of frames that were not acknowledged: how long is the longest silence at sta5?",
+            asks="AODV, with reports of the MAC about unacknowledged frames: how long is the longest silence at sta5?",
             unit="ms",
             within=0.05,
             of=lambda runs: 1000 * silence_of("feedback", runs),
-            slips={"a number in milliseconds is asked for": lambda runs: silence_of("feedback", runs)},
+            slips={"the answer is in milliseconds": lambda runs: silence_of("feedback", runs)},
             look="your silence.py, or the timeline: the last datagram over sta4, and the first over sta6",
         ),
         Number(
             name="hello_ms",
-            asks="AODV that listens for HELLOs instead (feedback=0): the same?",
+            asks="AODV that waits for missing HELLOs instead (feedback=0): how long is the longest silence?",
             unit="ms",
             within=0.05,
             of=lambda runs: 1000 * silence_of("HELLO", runs),
-            slips={"a number in milliseconds is asked for": lambda runs: silence_of("HELLO", runs)},
+            slips={"the answer is in milliseconds": lambda runs: silence_of("HELLO", runs)},
             look="your silence.py, with the run of feedback=0",
         ),
         Number(
             name="olsr_ms",
-            asks="And OLSR, whose tables are kept by HELLOs and TCs?",
+            asks="And with OLSR, which uses HELLOs and TCs?",
             unit="ms",
             within=0.05,
             of=lambda runs: 1000 * silence_of("OLSR", runs),
-            slips={"a number in milliseconds is asked for": lambda runs: silence_of("OLSR", runs)},
+            slips={"the answer is in milliseconds": lambda runs: silence_of("OLSR", runs)},
             look="your silence.py, with the run of OLSR",
         ),
         Frame(
             name="frame",
-            asks="In the run with feedback, find a datagram that sta4 sent to sta5 when that was out of reach already.",
+            asks="In the run with feedback, find a datagram that sta4 sent to sta5 when sta5 was already out of range.",
             run="feedback",
             which=in_vain,
-            look="on the timeline, just after the break: attempts of sta4 without an answer, one after the other",
+            look="on the timeline, just after the break: repeated attempts of sta4 without an answer",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs?",
+            asks="Which of these are true of your runs?",
             points=2,
             options={
-                "With feedback, the first control packet goes less than 0.1 s after the first datagram sent in vain.": (
+                "With feedback, the first control packet follows the first lost datagram in less than 0.1 s.": (
                     lambda r: noticed_s(r["feedback"]) < 0.1
                 ),
-                "With HELLOs, the silence is longer than three of their intervals of 1 s.": lambda r: (
+                "With HELLOs, the silence is longer than three HELLO intervals of 1 s.": lambda r: (
                     silence_of("HELLO", r) > 3
                 ),
-                "OLSR, which knows all routes before they are needed, is the fastest to find the new one.": lambda r: (
+                "OLSR, which knows all routes in advance, is the fastest to find the new one.": lambda r: (
                     silence_of("OLSR", r) < min(silence_of(name, r) for name in ("feedback", "HELLO"))
                 ),
                 "OLSR sends more control packets in all than AODV with feedback.": lambda r: (
@@ -170,12 +170,12 @@ LAB = Lab(
                 ),
             },
             look="the table of routes, your silence.py, and the timeline around the break; control packets have a"
-            " row of the table",
+            " row in the table",
         ),
         Essay(
             name="why",
-            asks="In your words: how does each of the three come to know that the link is gone? Why is it not enough"
-            " to make HELLOs ten times as frequent?",
+            asks="In your own words: how does each of the three notice that the link is broken? Why is it not"
+            " enough to send HELLOs ten times as often?",
             look="",
         ),
     ],

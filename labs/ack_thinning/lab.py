@@ -58,7 +58,7 @@ def spoilt_by_ack(run: Recorded) -> Array:
 
 LAB = Lab(
     title="ACK thinning",
-    teaches="what a small frame really costs, what leaving out ACKs gains, and when it does not",
+    teaches="what a small frame costs, and when leaving out ACKs gains something",
     minutes=45,
     topology="string",
     options={"seconds": 40, "receive_buffer": 32768, "views": "no"},
@@ -73,79 +73,80 @@ LAB = Lab(
     questions=[
         Number(
             name="cost",
-            asks="A TCP ACK is 40 bytes long, a segment 1500. What does it take to send the ACK over one hop, in per"
-            " cent of what the segment takes?",
+            asks="A TCP ACK has 40 bytes, a segment 1500. How long does it take to send the ACK over one hop, in"
+            " per cent of the time for the segment?",
             unit="%",
             within=0.04,
             of=of_segment,
             slips={
-                "that is the ratio of the bytes: what else takes time?": lambda runs: 100 * 40 / 1500,
-                "besides the bytes and preambles there are DIFS, backoff, SIFS and the MAC's ACK": lambda runs: (
+                "that is the ratio of the bytes; what else takes time?": lambda runs: 100 * 40 / 1500,
+                "bytes and preambles are not all: add DIFS, backoff, SIFS and the MAC's ACK": lambda runs: (
                     100 * (192 + 76 * 4) / airtime_us(runs[SHORT], Kind.TCP_DATA)
                 ),
             },
-            look="the handout's box: add it all up for both, and divide",
+            look="the box in the handout: add everything up for both, and divide",
         ),
         Number(
             name="expected",
-            asks="If every second ACK were left out, and nothing else changed: how much more would arrive?",
+            asks="If every second ACK were left out and nothing else changed, how much more data would arrive?",
             unit="%",
             within=0.08,
             of=every_second,
             slips={
                 "half of the ACKs are still sent": lambda runs: of_segment(runs),
             },
-            look="a segment and an ACK per segment, against a segment and half an ACK",
+            look="compare the time for a segment and an ACK with that for a segment and half an ACK",
         ),
         Number(
             name="gain",
-            asks="How much more does arrive, over your hops, with one ACK of two (--ackthin delayed) and a window of"
-            " 8?",
+            asks="How much more data arrives over your hops with every second ACK (--ackthin delayed)"
+            " and a window of 8?",
             unit="%",
             within=0.05,
             points=2,
             of=gain,
-            slips={"a number in per cent is asked for": lambda runs: gain(runs) / 100},
+            slips={"the answer is in per cent": lambda runs: gain(runs) / 100},
             look="the table's last row, `goodput against ...`, or the two goodputs",
         ),
         Frame(
             name="frame",
-            asks="In the run without thinning, find a TCP segment that was spoilt by a TCP ACK on its way back.",
+            asks="In the run without thinning, find a TCP segment that collided with a TCP ACK on its way back.",
             run="plain",
             which=spoilt_by_ack,
             points=2,
-            look="on the timeline, search for `collision and data`, and see what the frame is from which the line"
-            " comes",
+            look="on the timeline, search for `collision and data`, and see which frame the line comes from",
         ),
         Number(
             name="disaster",
-            asks="And with a window of one segment (--tcp cwl): by which factor does thinning lower the goodput?",
+            asks="With a window of one segment (--tcp cwl), by what factor does thinning lower the goodput?",
             unit="",
             within=0.03,
             of=lambda runs: kbps("plain, window 1", runs) / kbps("delayed, window 1", runs),
             slips={
-                "by which factor is it lower: a number above 1 is asked for": lambda runs: (
+                "the answer is above 1: divide the larger by the smaller": lambda runs: (
                     kbps("delayed, window 1", runs) / kbps("plain, window 1", runs)
                 ),
             },
-            look="run both with a window of 1, as the handout does, and divide the larger goodput by the smaller",
+            look="run both with a window of 1, as in the handout, and divide the larger goodput by the smaller",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs?",
+            asks="Which of these are true of your runs?",
             points=2,
             options={
-                "Without thinning, all TCP ACKs are on the air for less than a tenth as long as all segments.": (
+                "Without thinning, all TCP ACKs together take less than a tenth of the air time of all segments.": (
                     lambda r: air_ns(r["plain"], "tcp_ack") < 0.1 * air_ns(r["plain"], "tcp_data")
                 ),
-                "One ACK of four brings more than one of two.": lambda r: kbps("one of four", r) > kbps("delayed", r),
-                "With fewer ACKs TCP retransmits more than twice as much.": lambda r: (
+                "Sending one ACK of four gains more than one of two.": lambda r: (
+                    kbps("one of four", r) > kbps("delayed", r)
+                ),
+                "With fewer ACKs TCP retransmits more than twice as many segments.": lambda r: (
                     r["delayed"].result.retransmits > 2 * r["plain"].result.retransmits
                 ),
-                "What thinning gains is more than what you expected: there is less contention, too.": lambda r: (
+                "Thinning gains more than you expected, because contention also falls.": lambda r: (
                     gain(r) > 1.04 * every_second(r)
                 ),
-                "With a window of one segment thinning helps, too.": lambda r: (
+                "With a window of one segment thinning also helps.": lambda r: (
                     kbps("delayed, window 1", r) > kbps("plain, window 1", r)
                 ),
             },
@@ -154,8 +155,8 @@ LAB = Lab(
         ),
         Essay(
             name="why",
-            asks="In your words: for what does the receiver wait when the window is one segment, and for what the"
-            " sender? What should a receiver that thins ACKs know?",
+            asks="In your own words: with a window of one segment, what does the receiver wait for, and what does"
+            " the sender wait for? What should a receiver that thins ACKs know?",
             look="",
         ),
     ],

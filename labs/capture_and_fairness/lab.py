@@ -44,7 +44,7 @@ def arrives(run: Recorded, station: int) -> float:
 
 LAB = Lab(
     title="Capture and fairness",
-    teaches="of two frames at once the stronger survives: what that does to both senders",
+    teaches="the stronger of two overlapping frames survives: what that means for both senders",
     minutes=45,
     topology="network.py",
     options={"seconds": 10},
@@ -67,17 +67,17 @@ LAB = Lab(
         ),
         Number(
             name="edge",
-            asks="A frame survives another one that is at least 10 dB weaker. With sta3 at 200 m, up to how many"
-            " metres from sta2 may sta1 stand for that?",
+            asks="A frame survives another one that is at least 10 dB weaker. With sta3 at 200 m, how many metres"
+            " from sta2 may sta1 be at most?",
             unit="m",
             within=0.02,
             of=edge_m,
             slips={"power falls with the fourth power of the distance here": lambda runs: edge_m(runs, 2)},
-            look="turn the last question around; then try at the prompt, a metre on either side",
+            look="invert the last question; then try a metre on either side at the prompt",
         ),
         Number(
             name="near_kbps",
-            asks="Neither senses the other. What does the near station, sta1, bring?",
+            asks="Neither senses the other. What is the goodput of the near station, sta1?",
             unit="kb/s",
             within=0.01,
             of=lambda runs: flow_kbps("capture", NEAR, runs),
@@ -85,7 +85,7 @@ LAB = Lab(
         ),
         Number(
             name="far_kbps",
-            asks="And the far one, sta3?",
+            asks="And of the far one, sta3?",
             unit="kb/s",
             within=0.05,
             of=lambda runs: flow_kbps("capture", FAR, runs),
@@ -93,7 +93,7 @@ LAB = Lab(
         ),
         Number(
             name="jain",
-            asks="And with RTS/CTS: what is Jain's index of fairness of the two goodputs, (x + y)² / 2(x² + y²)?",
+            asks="With RTS/CTS, what is Jain's fairness index of the two goodputs, (x + y)² / 2(x² + y²)?",
             unit="",
             within=0.01,
             of=lambda runs: fairness(runs["RTS"]),
@@ -106,41 +106,40 @@ LAB = Lab(
         ),
         Frame(
             name="frame",
-            asks="In the run without RTS/CTS, find a datagram of sta1 that arrived though a frame of sta3 had been"
-            " on the air for more than a slot when it began.",
+            asks="In the run without RTS/CTS, find a datagram of sta1 that arrived although it started"
+            " more than a slot into a frame of sta3.",
             run="capture",
             which=captured,
             points=2,
-            look="on the timeline, sta3's bar begins first and is marked as a collision; sta1's, which begins later,"
-            " is not",
+            look="on the timeline, sta3's bar starts first and is marked as a collision; sta1's starts later and is"
+            " not",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs? (Level: sta1 at 200 m, too. In range: with --sense 550.)",
+            asks="Which of these are true of your runs? (Level: sta1 also at 200 m. In range: with --sense 550.)",
             points=2,
             options={
-                "Both together bring more than twice what they bring when level.": lambda r: (
+                "Both together carry more than twice what they carry when level.": lambda r: (
                     kbps("capture", r) > 2 * kbps("level", r)
                 ),
-                "Fewer than one in ten of the frames that sta3 sends arrives.": lambda r: (
+                "Fewer than one in ten of the frames that sta3 sends arrive.": lambda r: (
                     arrives(r["capture"], STA3) < 0.1
                 ),
-                "None of sta1's frames is spoilt.": lambda r: arrives(r["capture"], STA1) == 1,
+                "None of sta1's frames is lost.": lambda r: arrives(r["capture"], STA1) == 1,
                 "RTS/CTS makes it fair: Jain's index is above 0.9.": lambda r: fairness(r["RTS"]) > 0.9,
-                "In range of each other, the far one brings at least two thirds of what the near one does.": lambda r: (
+                "In range of each other, the far one gets at least two thirds of the near one's goodput.": lambda r: (
                     flow_kbps("in range", FAR, r) > 2 / 3 * flow_kbps("in range", NEAR, r)
                 ),
-                "In range of each other, and at these distances, both bring the same to within 1 %.": lambda r: (
+                "In range of each other, at these distances, both carry the same within 1 %.": lambda r: (
                     abs(flow_kbps("in range", FAR, r) / flow_kbps("in range", NEAR, r) - 1) < 0.01
                 ),
             },
-            look="four runs, two goodputs each: write them into a table; what is spoilt is on the timeline, lane by"
-            " lane",
+            look="write the two goodputs of the four runs into a table; the timeline shows collisions, lane by lane",
         ),
         Essay(
             name="why",
-            asks="In your words: what does a collision do to the backoff of the one, and of the other? Why does the far"
-            " station send less, too, and not only lose more?",
+            asks="In your own words: what does a collision do to the backoff of each station? Why does the far"
+            " station also send less, and not only lose more?",
             look="",
         ),
     ],

@@ -62,7 +62,7 @@ def lost_to_collisions(runs: Runs) -> float:
 
 LAB = Lab(
     title="Exposed terminals",
-    teaches="carrier sense also silences who would do no harm; what helps, and what does not",
+    teaches="carrier sense also silences stations that would do no harm; what helps",
     minutes=45,
     topology="network.py",
     options={"seconds": 10},
@@ -77,26 +77,26 @@ LAB = Lab(
     questions=[
         Number(
             name="alone",
-            asks="Before you run anything: what would one sender bring alone, with datagrams of your size?",
+            asks="Before you run anything: what is the goodput of one sender alone, with datagrams of your size?",
             unit="kb/s",
             within=0.02,
             of=alone,
             slips={
-                "a backoff comes before each frame, also on an idle medium, and an ACK after it: one is missing": (
+                "a backoff precedes each frame, even on an idle medium, and an ACK follows it: one is missing": (
                     lambda runs: less(MEAN_BACKOFF_US, runs)
                 ),
-                "this is what both bring at once: one is asked for": lambda runs: 2 * alone(runs),
+                "this is the goodput of both at once; give that of one": lambda runs: 2 * alone(runs),
             },
-            look="add up what one datagram takes, with the handout's box, from one DIFS to the next; its bits over"
-            " that",
+            look="add up the time of one datagram from one DIFS to the next, with the box in the handout; divide"
+            " its bits by that",
         ),
         Number(
             name="exposed_kbps",
-            asks="What do both flows bring together, with your gap between the senders?",
+            asks="What is the goodput of both flows together, with your gap between the senders?",
             unit="kb/s",
             within=0.01,
             of=lambda runs: kbps("exposed", runs),
-            slips={"this is one flow: both are asked for": lambda runs: flow_kbps("exposed", 0, runs)},
+            slips={"this is one flow; give the sum of both": lambda runs: flow_kbps("exposed", 0, runs)},
             look="the row `goodput` of the table, column `none`, of the run with your seed, size and gap",
         ),
         Number(
@@ -117,8 +117,8 @@ LAB = Lab(
         ),
         Number(
             name="quieter",
-            asks="Instead, all four may turn their power down. By how many dB at least, so that the two senders,"
-            " your gap apart, do not sense each other any more?",
+            asks="Instead, all four can lower their power. By how many dB at least must they, so that the two"
+            " senders, your gap apart, no longer sense each other?",
             unit="dB",
             within=0.03,
             points=2,
@@ -129,44 +129,44 @@ LAB = Lab(
                 ),
                 "dB are ten times the logarithm of a ratio of powers": lambda runs: quieter_db(runs) / 10,
             },
-            look="at full power a frame is sensed up to 550 m; from there, how much stronger is it at your gap? Try it:"
-            " --power 24.5 less your answer, and a little less still",
+            look="at full power a frame is sensed up to 550 m; how much stronger is it at your gap? Try --power"
+            " 24.5 minus your answer, and slightly less",
         ),
         Frame(
             name="frame",
-            asks="In the run with --sense 250, find a datagram of sta3 that arrived though sta2 had already been"
-            " sending for more than a slot when it began.",
+            asks="In the run with --sense 250, find a datagram of sta3 that arrived although it started"
+            " more than a slot into a frame of sta2.",
             run="deaf",
             which=both_at_once,
             points=2,
-            look="on the timeline, two bars above each other, in the lanes of the senders; the lower one begins later",
+            look="on the timeline, two overlapping bars in the lanes of the senders; the lower one starts later",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs?",
+            asks="Which of these are true of your runs?",
             points=2,
             options={
-                "With a sensing range of 550 m, collisions take most of the air time that the two lack.": lambda r: (
+                "With a sensing range of 550 m, collisions take most of the lost air time.": lambda r: (
                     lost_to_collisions(r) > 0.5 * (1 - kbps("exposed", r) / kbps("deaf", r))
                 ),
                 "RTS/CTS lets both send at the same time.": lambda r: kbps("RTS", r) > 1.2 * kbps("exposed", r),
-                "RTS/CTS makes it worse: it is more to send, and keeps the same ones silent.": lambda r: (
+                "RTS/CTS makes it worse: it sends more, and the same stations stay silent.": lambda r: (
                     kbps("RTS", r) < kbps("exposed", r)
                 ),
-                "With --sense 250 each flow brings what it would bring alone.": lambda r: (
+                "With --sense 250 each flow carries what it would carry alone.": lambda r: (
                     min(flow_kbps("deaf", n, r) for n in range(2)) > 0.98 * alone(r)
                 ),
-                "Moved apart to 560 m, the two pairs bring no more than before.": lambda r: (
+                "Moved apart to 560 m, the two pairs carry no more than before.": lambda r: (
                     kbps("far", r) < 1.1 * kbps("exposed", r)
                 ),
             },
-            look="a table of five runs: no RTS, RTS, --sense 250 with each, and --gap 560; who is silent when, and"
-            " who could have been heard where?",
+            look="make a table of five runs: no RTS, RTS, --sense 250 with each, and --gap 560; which station is"
+            " silent when, and which could be heard where?",
         ),
         Essay(
             name="why",
-            asks="In your words: whom does sta3 keep waiting, and would it have harmed anybody? Why may a smaller"
-            " sensing range, which helps here, be a bad idea in the lab of hidden terminals?",
+            asks="In your own words: which station waits for sta3, and would its frame have done harm? Why may a"
+            " smaller sensing range, which helps here, be a bad idea with hidden terminals?",
             look="",
         ),
     ],

@@ -59,7 +59,7 @@ def counts(run: Recorded) -> Sequence[str]:
 
 LAB = Lab(
     title="Hidden terminals",
-    teaches="two that cannot sense each other collide at who hears both; what RTS/CTS changes",
+    teaches="stations that cannot sense each other collide at one that hears both; what RTS/CTS changes",
     minutes=45,
     topology="network.py",
     options={"seconds": 10},
@@ -74,7 +74,7 @@ LAB = Lab(
     questions=[
         Number(
             name="airtime",
-            asks="Before you run anything: for how long is the frame of one datagram of your size on the air?",
+            asks="Before you run anything: how long is the frame of one datagram of your size on the air?",
             unit="µs", within=0.001, points=1,
             of=data_us,
             slips={
@@ -84,98 +84,100 @@ LAB = Lab(
                     data_us(r) - HEADERS * 8 / 2
                 ),
             },
-            look="add up the preamble, and the bits of all headers and the datagram at their rate (the handout's box)",
+            look="add up the preamble, and the bits of all headers and the datagram at their rate (the box in the"
+            " handout)",
         ),
         Number(
             name="vulnerable",
-            asks="sta1 begins to send at a time t. A frame of sta3, as long as its own, spoils it if it begins in a"
-            " window around t: how long is that window?",
+            asks="sta1 starts to send at time t. A frame of sta3 of the same length collides with it if it starts"
+            " in a window around t. How long is that window?",
             unit="µs", within=0.001, points=1,
             of=lambda runs: 2 * data_us(runs),
             slips={
-                "think of a frame that had begun before t, too": data_us,
-                "who is hidden does not wait for slots: that is why it is called hidden": lambda runs: 20,
+                "also think of a frame that started before t": data_us,
+                "a hidden station cannot follow the other's slots": lambda runs: 20,
             },
-            look="draw two bars as long as a frame, push one along the other: from where to where do they touch?",
+            look="draw two bars as long as a frame and push one along the other: from where to where do they"
+            " overlap?",
         ),
         Number(
             name="hidden_kbps",
-            asks="Without RTS/CTS, sta1 and sta3 400 m apart: how much do both flows bring together?",
+            asks="Without RTS/CTS, sta1 and sta3 400 m apart: what is the goodput of both flows together?",
             unit="kb/s", within=0.01,
             of=lambda runs: kbps("hidden", runs),
-            slips={"this is one flow: both are asked for": lambda runs: flow_kbps("hidden", 0, runs)},
+            slips={"this is one flow; give the sum of both": lambda runs: flow_kbps("hidden", 0, runs)},
             look="the row `goodput` of the table, column `none`, of the run with your seed and your size",
         ),
         Number(
             name="rts_kbps",
-            asks="The same with RTS/CTS before every datagram?",
+            asks="And with RTS/CTS before every datagram?",
             unit="kb/s", within=0.01,
             of=lambda runs: kbps("hidden, RTS", runs),
             look="the row `goodput` of the table, column `full`, of the run with your seed and your size",
         ),
         Frame(
             name="frame",
-            asks="In the run without RTS/CTS, 400 m apart, find a datagram of sta1 that collided, and that it began to"
-            " send when a frame of sta3 had been on the air for more than a slot (20 µs). The timeline or Wireshark has"
-            " its number.",
+            asks="In the run without RTS/CTS, 400 m apart, find a datagram of sta1 that collided,"
+            " and that started more than a slot (20 µs) into a frame of sta3. The timeline or Wireshark has its"
+            " number.",
             points=2, run="hidden", which=sent_into,
-            look="a frame of sta1 that is marked as a collision; then see which bar, sta3's or sta1's, begins first",
+            look="find a frame of sta1 that is marked as a collision; then see which bar, sta3's or sta1's, starts"
+            " first",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your run without RTS/CTS, 400 m apart?",
+            asks="Which of these are true of your run without RTS/CTS, 400 m apart?",
             points=2,
             options={
-                "Most frames that collided began more than a slot apart from the one that spoilt them.": lambda r: (
+                "Most frames that collided started more than a slot before or after the other frame.": lambda r: (
                     slotted(r["hidden"]) < 0.5
                 ),
-                "Most of what collided are the ACKs that sta2 sent.": lambda r: (
+                "Most of the frames that collided are sta2's ACKs.": lambda r: (
                     collisions(r["hidden"], Kind.ACK) > collisions(r["hidden"], Kind.UDP)
                 ),
-                "More than half of the datagrams' frames that were sent are spoilt.": lambda r: (
+                "More than half of the datagrams' frames collide.": lambda r: (
                     share_spoilt(r["hidden"]) > 0.5
                 ),
-                "Fewer than one datagram in ten is given up, thanks to the retries.": lambda r: (
+                "Thanks to retries, fewer than one datagram in ten is given up.": lambda r: (
                     given_up(r["hidden"]) < 0.1
                 ),
             },
-            look="count with your tap, and look at a dozen collisions on the timeline: who began when, and whose frame"
-            " is it?",
+            look="count with your tap, and look at a dozen collisions on the timeline: which frame started when,"
+            " and whose is it?",
         ),
         Choice(
             name="rts_holds",
-            asks="And which of these, of all four runs: 400 m and 280 m apart, with and without RTS/CTS?",
+            asks="And which of these are true of all four runs: 400 m and 280 m apart, with and without RTS/CTS?",
             points=2,
             options={
-                "With RTS/CTS there are no collisions any more.": lambda r: (
+                "With RTS/CTS there are no more collisions.": lambda r: (
                     not collided(r["hidden, RTS"]).any()
                 ),
-                "With RTS/CTS, 400 m apart, nearly all that collides are RTSs.": lambda r: (
+                "With RTS/CTS, 400 m apart, nearly all frames that collide are RTSs.": lambda r: (
                     bool(collisions(r["hidden, RTS"], Kind.RTS) > 0.8 * collided(r["hidden, RTS"]).sum())
                 ),
-                "400 m apart, RTS/CTS at least doubles what arrives.": lambda r: (
+                "400 m apart, RTS/CTS at least doubles the goodput.": lambda r: (
                     kbps("hidden, RTS", r) >= 2 * kbps("hidden", r)
                 ),
-                "280 m apart, RTS/CTS brings more than it costs.": lambda r: kbps("near, RTS", r) > kbps("near", r),
-                "Without RTS/CTS, moving sta3 from 400 m to 280 m at least doubles what arrives.": lambda r: (
+                "280 m apart, RTS/CTS gains more than it costs.": lambda r: kbps("near, RTS", r) > kbps("near", r),
+                "Without RTS/CTS, moving sta3 from 400 m to 280 m at least doubles the goodput.": lambda r: (
                     kbps("near", r) >= 2 * kbps("hidden", r)
                 ),
             },
-            look="four runs, four numbers: write them into a square, and read it along both sides; collisions are on"
-            " the timeline",
+            look="write the goodputs of the four runs into a square, and compare rows and columns; the timeline"
+            " shows collisions",
         ),
         Tap(
             name="tap",
             asks="Make tap.py print how many frames of sta1, and how many of sta3, collided in the run without RTS/CTS,"
             " 400 m apart.",
             points=2, file="tap.py", run="hidden", says=counts,
-            look="it prints other numbers than there are: each frame counts that was spoilt by a collision, by who sent"
-            " it (its address 2), also when it was tried again",
+            look="count each frame that collided, by its sender (address 2), retries included",
         ),
         Essay(
             name="why",
-            asks="In your words: where does carrier sense listen, and where do frames collide? Why does a CTS help, and"
-            " who has to hear it?",
+            asks="In your own words: where does carrier sense listen, and where do frames collide? Why does a CTS"
+            " help, and which station has to hear it?",
             look="",
         ),
     ],

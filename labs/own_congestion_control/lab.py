@@ -38,7 +38,7 @@ def fewer(name: str, own: Runs, reno: Runs) -> bool:
 
 LAB = Lab(
     title="A congestion control of your own",
-    teaches="writing a congestion control in C, which a real kernel runs, and doing better than Reno",
+    teaches="how to write a congestion control in C for a real kernel, and to do better than Reno",
     minutes=120,
     topology="string",
     options={"seconds": 40, "trace": False},
@@ -52,7 +52,7 @@ LAB = Lab(
     questions=[
         Number(
             name="reno_kbps",
-            asks="What does Reno (--tcp newreno) bring over eight hops?",
+            asks="What is the goodput of Reno (--tcp newreno) over eight hops?",
             unit="kb/s",
             within=0.01,
             of=lambda runs: kbps("eight hops", runs),
@@ -60,7 +60,7 @@ LAB = Lab(
         ),
         Number(
             name="reno_srtt",
-            asks="And how long is its round trip (SRTT) there?",
+            asks="And what is its round trip (SRTT) there?",
             unit="ms",
             within=0.02,
             of=lambda runs: srtt_ms(runs["eight hops"]),
@@ -68,25 +68,25 @@ LAB = Lab(
         ),
         Number(
             name="needed",
-            asks="By Little's law, how many segments of 1460 bytes would have to be on their way for the same"
-            " goodput, if the round trip were 150 ms?",
+            asks="By Little's law, how many segments of 1460 bytes must be in flight for the same goodput if the"
+            " round trip is 150 ms?",
             unit="segments",
             within=0.05,
             of=lambda runs: kbps("eight hops", runs) * 0.150 / (8 * 1.460),
             slips={
                 "a byte has eight bits": lambda runs: kbps("eight hops", runs) * 0.150 / 1.460,
-                "that is how many there are with the round trip that Reno makes": lambda runs: (
+                "that is the number with Reno's own round trip": lambda runs: (
                     kbps("eight hops", runs) * srtt_ms(runs["eight hops"]) / 1000 / (8 * 1.460)
                 ),
             },
-            look="what passes in a second, times how long each takes",
+            look="segments each second, times the round trip",
         ),
         Congestion(
             name="mine",
-            asks="Write mine.c. Each of four tests is a point, against Reno under the same seed: over one hop, 97 %"
-            " of its goodput; over four hops 93 % of it, and at most half of the retransmissions; over eight hops as"
-            " much goodput, at most half the round trip; and two flows over four hops that share 90 % of it"
-            " (Jain's index 0.97), at most half the round trip.",
+            asks="Write mine.c. Four tests compare it with Reno under the same seed, a point each. Over one hop: 97"
+            " % of Reno's goodput. Over four hops: 93 %, and at most half of the retransmissions. Over eight"
+            " hops: as much goodput, and at most half the round trip. Two flows over four hops: 90 % shared"
+            " fairly (Jain's index 0.97), and at most half the round trip.",
             look="",
             file="mine.c",
             runs=["one hop", "four hops", "eight hops", "two flows"],
@@ -94,30 +94,30 @@ LAB = Lab(
                 Test(
                     "one hop",
                     lambda own, reno: share("one hop", own, reno) >= 0.97,
-                    "it brings too little: does the window grow at all, and to two segments at least?",
+                    "its goodput is too low: does the window grow at all, at least to two segments?",
                 ),
                 Test(
                     "four hops",
                     lambda own, reno: share("four hops", own, reno) >= 0.93 and fewer("four hops", own, reno),
-                    "compare goodput and retransmissions with --tcp newreno: what is lost was sent on top of too much",
+                    "compare goodput and retransmissions with --tcp newreno: losses mean that too much was sent",
                 ),
                 Test(
                     "eight hops",
                     lambda own, reno: share("eight hops", own, reno) >= 1 and quicker("eight hops", own, reno),
                     "compare goodput and SRTT with --tcp newreno: how many segments does the path hold, and where"
-                    " are the others? The first window counts, too",
+                    " are the others? The initial window also counts",
                 ),
                 Test(
                     "two flows",
                     lambda own, reno: shared(own, reno) and quicker("two flows", own, reno),
-                    "compare the shares and SRTTs of both flows with --tcp newreno: who waits behind whom?",
+                    "compare the shares and SRTTs of both flows with --tcp newreno: which flow waits behind the other?",
                 ),
             ],
         ),
         Essay(
             name="why",
-            asks="In your words: what tells your congestion control that the window is enough, and what would it do"
-            " on a wire of 100 Mb/s and 50 ms?",
+            asks="In your own words: how does your congestion control know that the window is large enough? What"
+            " would it do on a wire with 100 Mb/s and 50 ms?",
             look="",
         ),
     ],

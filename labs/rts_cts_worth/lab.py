@@ -66,7 +66,7 @@ def cost_percent(runs: Runs) -> float:
 
 LAB = Lab(
     title="RTS/CTS: when is it worth it?",
-    teaches="what RTS/CTS costs, what it saves, and on what that depends",
+    teaches="what RTS/CTS costs, what it saves, and what both depend on",
     minutes=60,
     topology="../hidden_terminal/network.py",
     options={"seconds": 3, "tcp_trace": False, "views": "no"},
@@ -75,92 +75,93 @@ LAB = Lab(
     questions=[
         Number(
             name="overhead",
-            asks="Before you run anything: how much longer does a datagram take if an RTS and a CTS go first?",
+            asks="Before you run anything: how much longer does a datagram take with an RTS and a CTS before it?",
             unit="µs",
             within=0.01,
             of=overhead_us,
             slips={
-                "between RTS, CTS and the frame is a SIFS each": lambda runs: overhead_us(runs) - 2 * SIFS_US,
+                "there is a SIFS after the RTS and after the CTS": lambda runs: overhead_us(runs) - 2 * SIFS_US,
                 "RTS and CTS are sent at 1 Mb/s, whatever the rate of the data": lambda runs: (
                     2 * 192 + (20 + 14) * 8 / 2 + 2 * SIFS_US
                 ),
                 "each of the two has a PLCP preamble and header of its own": lambda runs: overhead_us(runs) - 2 * 192,
             },
-            look="two frames at 1 Mb/s, each with a preamble, and what is between them and the datagram",
+            look="two frames at 1 Mb/s, each with a preamble, and the gaps between them and the datagram",
         ),
         Number(
             name="near_cost",
-            asks="Where nobody is hidden (280 m apart): by how many per cent does RTS/CTS lower the goodput, with"
+            asks="Without hidden stations (280 m apart), by how many per cent does RTS/CTS lower the goodput, with"
             " datagrams of 1400 bytes, at your rate?",
             unit="%",
             within=0.05,
             of=cost_percent,
             slips={
-                "compare it with the goodput without RTS/CTS, of which it is a part": lambda runs: (
+                "give it in per cent of the goodput without RTS/CTS": lambda runs: (
                     100 * (1 / gain(runs, SIZES[-1], near=True) - 1)
                 ),
-                "a number in per cent is asked for": lambda runs: cost_percent(runs) / 100,
+                "the answer is in per cent": lambda runs: cost_percent(runs) / 100,
             },
-            look="the two goodputs of --apart 280 --size 1400; how much less is the one, of the other?",
+            look="the two goodputs of --apart 280 --size 1400: by how many per cent is one lower?",
         ),
         Number(
             name="worth_bytes",
-            asks="Where they are hidden (400 m apart): from which size of datagrams on is it worth it, at your rate?",
+            asks="With hidden stations (400 m apart), from which datagram size on does it pay, at your rate?",
             unit="bytes",
             within=0.15,
             points=2,
             of=worth_bytes,
             look="run sizes from 100 to 1400 with and without, 400 m apart: between which two does the better one"
-            " change? A straight line between them is near enough",
+            " change? Interpolate linearly between them",
         ),
         Number(
             name="worth_us",
-            asks="For how long is the frame of such a datagram on the air, at your rate?",
+            asks="How long is the frame of such a datagram on the air, at your rate?",
             unit="µs",
             within=0.12,
             points=2,
             of=worth_us,
-            slips={"the PLCP preamble and header of 192 µs belongs to it": lambda runs: worth_us(runs) - 192},
+            slips={"add the PLCP preamble and header of 192 µs": lambda runs: worth_us(runs) - 192},
             look="192 µs, and the datagram with 66 bytes of headers and FCS at your rate",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs?",
+            asks="Which of these are true of your runs?",
             points=2,
             options={
-                "400 m apart, RTS/CTS brings more at 1400 bytes.": lambda r: gain(r, 1400) > 1,
-                "400 m apart, RTS/CTS brings more at 100 bytes.": lambda r: gain(r, 100) > 1,
-                "280 m apart, RTS/CTS brings more at 1400 bytes.": lambda r: gain(r, 1400, near=True) > 1,
-                "280 m apart, what it costs is a larger part of 100 bytes than of 1400.": lambda r: (
+                "400 m apart, goodput at 1400 bytes is higher with RTS/CTS.": lambda r: gain(r, 1400) > 1,
+                "400 m apart, goodput at 100 bytes is higher with RTS/CTS.": lambda r: gain(r, 100) > 1,
+                "280 m apart, goodput at 1400 bytes is higher with RTS/CTS.": lambda r: gain(r, 1400, near=True) > 1,
+                "280 m apart, RTS/CTS costs a larger share at 100 bytes than at 1400.": lambda r: (
                     gain(r, 100, near=True) < gain(r, 1400, near=True)
                 ),
                 "400 m apart, the longer the datagrams, the more RTS/CTS gains.": lambda r: all(
                     gain(r, before) < gain(r, size) for before, size in pairwise(SIZES)
                 ),
             },
-            look="six sizes at 400 m and two at 280 m, each with and without: make a table of the quotients",
+            look="make a table of the ratios: six sizes at 400 m and two at 280 m, each with and without",
         ),
         Choice(
             name="rule",
-            asks="Ask two neighbours who have other rates than you for their `worth_bytes` and `worth_us`. An access"
-            " point has a setting, the RTS threshold, in bytes. What follows?",
+            asks="Ask two neighbours with other rates for their `worth_bytes` and `worth_us`. The RTS threshold of"
+            " an access point is in bytes. Which of these follow?",
             options={
-                "At a higher rate the threshold should be higher: it is the time that counts.": lambda r: (
+                "At a higher rate the threshold should be higher, because time on the air counts.": lambda r: (
                     800 < worth_us(r) < 1500
                 ),
                 "The threshold should be the same at all rates.": lambda r: (
                     abs(worth_bytes(r) / worth_us(r) - 1) < 0.02
                 ),
-                "Where nobody is hidden it should be so large that there is never an RTS.": lambda r: all(
+                "Without hidden stations it should be too large for any RTS.": lambda r: all(
                     gain(r, size, near=True) < 1 for size in (100, 1400)
                 ),
             },
-            look="compare the three rates in bytes, and then in µs: which of the two hardly changes?",
+            look="compare the three rates in bytes, then in µs: which of the two hardly changes?",
         ),
         Essay(
             name="why",
-            asks="In your words: what does RTS/CTS cost, what does it save, and on what does each depend? Today's"
-            " data rates are a hundred times higher, RTSs are not: what does that mean for hidden stations?",
+            asks="In your own words: what does RTS/CTS cost, what does it save, and what does each depend on?"
+            " Today's data rates are a hundred times higher, but RTSs are not: what does that mean for hidden"
+            " stations?",
             look="",
         ),
     ],

@@ -45,7 +45,7 @@ def three_hops_away(run: Recorded) -> Array:
 
 LAB = Lab(
     title="Window against hops",
-    teaches="how many segments a string of stations can hold, and what becomes of those beyond",
+    teaches="how many segments a string of stations can hold, and what happens to the others",
     minutes=50,
     topology="string",
     options={"seconds": 40, "views": "no"},
@@ -58,21 +58,21 @@ LAB = Lab(
     questions=[
         Number(
             name="one_by_one",
-            asks="Run one hop first, with a window of one segment. From that: what does a window of one segment"
-            " bring over all your hops? Work it out before you run it.",
+            asks="Run one hop first, with a window of one segment. From that, what is the goodput of one segment"
+            " over all your hops? Work it out before you run it.",
             unit="kb/s",
             within=0.03,
             of=lambda runs: goodput(runs, 1),
             slips={
-                "each hop carries the segment anew, and its ACK back": lambda runs: kbps("one hop", runs),
+                "each hop carries the segment again, and its ACK back": lambda runs: kbps("one hop", runs),
                 "count hops, not stations": lambda runs: kbps("one hop", runs) / (hops(runs) + 3),
             },
-            look="only one segment is on its way at a time: how long does it take over one hop, there and back, and"
-            " over all?",
+            look="only one segment is in flight: how long does it take over one hop, there and back, and over all"
+            " hops?",
         ),
         Choice(
             name="enough",
-            asks="Over all your hops: which of these windows bring at least 97 % of what the best one brings?",
+            asks="Over all your hops, which of these windows get at least 97 % of the best goodput?",
             points=2,
             options={
                 f"{window} segment{'s' if window > 1 else ''}": lambda runs, window=window: (  # type: ignore[misc]
@@ -92,50 +92,51 @@ LAB = Lab(
         ),
         Number(
             name="little",
-            asks="With a window of 8 segments of 1460 bytes, of which all are always on their way: which goodput"
-            " follows from the SRTT that you see? Compare it with the one that you measured.",
+            asks="If all 8 segments of a window of 8 (1460 bytes each) are always in flight, which goodput follows"
+            " from the SRTT that you see? Compare it with the measured one.",
             unit="kb/s",
             within=0.05,
             of=lambda runs: LITTLE * SEGMENT_BITS / srtt_ms(runs, LITTLE),
             slips={
-                "a byte has eight bits, and eight segments are on their way": lambda runs: (
+                "a byte has eight bits, and eight segments are in flight": lambda runs: (
                     LITTLE * SEGMENT_BITS / srtt_ms(runs, LITTLE) / 8
                 ),
             },
-            look="Little's law: what is on its way is what passes each second times how long it takes",
+            look="Little's law: segments in flight are segments each second times the round trip",
         ),
         Frame(
             name="frame",
-            asks="In the run with a window of 32, find a TCP segment that was spoilt by a station three hops from"
-            " its sender.",
+            asks="In the run with a window of 32, find a TCP segment that collided with a frame of a station three"
+            " hops from its sender.",
             points=2,
             run=of_window(LARGEST),
             which=three_hops_away,
-            look="on the timeline, search for `collision and data`: from which lane comes the line that leads to it,"
-            " and how many lanes are between it and the sender's?",
+            look="on the timeline, search for `collision and data`: which lane does the line come from, and how far"
+            " is it from the sender's lane?",
         ),
         Choice(
             name="holds",
-            asks="Which of these hold of your runs?",
+            asks="Which of these are true of your runs?",
             points=2,
             options={
-                "A window of 32 brings at least a tenth more than one of 4.": lambda r: (
+                "A window of 32 gets at least a tenth more goodput than one of 4.": lambda r: (
                     goodput(r, LARGEST) > 1.1 * goodput(r, 4)
                 ),
-                "With 32, at least half as many segments more collide as with 3.": lambda r: (
+                "With 32, at least one and a half times as many segments collide as with 3.": lambda r: (
                     r["window 32"].result.col.data > 1.5 * r["window 3"].result.col.data
                 ),
-                "The best window brings more than one hop's goodput divided by the hops: several hops work at once.": (
+                "The best window gets more than one hop's goodput divided by the hops: several hops work at once.": (
                     lambda r: best(r) > 1.1 * kbps("one hop", r) / hops(r)
                 ),
                 "With 32 the queues overflow.": lambda r: r["window 32"].result.queue_drops > 0,
             },
-            look="the table has goodput, collisions of DATA and queue drops of each window; one hop's goodput you have",
+            look="the table has goodput, collisions of DATA and queue drops for each window; you already have one"
+            " hop's goodput",
         ),
         Essay(
             name="why",
-            asks="In your words: which stations of a string may send at the same time, and so how many segments does"
-            " it hold? Where are the others, and why does TCP not notice?",
+            asks="In your own words: which stations of a string may send at once, and so how many segments does it"
+            " hold? Where are the others, and why does TCP not notice?",
             look="",
         ),
     ],

@@ -132,12 +132,13 @@ class Cause:
 
 @dataclass(frozen=True)
 class Numbered:
-    """One of the papers' claims, as `claims.toml` has it: where it is made, and its text. `causes`: experiments that
-    show why it does not come out under a column. `tried`: what was thought of, and not shown; `finding`: the document
-    that tells of it. `untested`: why no study tests it."""
+    """One of the papers' claims, as `claims.toml` has it: where it is made, and its text, also `short`. `causes`:
+    experiments that show why it does not come out under a column. `tried`: what was thought of, and not shown;
+    `finding`: the document that tells of it. `untested`: why no study tests it."""
 
-    seed: str
+    paper: str
     text: str
+    short: str
     section: str = ""
     about: str = ""
     causes: Sequence[Cause] = ()
@@ -150,7 +151,7 @@ class Numbered:
 
     @property
     def where(self) -> str:
-        return f"paper {self.seed}" + (f", {self.section}" if self.section else "")
+        return f"paper {self.paper}" + (f", {self.section}" if self.section else "")
 
 
 @functools.cache

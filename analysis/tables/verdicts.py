@@ -86,6 +86,12 @@ class Contrast:
         ranges = [(check.factor, check.to or check.factor) for check in self.checks]
         return Band(_mean(scale(low) for low, _ in ranges), _mean(scale(high) for _, high in ranges))
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The same, as a ratio."""
+        low, high, _ = self.published(_log)
+        return math.exp(low), math.exp(high)
+
     def finding(self, scale: Scale) -> Band:
         """Where the mean of a sample lies if the paper is right: on one side; or in the range, if that has both."""
         if self.counts:
@@ -219,9 +225,14 @@ def agree(values: Sequence[Value]) -> Sure | None:
     near = math.log(1 + OF_VALUE)
     if sum(abs(value.log_ratio.mean) <= near for value in values) < MOST_VALUES * len(values):
         return Sure.REFUTED
+    return Band(-near, near).decides(over_theirs(values))
+
+
+def over_theirs(values: Sequence[Value]) -> statistics.Estimate:
+    """The logarithm of ours over the published values, in the mean of these."""
     half = math.sqrt(math.fsum(value.log_ratio.half_width**2 for value in values)) / len(values)
     middle = _mean(value.log_ratio.mean for value in values)
-    return Band(-near, near).decides(statistics.Estimate(middle, half, values[0].log_ratio.samples))
+    return statistics.Estimate(middle, half, values[0].log_ratio.samples)
 
 
 def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float) -> Found:

@@ -51,10 +51,10 @@ class Suite:
     said: str = ""
 
 
-def possible(path: Path | None) -> None:
+def possible(path: Path | None, option: str = "--junit") -> None:
     """Raises Misuse if there can be no such file: said before hours of work."""
     if path and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise Misuse(f"--junit: {path}: {'it is a folder' if path.is_dir() else 'there is no such folder'}")
+        raise Misuse(f"{option}: {path}: {'it is a folder' if path.is_dir() else 'there is no such folder'}")
 
 
 def write(path: Path, suites: Sequence[Suite]) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What makes the difference, where a claim does not come out under a column: changes of its studies' options.
 
-A change that claims.toml names goes before all others. If the claim comes out under the other column, the way from one
-column to the other is such a change, too: first each option in which their studies differ, alone and in a fixed order,
-then all of them. The first under which the claim comes out is the cause.
+A change that claims.toml names goes before all others. Else the way from one column to the other is tried: each option
+in which their studies differ, alone and in a fixed order; then all of them, if the claim comes out under the other
+column. The first change under which the claim comes out is the cause.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ def changes(claims: Claims, number: str, column: Column) -> list[Change]:
         return [Change(said, [(_with(study, cause.options), claim) for study, claim in units])]
     pairs = [(unit, _counterpart(unit, claims.of(number, OTHER[column]))) for unit in units]
     found = [(unit, other) for unit, other in pairs if other]
-    if len(found) < len(pairs) or not _comes_out(claims, [other for _, other in found]):
+    if len(found) < len(pairs):
         return []
     options = dict.fromkeys(name for (ours, _), (theirs, _) in found for name in _differ(ours, theirs))
     alone = [_alone(name, found) for name in sorted(options, key=_rank)]
-    return alone if len(alone) == 1 else [*alone, Change(_whole(OTHER[column]), [other for _, other in found])]
+    others = [other for _, other in found]
+    whole = [Change(_whole(OTHER[column]), others)] if len(alone) > 1 and _comes_out(claims, others) else []
+    return alone + whole
 
 
 def shown(claims: Claims, tried: list[Change]) -> tuple[Change, Verdict] | None:

@@ -25,7 +25,7 @@ def suites(claims: Claims, numbers: Sequence[str]) -> list[Suite]:
     """Of these claims."""
     found = []
     for paper in PAPERS:
-        there = {name: said for name, said in experiments.numbered().items() if said.seed == paper and name in numbers}
+        there = {name: said for name, said in experiments.numbered().items() if said.paper == paper and name in numbers}
         if there:
             cases = [case for name, said in there.items() for case in cases_of(claims, name, said)]
             found.append(Suite("claims", f"paper {paper}", cases))

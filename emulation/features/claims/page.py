@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verdicts on claims, in words, and the pages that are made from docs/claims.json: docs/claims.md has one line a claim,
-docs/claims-in-detail.md what each verdict hangs on."""
+"""Verdicts on claims, in words, and the pages that are made from docs/claims.json: docs/claims.md has one line a claim
+and a figure a paper, docs/claims-in-detail.md what each verdict hangs on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from pathlib import Path
 
 import experiments
 from analysis.tables.claims import Most, Of, Side, Sure
@@ -20,6 +21,8 @@ from emulation.lanes import CHECKOUT
 from experiments import Column, Numbered, Study
 
 PAGE, DETAILS = CHECKOUT / "docs/claims.md", CHECKOUT / "docs/claims-in-detail.md"
+FIGURES = """Each figure has a paper's ratios, and ours with intervals of 99 %, as published and today: what a variant
+has over another, in the mean of a claim's cases, and our values over the published ones."""
 PAPERS = {
     "000": "Papanastasiou, Ould-Khaoua, Charissis: RTS/CTS under TCP, strings and meshes",
     "001": "Koutsonikolas et al.: windows, rates and RTS/CTS in a testbed",
@@ -29,6 +32,7 @@ PAPERS = {
 }
 JUDGED = (Column.PUBLISHED, Column.TODAY)
 UNTESTED = "not tested"
+NO_CAUSE = "it does not come out, and no experiment shows why"
 MOST = 12  # contrasts of a claim that are shown one by one
 SAID = {Sure.CONFIRMED: "yes", Sure.OPEN: "open", Sure.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
@@ -39,8 +43,15 @@ HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 """
 ABOUT = """Five papers of 2002 to 2007 make 82 claims on TCP over multihop Wi-Fi. Each is judged twice: *as published*,
 under the paper's own MAC rules, routing and TCP as far as Linux can be set so; and *today*, under the standard's DCF
-and Linux as it comes. [studies.md](studies.md#the-claims-of-the-papers) says how, and what the verdicts mean. This page
-is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write` makes both."""
+and Linux as it comes. [studies.md](studies.md#the-claims-of-the-papers) says how; [what-holds.md](what-holds.md) sums
+it up. This page is made from [claims.json](claims.json), which has the numbers of every run; `./dcflab claims --write`
+makes both, and `./dcflab claims --report FILE.html` the same as one file."""
+VERDICTS = {
+    Verdict.REPRODUCED: "the findings come out, and the numbers",
+    Verdict.IN_KIND: "the findings come out, the numbers do not",
+    Verdict.NOT: "a finding does not come out; beside it stands with what it does",
+    Verdict.OPEN: "not decided, not run yet, or nothing is known with which it comes out",
+}
 HOW = """What each verdict of [claims.md](claims.md) hangs on. A line is a contrast: its ratio over all cases with an
 interval of 99 %, the paper's range, whether the finding comes out (yes, no, open), and whether the number does."""
 
@@ -70,7 +81,7 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
             change, cause = made[0].text, made[1].value
         else:
             found = Verdict.OPEN
-            whys.insert(0, "it does not come out, and no experiment shows why")
+            whys.insert(0, NO_CAUSE)
     noise = of_paper(tested) if found is Verdict.OPEN and not whys else None
     return Judged(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
@@ -104,14 +115,6 @@ def lines(one: Tested) -> list[str]:
 
 def of_contrast(found: Found, study: Study) -> str:
     """Its sides, its ratio, the paper's range, and what came out."""
-    first = found.contrast.checks[0]
-    paths = {side.path for side in first.sides}
-    names = [_side(side, study, len(paths) > 1) for side in (first.a, first.b)]
-    what = [study.quantities.get(path, path) for path in paths if len(paths) == 1]
-    relation = "over" if found.contrast.relation == "in" else found.contrast.relation
-    factor = f"{first.factor:g} x " if found.contrast.relation != "in" and first.factor != 1 else ""
-    compared = first.group or f"{names[0]} {relation} {factor}{names[1]}"
-    words = [compared, *what, *_cases(found.contrast, study)]
     if ratio := found.ratio:
         mean, low, high = (number(of) if of >= 10 else f"{of:.3f}" for of in ratio)
         result = mean if math.isnan(found.estimate.half_width) else f"{mean} ({low} to {high})"
@@ -124,7 +127,21 @@ def of_contrast(found: Found, study: Study) -> str:
     said += [f"the number: {SAID[found.number]}"] if found.number else []
     if study.repetition and found.finding is Sure.OPEN and found.within(study.repetition[1]):
         said.append(f"the paper's {study.repetition[1]} runs leave ±{100 * found.noise(study.repetition[1]):.0f} %")
-    return f"{', '.join(words)}: {result}{published}: {'; '.join(said)}"
+    return f"{compared(found.contrast, study)}: {result}{published}: {'; '.join(said)}"
+
+
+def compared(contrast: Contrast, study: Study) -> str:
+    """What a contrast compares."""
+    first = contrast.checks[0]
+    paths = {side.path for side in first.sides}
+    names = [_side(side, study, len(paths) > 1) for side in (first.a, first.b)]
+    if names[0] == names[1] and isinstance(first.a, Of) and isinstance(first.b, Of):
+        names = [f"{name}, {_case(side, study)}" for name, side in zip(names, (first.a, first.b), strict=True)]
+        names[1] += " and so on" if len(contrast.checks) > 1 else ""
+    what = [study.quantities.get(path, path) for path in paths if len(paths) == 1]
+    relation = "over" if contrast.relation == "in" else contrast.relation
+    factor = f"{first.factor:g} x " if contrast.relation != "in" and first.factor != 1 else ""
+    return ", ".join([first.group or f"{names[0]} {relation} {factor}{names[1]}", *what, *_cases(contrast, study)])
 
 
 def _side(side: Side, study: Study, with_path: bool) -> str:
@@ -134,6 +151,10 @@ def _side(side: Side, study: Study, with_path: bool) -> str:
         return number(side)
     name = study.names.get(side.variant, side.variant)
     return f"{name}, {study.quantities.get(side.path, side.path)}" if with_path else name
+
+
+def _case(side: Of, study: Study) -> str:
+    return side.cases if isinstance(side.case, tuple) else case_name(side.case, study.names, study.rows)
 
 
 def _cases(contrast: Contrast, study: Study) -> list[str]:
@@ -197,11 +218,15 @@ def in_short(one: Judged | None, said: Numbered) -> str:
     """A verdict in few words, for a table's cell or a line."""
     if one is None:
         return UNTESTED if said.untested else "-"
-    if one.noise:
-        return f"{one.verdict}; the paper's own runs leave ±{100 * one.noise:.0f} %"
     if one.cause:
         return f"{one.verdict}; comes out with {one.change}"
-    return one.verdict
+    if one.verdict != Verdict.OPEN.value:
+        return one.verdict
+    if one.noise:
+        return f"{one.verdict}: the paper's own runs leave ±{100 * one.noise:.0f} %"
+    if one.why.startswith(NO_CAUSE):
+        return f"{one.verdict}: does not come out, cause not shown"
+    return f"{one.verdict}: {'not all is run' if one.why else 'undecided'}"
 
 
 def page(record: Record) -> str:
@@ -210,21 +235,39 @@ def page(record: Record) -> str:
 
 
 def _page(record: Record) -> Iterator[str]:
-    yield in_all(record.claims)
+    known, numbered = record.claims, experiments.numbered()
     if made := sorted((one.kernel, one.behaviour) for one in versions(record).values()):
         yield "Found with " + ", ".join(f"Linux {kernel}, version `{behaviour}`" for kernel, behaviour in made) + "."
-    numbered = experiments.numbered()
-    for about in dict.fromkeys(said.about for said in numbered.values()):
+    counts = [verdicts(known, column) for column in JUDGED]
+    yield from ("", f"| {len(known)} claims | | {' | '.join(column.value for column in JUDGED)} |", "|---|---|---|---|")
+    for verdict, means in VERDICTS.items():
+        yield f"| {verdict.value} | {means} | {' | '.join(str(of[verdict.value]) for of in counts)} |"
+    for about in abouts():
         heads = " | ".join(column.value for column in JUDGED)
-        yield from ("", f"## {about[0].upper()}{about[1:]}", "", f"| | the paper says | {heads} |", "|---|---|---|---|")
+        yield from ("", f"## {capital(about)}", "", f"| | paper | says | {heads} |", "|---|---|---|---|---|")
         for name, said in numbered.items():
             if said.about == about:
-                known = record.claims[name].columns
-                cells = [f"[{name}](claims-in-detail.md#{name.lower()})", f"{said.text} ({said.where})"]
-                cells += [in_short(known.get(column.value), said) for column in JUDGED]
+                cells = [f"[{name}](claims-in-detail.md#{name.lower()})", said.paper, said.short]
+                cells += [in_short(known[name].columns.get(column.value), said) for column in JUDGED]
                 yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-    yield from ("", "## The papers", "")
-    yield from (f"- {paper}: {title}." for paper, title in PAPERS.items())
+    yield from ("", "## The papers", "", *FIGURES.split("\n"))
+    for paper, title in PAPERS.items():
+        yield from ("", f"**{paper}**, {title}.")
+        if picture(paper).exists():
+            yield from ("", f"![Ratios of paper {paper} beside ours]({picture(paper).name})")
+
+
+def abouts() -> list[str]:
+    """What claims are about."""
+    return list(dict.fromkeys(said.about for said in experiments.numbered().values()))
+
+
+def capital(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def picture(paper: str) -> Path:
+    return PAGE.with_name(f"claims-{paper}.svg")
 
 
 def details(record: Record) -> str:
@@ -234,7 +277,7 @@ def details(record: Record) -> str:
 
 def _details(record: Record) -> Iterator[str]:
     for name, said in experiments.numbered().items():
-        yield from (f"## {name}", "", f"{said.text} ({said.where}).", "")
+        yield from (f"## {name}", "", f"**{said.short}.** {said.text} ({said.where}).", "")
         known = record.claims[name]
         for column in JUDGED:
             if one := known.columns.get(column.value):

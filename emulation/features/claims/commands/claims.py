@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 import experiments
-from emulation import lanes
+from emulation import files, lanes
 from emulation.cli.command import Command, Seeds, as_json, as_junit
 from emulation.features.claims.causes import Unit
 from emulation.features.claims.junit import suites
@@ -46,7 +46,8 @@ class TimeUp(Exception):
 
 def callback(
     numbers: tuple[str, ...], of_all: bool, hours: float | None, seeds: list[int] | None, most_seeds: int, write: bool,
-    merge: tuple[Path, ...], as_json: bool, junit: Path | None, jobs: int | None, dask: str | None, store: Path | None,
+    merge: tuple[Path, ...], report: Path | None, as_json: bool, junit: Path | None, jobs: int | None,
+    dask: str | None, store: Path | None,
 ) -> None:  # fmt: skip
     """List the papers' claims and what became of each; test those that are named, or all."""
     if of_all and numbers:
@@ -57,6 +58,7 @@ def callback(
         raise Misuse("--seeds is for claims that are named")
     there = experiments.numbered()
     possible(junit)
+    possible(report, "--report")
     chosen = [number.upper() for number in numbers]
     if unknown := next((number for number in chosen if number not in there), None):
         raise Misuse(f"there is no claim {unknown!r}; there are: {', '.join(there)}")
@@ -81,6 +83,15 @@ def callback(
             failed = bench.failed
     elif write:
         file(claims)
+    if write or report:
+        from emulation.features.claims import pictures
+        from emulation.features.claims.report import page_of
+
+        if write:
+            pictures.draw(claims)
+        if report:
+            files.write(report, page_of(claims))
+            say(f"the claims are in {report}")
     if junit:
         write_junit(junit, suites(claims, chosen or list(there)))
     if as_json:
@@ -169,6 +180,8 @@ class Bench:
         tasks = list({(task.case, task.variant, task.seed): task for task in found}.values())
         if (study := wanted[0][0][0]).reckoned:
             self.schedule.reckon(study, tasks)
+            if self.write:
+                file(self.claims)
             return None
         return Sweep(self.lab, tasks, self.store, study.core_s) if tasks else None
 
@@ -225,7 +238,7 @@ def told(claims: Claims, numbers: Iterable[str]) -> list[dict[str, Any]]:
             if (outcome := claims.tested(study, claim).outcome)
             for one in outcome.found
         ]  # fmt: skip
-        what = {"number": number, "paper": said.seed, "section": said.section, "about": said.about, "text": said.text}
+        what = {"number": number, "paper": said.paper, "section": said.section, "about": said.about, "text": said.text}
         found.append({**what, **standing(claims, number).model_dump(), "contrasts": contrasts})
     return found
 
@@ -288,6 +301,8 @@ COMMAND = Command(
         click.Option(["--write"], is_flag=True, help="go on with docs/claims.json, and write it and its pages"),
         click.Option(["--merge"], type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
                      metavar="FILE", help="take in the seeds of another claims.json, as of another machine"),
+        click.Option(["--report"], type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.html",
+                     help="write all of it as one HTML file"),
         as_json("what was found as JSON"),
         as_junit(),
         *of_sweeps(),

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A figure a paper: its ratios, ours as published, and ours today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import experiments
+from analysis.figures.dots import Row, dots
+from analysis.tables.claims import Claim, Of
+from analysis.tables.verdicts import Outcome, Value, over_theirs
+from emulation.features.claims.page import JUDGED, PAPERS, compared, picture
+from emulation.features.claims.record import Claims
+from experiments import Study
+
+# What tells rows of a claim apart, its words, the paper's range, and ours: a mean, and the ends of its interval.
+Shown = tuple[str, str, tuple[float, float], tuple[float, float, float]]
+LETTERS = 62  # of a row's name
+
+
+def draw(claims: Claims) -> None:
+    """The figures of docs/claims.md. Raises OSError."""
+    for paper in PAPERS:
+        if found := rows(claims, paper):
+            dots(picture(paper), found, f"Paper {paper}")
+
+
+def drawn(claims: Claims, paper: str, folder: Path) -> bytes | None:
+    """One of them, as SVG; None if nothing is known of it."""
+    if not (found := rows(claims, paper)):
+        return None
+    file = folder / f"{paper}.svg"
+    dots(file, found, f"Paper {paper}")
+    return file.read_bytes()
+
+
+def rows(claims: Claims, paper: str) -> list[Row]:
+    """Each contrast of a paper's claims for which it has a number; and its published values, a row for each quantity of
+    each claim. What two claims share is there once."""
+    found: dict[tuple[str, str], Row] = {}
+    for column in JUDGED:
+        seen: set[Of] = set()
+        for number, said in experiments.numbered().items():
+            units = claims.of(number, column) if said.paper == paper else []
+            known = [(study, claim, one) for study, claim in units if (one := claims.tested(study, claim).outcome)]
+            shown = [row for study, claim, one in known if claim.numbers[0] == number
+                     for row in _contrasts(claim.name, one, study)]  # fmt: skip
+            shown += _values(number, known, seen)
+            for key, words, published, ours in shown:
+                if all(math.isfinite(of) and of > 0 for of in (*ours, *published)):
+                    row = found.setdefault((number, key), Row(_short(f"{number}  {words}"), published, {}))
+                    found[number, key] = row._replace(ours={**row.ours, column.value: ours})
+    order = list(experiments.numbered())
+    return [row for (number, _), row in sorted(found.items(), key=lambda item: order.index(item[0][0]))]
+
+
+def _contrasts(name: str, outcome: Outcome, study: Study) -> Iterator[Shown]:
+    for at, found in enumerate(outcome.found):
+        if found.contrast.relation == "in" and (ratio := found.ratio):
+            yield f"{name} {at}", compared(found.contrast, study), found.contrast.range, ratio
+
+
+def _values(number: str, known: Iterable[tuple[Study, Claim, Outcome]], seen: set[Of]) -> Iterator[Shown]:
+    by_path: dict[str, list[Value]] = {}
+    for study, _, outcome in known:
+        for value in outcome.values:
+            if value.of not in seen:
+                seen.add(value.of)
+                by_path.setdefault(study.quantities.get(value.of.path, value.of.path), []).append(value)
+    for path, values in by_path.items():
+        mean, half = over_theirs(values).mean, over_theirs(values).half_width
+        ratio = math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+        yield path, f"{path}: {len(values)} published, ours over theirs", (1.0, 1.0), ratio
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LETTERS else label[: LETTERS - 1] + "…"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run's traces say: files, taps, counters, segments in flight, tables and figures.
+"""Read what runs leave: files, taps, counters, segments in flight, tables and figures.
 
-Everything here works on finished files (`taps` also on a live interface), imports numpy, and leaves Scapy,
-matplotlib and rich to the functions that need them.
+Everything here works on finished files; `taps` also works on a live interface. The packages import numpy. Only the
+functions that need Scapy, matplotlib or rich import them.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A trace that is still being written, turned into what is kept as it grows: so a lane's other CPU is not idle, and
-when the lane ends little is left to do.
+"""Convert a trace while the lane still writes it. That uses the second CPU, and little is left to do when the lane
+ends.
 
-What is known of a transmission comes within a moment: its arrivals when they end, its outcome when no answer came. So a
-part of the trace is written once the trace is `HOLD_NS` further; as much of what was before serves its remarks, which
-look at the same frame and at who sent at the same time. The bytes are those of `pcapng.write`, whatever the parts.
+All records of a transmission follow soon: arrivals when they end, the outcome when no answer came. So a part is written
+once the trace has advanced by `HOLD_NS`. The same time before a part is kept for remarks, which look at earlier
+attempts at a frame and at concurrent senders. The bytes equal those of `pcapng.write`, however the trace is divided.
 """
 
 import math
@@ -43,21 +43,21 @@ from analysis.traces.trace import (
 )
 from emulation import files
 
-HOLD_NS = 200_000_000  # ten times what the longest frame takes
-PART = 1 << 22  # bytes: enough to be worth a pass over columns, little enough to stay in the CPU's cache
-LONGEST = 1 << 16  # bytes of a record
+HOLD_NS = 200_000_000  # ten times the longest frame
+PART = 1 << 22  # bytes: worth a pass over the columns, and fits the CPU's cache
+LONGEST = 1 << 16  # bytes of the longest record
 
 
 class Growing:
-    """A trace file, to be asked for `more` now and then, and to be finished; if it was not, what is kept is gone at the
-    end of the block. Raises Damaged, OSError."""
+    """Converts a trace file: call `more` now and then, and `finish` at the end. If the block ends without `finish`, its
+    output is removed. Raises Damaged if the trace is, OSError if a file cannot be read or written."""
 
     def __init__(
         self, path: Path, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf, part: int = PART,
         slot_ns: int = 0, routed: bool = False,
     ) -> None:  # fmt: skip
         self.path, self.part, self.slot_ns, self.stations, self.routed = path, part, slot_ns, stations, routed
-        self.same_slot = 0  # collisions of frames that began within a slot
+        self.same_slot = 0  # collisions of frames that began within one slot
         self.writer = pcapng.Writer(stations, folder, most)
         self.parts: list[Records] = []
         self.ips, self.flights, self.hidden = ips_of(stations), Flights(stations), False
@@ -74,12 +74,12 @@ class Growing:
         self.writer.__exit__(*error)
 
     def more(self) -> None:
-        """Turn into packets what has come since, if it is much."""
+        """Convert what was added to the trace, if that is at least a part."""
         if self.path.exists() and self.path.stat().st_size - self.begin >= self.part:
             self._parts()
 
     def finish(self) -> "Grown":
-        """The file is whole: what is known of it."""
+        """Convert the rest of the finished trace. Return what is known of it."""
         self._parts()
         data = self._bytes()
         self._take(data, 0)
@@ -96,14 +96,14 @@ class Growing:
             return np.memmap(file, np.uint8, "r") if file.seek(0, os.SEEK_END) else np.zeros(0, np.uint8)
 
     def _parts(self) -> None:
-        """Take all that has come but less than a part, a part at a time: what that takes of memory grows with it."""
+        """Convert all complete parts, one at a time, because memory grows with the size of a part."""
         before = -1
         while (data := self._bytes()).size - self.begin >= self.part and self.begin > before:  # else it is no record
             before = self.begin
             self._take(data[: before + max(self.part, LONGEST)], HOLD_NS)
 
     def _take(self, data: Array, hold_ns: int) -> None:
-        """Read what has come, and write what is settled, which is what began so long before the latest."""
+        """Read the new records, and write the transmissions that began at least `hold_ns` before the latest one."""
         new = Records.of(data, self.begin)
         self.begin = new.end_at
         tx, tx_at = joined(self.tx, new.tx), joined(self.tx_at, new.tx_at)
@@ -126,7 +126,7 @@ class Growing:
         self.rx = picked(rx, row >= first)
 
     def _tell(self, part: Trace, settled: Array, end: Array) -> None:
-        """Tell all that counts of transmissions whose arrivals are there, and of these ends."""
+        """Pass the settled transmissions, whose arrivals are known, and the new `end` records to what counts them."""
         tx, rx = part.tx, part.rx
         own = settled & ~is_response(tx["kind"])
         self.hidden = self.hidden or bool((tx["kind"] == Kind.ENCRYPTED).any())
@@ -143,9 +143,9 @@ class Growing:
 
 @dataclass(frozen=True)
 class Grown:
-    """Of a trace that is whole: the SHA-256 of its packets and of what stations received (None: left out); segments in
-    flight, but for those that are encrypted, and whether there are such; what its routing did, if that was asked for;
-    and collisions in one slot."""
+    """What is known of a finished trace: SHA-256 of its packets and of what stations received (None: not written),
+    segments in flight except encrypted ones, whether there are encrypted frames, routes and control packets if
+    `routed`, and collisions within one slot."""
 
     air_sha256: str
     views_sha256: str | None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run folder in Python, as from a notebook (docs/python.md).
+"""Read a run folder in Python, for instance in a notebook (docs/python.md).
 
     found = load("runs/rts-cts-…")
     for run in found.runs:
         print(run.result.variant, run.result.goodput_kbps, run.flows["flow1"].cwnd.max())
 
-All is read when it is asked for, once.
+Each attribute is read on first use, once.
 """
 
 from collections.abc import Iterator
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One run: its `result`, and in `folder` all that is left of it. Raises OSError for what there is not."""
+    """One run: its `result`, and the files in `folder`. Attributes raise OSError if their file is missing."""
 
     result: Run
     folder: Path
 
     @cached_property
     def plan(self) -> dict[str, Any]:
-        """Every number that it was made from (docs/interfaces.md, section 1)."""
+        """The run's plan: every number that the run was made from (docs/interfaces.md, section 1)."""
         return read_plan(self.folder)
 
     @cached_property
     def lane(self) -> dict[str, Any]:
-        """What the lane said of it (docs/interfaces.md, section 2)."""
+        """What the lane reported (docs/interfaces.md, section 2)."""
         return read_lane(self.folder, self.plan)
 
     @cached_property
     def observation(self) -> "Observation":
-        """What the pcapngs show: frames as numpy columns, who received them, attempts, and counters of all that."""
+        """What the pcapngs show: frames as numpy columns, their receivers, attempts, and counters."""
         from analysis.taps.observe import observe
         from analysis.taps.phy import Medium
         from analysis.traces.capture import read
@@ -60,7 +60,8 @@ class Recorded:
 
     @cached_property
     def flight(self) -> "Flight":
-        """The segments in flight over time. Raises ValueError where frames are encrypted, as nobody knows then."""
+        """The segments in flight over time. Raises ValueError if frames are encrypted, because they hide the
+        segments."""
         from analysis.tcp.hops import of_observation
         from analysis.tcp.journeys import in_flight
 
@@ -70,21 +71,21 @@ class Recorded:
 
     @cached_property
     def flows(self) -> "dict[str, Flow]":
-        """What each sender's TCP did over time, by the flow's name: window, round trip, phases."""
+        """Each TCP sender over time, by flow name: window, round-trip time, phases."""
         from analysis.tcp.senders import flows
 
         return flows(self.folder / "tcp.trace", self.plan, self.lane)
 
     @cached_property
     def series(self) -> "dict[str, Series]":
-        """How each flow stood every so many seconds, by its name and that of the column (`flows.csv`)."""
+        """Samples of each flow at fixed intervals, by flow name and column name (`flows.csv`)."""
         from analysis.results.flow_series import FILE, read
 
         return read(self.folder / FILE)
 
     @cached_property
     def air(self) -> "Aired":
-        """What was on the air: a row for each transmission, in the order in which Wireshark numbers them, from 1 on."""
+        """All transmissions, one per row, in Wireshark's order; row 0 is frame 1 there."""
         from analysis.taps import aired
         from analysis.traces.pcapng import AIR
 
@@ -92,14 +93,14 @@ class Recorded:
 
     @cached_property
     def paths(self) -> "dict[str, Paths]":
-        """The stations that each segment went over which arrived, and when it did, by the flow's name."""
+        """The path and arrival time of each segment that arrived, by flow name."""
         from analysis.routes import paths
 
         return paths.paths(paths.Legs.of_air(self.air, self.lane["stopped_ns"]), self.plan)
 
     @cached_property
     def routes(self) -> "dict[str, Routes]":
-        """What each flow's source knew of the way, over time, by the flow's name; empty without a routing protocol."""
+        """What each flow's source knew of its route over time, by flow name; empty without a routing protocol."""
         from analysis.routes import flow_routes, routes
 
         if flow_routes.RECORDER in self.lane["recorders"]:
@@ -111,7 +112,7 @@ class Recorded:
         return routes.routes(records, self.plan, self.lane, paths)
 
     def frames(self, **options: Any) -> "Iterator[Packet]":
-        """The frames as Scapy packets (`analysis.taps.sniff.frames`, whose options these are)."""
+        """The frames as Scapy packets; `options` are those of `analysis.taps.sniff.frames`."""
         from analysis.taps.sniff import frames
 
         return frames(self.folder, **options)
@@ -129,7 +130,8 @@ class Loaded:
         return [Recorded(run, self.folder / run.folder) for run in self.result.runs]
 
     def __getitem__(self, folder: str) -> Recorded:
-        """A run by the name of its subfolder, `full-1`. Raises KeyError, with those there are."""
+        """Return the run in this subfolder, such as `full-1`. Raises KeyError, which lists the runs, if there is
+        none."""
         for run in self.runs:
             if run.folder.name == folder:
                 return run
@@ -137,5 +139,5 @@ class Loaded:
 
 
 def load(folder: Path | str) -> Loaded:
-    """What a run folder holds. Raises OSError if there is no result.json, Damaged for one of another version."""
+    """Read a run folder. Raises OSError if it has no result.json, Damaged if that is of another version."""
     return Loaded(result.read(Path(folder) / "result.json"), Path(folder))

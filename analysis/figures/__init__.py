@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of results, for print: drawn with matplotlib when they are asked for."""
+"""Figures of results for print, drawn with matplotlib on demand."""

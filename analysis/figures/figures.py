@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures: segments in flight over time, goodput, collisions by kind, any quantity over cases; TCP's course; routes.
+"""Figures: segments in flight, goodput, collisions by kind, any quantity over cases, TCP over time, routes.
 
-Variants have the same colour in every figure. What a publication has is shown hollow beside what was measured; of
-several seeds the mean is drawn, with its 95 % confidence interval as bar or band. `note` stands below a figure and says
-under what it was made. The suffix of a path says what it is drawn as: .png, .svg, .pdf. What is drawn are numbers
-(`analysis.tables.table.values`) and curves, not runs: a process that draws has nothing else to load.
+A variant has the same colour in every figure. Values that a paper publishes are hollow, beside the measured ones. With
+several seeds, a figure shows the mean and its 95 % confidence interval, as a bar or band. `note` stands below the
+figure and names its conditions. The suffix of the path selects the format: .png, .svg or .pdf. The functions take
+numbers (`analysis.tables.table.values`) and curves rather than runs, so a process that draws loads nothing else.
 """
 
 import io
@@ -41,25 +41,26 @@ PHASES = {
     Phase.SLOW_START: ("slow start", "#9ecae1"), Phase.CONGESTION_AVOIDANCE: ("congestion avoidance", "#dddddd"),
     Phase.RECOVERY: ("fast recovery", "#f2c14e"), Phase.RTO: ("waiting for the RTO", "#c0392b"),
 }  # fmt: skip
-LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker and its size
+LOSSES = (("fast retransmit", "|", 5), ("retransmission timeout", "v", 6))  # marker, marker size
 OVER_TIME = (
     ("goodput_kbps", "goodput, kb/s"), ("srtt_ms", "SRTT, ms"), ("cwnd", "cwnd, segments"),
     ("retransmits", "retransmitted"), ("delay_ms", "delay, ms"), ("jitter_ms", "jitter, ms"),
 )  # fmt: skip
 LINE: dict[str, Any] = {"linewidth": 1}
-POINTS = 481  # of a line over time
-COLUMNS = 1200  # of pixels: about as many as a figure is wide
-ROW = 0.13  # inches: of marks above a panel
-ASIDE = 0.05  # inches: from interval to interval
-LETTERS = 9  # of names below an axis, an inch of the figure's width: more are slanted
-BAR = 0.38  # the width of one of two bars that stand beside each other, where variants are 1 apart
+POINTS = 481  # points of a line over time
+COLUMNS = 1200  # pixel columns: about the width of a figure
+ROW = 0.13  # inches: height of a row of marks above a panel
+ASIDE = 0.05  # inches: distance between intervals
+LETTERS = 9  # letters per inch of the figure's width below an axis; longer names are slanted
+BAR = 0.38  # width of one of two adjacent bars; variants are 1 apart
 Names = Mapping[str, str]
-Values = Mapping[str, Sequence[float]]  # of a quantity, by variant: one for each seed
+Values = Mapping[str, Sequence[float]]  # of a quantity, by variant: one value per seed
 
 
 def in_flight(path: Path, flights: Mapping[str, Sequence[Counts]], names: Names | None = None, note: str = "") -> None:
-    """Segments in flight over time, one line a variant, of one flight for each seed: the average over a sixtieth of the
-    time (seed 000's figure 1 averages over 101 events); of one seed above the raw counts. Raises OSError."""
+    """Draw the segments in flight over time, one line per variant; `flights` has one flight per seed. Each line is a
+    moving average over a sixtieth of the time (paper 000's figure 1 averages over 101 events). With a single seed the
+    raw counts are drawn too, faintly. Raises OSError if the file cannot be written."""
     figure, axes = figure_of((8, 4.2), note)
     air_s, most = max((flight.air_s for of in flights.values() for flight in of), default=1.0), 1.0
     for colour, (variant, of) in zip(_colours(len(flights)), flights.items(), strict=True):
@@ -72,7 +73,7 @@ def in_flight(path: Path, flights: Mapping[str, Sequence[Counts]], names: Names 
         middle, half = (np.array([getattr(mean, what) for mean in means]) for what in ("mean", "half_width"))
         label = f"{(names or {}).get(variant, variant)}: mean {statistics.mean([one.mean for one in of]).mean:.1f}"
         axes.plot(at_s, middle, color=colour, linewidth=1.3, label=label)
-        most = max(most, 1.5 * middle.max())  # of few seeds an interval may be many times the mean
+        most = max(most, 1.5 * middle.max())  # with few seeds, an interval may be many times the mean
         if len(of) > 1:
             axes.fill_between(at_s, (middle - half).clip(min=0), middle + half, color=colour, alpha=0.2, linewidth=0)
     axes.set(xlabel="time, s", ylabel="TCP segments in flight, DATA and ACK")
@@ -86,7 +87,8 @@ def in_flight(path: Path, flights: Mapping[str, Sequence[Counts]], names: Names 
 def goodput(
     path: Path, values: Values, published: Mapping[str, float] | None = None, names: Names | None = None, note: str = ""
 ) -> None:
-    """Goodput in segments, one bar a variant, and a publication's hollow beside it. Raises OSError."""
+    """Draw goodput in segments, one bar per variant, with the published value hollow beside it. Raises OSError if the
+    file cannot be written."""
     figure, axes = figure_of((6, 4.2), note)
     for at, (colour, (variant, found)) in enumerate(zip(_colours(len(values)), values.items(), strict=True)):
         measured = statistics.mean(found)
@@ -105,9 +107,9 @@ def goodput(
 def collisions(
     path: Path, values: Mapping[str, Values], names: Names | None = None, anywhere: bool = False, note: str = ""
 ) -> None:
-    """Collisions by kind of frame, stacked, one bar a variant: means over seeds, and the interval of their sum.
-    `values` are of some of KINDS, and of the "total". `anywhere`: COL_ANY, at every station within range; else at the
-    addressed receiver. Raises OSError."""
+    """Draw the collisions by kind of frame, stacked, one bar per variant: means over seeds, and the interval of the
+    total. The keys of `values` are keys of KINDS, and "total". With `anywhere`, the values are COL_ANY, at every
+    station within range; otherwise they are at the addressed receiver. Raises OSError if the file cannot be written."""
     figure, axes = figure_of((6, 4.2), note)
     totals = [statistics.mean(found) for found in values["total"].values()]
     bottom = [0.0] * len(totals)
@@ -136,10 +138,10 @@ def over_cases(
     path: Path, values: Mapping[str, Values], label: str, rows: str, names: Names,
     published: Mapping[str, Mapping[str, float]] | None = None, note: str = "",
 ) -> None:  # fmt: skip
-    """A quantity over a study's cases, each variant in its colour, and a publication's hollow; or over its variants,
-    each case in its colour, if these are many. Over numbers lines lead from one to the next, on an axis to scale; what
-    is none is a place with a dot for each colour. `values` and what is `published` are by case; `rows`: what the cases
-    are. Raises OSError."""
+    """Draw a quantity over a study's cases, one colour per variant, published values hollow. If there are more variants
+    than colours, the variants are on the x axis and each case has a colour. Cases that differ in a number are on an
+    axis to scale, joined by lines; others have a place each, with a dot per colour. `values` and `published` are by
+    case; `rows` says what the cases are. Raises OSError if the file cannot be written."""
     variants = list(dict.fromkeys(variant for of_case in values.values() for variant in of_case))
     by_colour = {v: {case: found[v] for case, found in values.items() if v in found} for v in variants}
     places, across, legend = list(values), rows, ""
@@ -168,7 +170,7 @@ def over_cases(
 
 
 def _places(axes: "Axes", names: Sequence[str], called: str) -> tuple[Sequence[float], bool]:
-    """Where on the x axis what is of these names lies, and whether lines may join it."""
+    """Place these names on the x axis. Return their positions, and whether lines may join them."""
     numbers, what = to_scale(names, called) or (None, called)
     axes.set_xlabel(what)
     if numbers:
@@ -182,8 +184,8 @@ def _places(axes: "Axes", names: Sequence[str], called: str) -> tuple[Sequence[f
 
 
 def _beside(axes: "Axes", row: int, rows: int, joined: bool) -> tuple[float, dict[str, Any]]:
-    """How far from its place the dot of a row lies, and how intervals are drawn, so that those of several rows are side
-    by side. A line stays where it is, to be read off; only its intervals step aside."""
+    """Return the offset of a row's dots from their place, and how to draw its intervals, so that several rows stand
+    side by side. A joined line keeps its place, so that its values can be read off; only its intervals are shifted."""
     from matplotlib.transforms import ScaledTranslation
 
     middle = row - (rows - 1) / 2
@@ -194,8 +196,8 @@ def _beside(axes: "Axes", row: int, rows: int, joined: bool) -> tuple[float, dic
 
 
 def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
-    """What the senders of some flows did, over time: window and threshold, smoothed RTT, segments in flight, phases.
-    Raises OSError."""
+    """Draw the senders of some flows over time: window and threshold, smoothed RTT, segments in flight, phases. Raises
+    OSError if the file cannot be written."""
     figure, panels = _panels((10, 6.4 + 0.25 * len(flows)), [3, 1.6, 1.6, 0.25 + 0.25 * len(flows)], note)
     window, rtt, flight, band = panels
     for row, (colour, (name, flow)) in enumerate(zip(_colours(len(flows)), flows.items(), strict=True)):
@@ -220,8 +222,8 @@ def tcp_flows(path: Path, flows: Mapping[str, TcpFlow], note: str = "") -> None:
 
 
 def flows(path: Path, series: "Mapping[str, Series]", note: str = "") -> None:
-    """How some flows, of whatever kinds, stood over time, a panel for each thing that one of them has to say of itself.
-    Raises OSError."""
+    """Draw samples of flows of any kind over time, one panel for each quantity that at least one flow has. Raises
+    OSError if the file cannot be written."""
     shown = [(name, label) for name, label in OVER_TIME if any(~np.isnan(one[name]).all() for one in series.values())]
     figure, panels = _panels((10, 1.4 + 1.7 * len(shown)), [1.0] * len(shown), note)
     for axes, (name, label) in zip(panels, shown, strict=True):
@@ -235,7 +237,7 @@ def flows(path: Path, series: "Mapping[str, Series]", note: str = "") -> None:
 
 
 def _draw_window(axes: "Axes", flow: TcpFlow, name: str, colour: Any) -> None:
-    """A flow's congestion window, and dashed its slow-start threshold once it has one."""
+    """Draw a flow's congestion window, and its slow-start threshold dashed, where it has one."""
     time_s = flow.time_ns / 1e9
     threshold = np.where(flow.ssthresh == NO_SSTHRESH, np.nan, flow.ssthresh)
     _stairs(axes, time_s, flow.cwnd, color=colour, **LINE, label=name)
@@ -243,14 +245,14 @@ def _draw_window(axes: "Axes", flow: TcpFlow, name: str, colour: Any) -> None:
 
 
 def _stairs(axes: "Axes", edges: Array, values: Array, **how: Any) -> None:
-    """Values that each hold from their edge to the next; as a line, because matplotlib's own `stairs` is a patch, of
-    whose every corner the bounds are sought as of a curve's, which takes longer than all the rest of a figure."""
+    """Draw values that hold from each edge to the next, as a line. matplotlib's own `stairs` makes a patch and computes
+    its bounds corner by corner as for a curve, which takes longer than the rest of the figure."""
     axes.plot(*as_shown(edges, np.append(values, values[-1:])[: edges.size]), drawstyle="steps-post", **how)
 
 
 def as_shown(time_s: Array, values: Array) -> tuple[Array, Array]:
-    """Steps as a figure can show them: of many in one column of pixels the first, the least, the greatest and the last
-    (M4: Jugel et al., VLDB 2014). To draw thousands that nobody can tell apart takes longer than all the rest."""
+    """Reduce steps to what a figure can show: the first, least, greatest and last of each pixel column (M4: Jugel et
+    al., VLDB 2014). Drawing thousands of points that nobody can tell apart takes longer than the rest of the figure."""
     if time_s.size <= 4 * COLUMNS:
         return time_s, values
     column = (COLUMNS * (time_s - time_s[0]) / (np.ptp(time_s) or 1)).astype(np.int64)
@@ -261,18 +263,18 @@ def as_shown(time_s: Array, values: Array) -> tuple[Array, Array]:
 
 
 def _mark_losses(axes: "Axes", flow: TcpFlow, row: int, colour: Any) -> None:
-    """A flow's fast retransmits and retransmission timeouts, in a row of its own above the panel."""
+    """Draw a flow's fast retransmits and retransmission timeouts, in a row of its own above the panel."""
     from matplotlib.transforms import ScaledTranslation
 
     above = ScaledTranslation(0, (0.5 + row) * ROW, axes.figure.dpi_scale_trans)
     for times, (_, marker, size) in zip((flow.fast_retransmits_ns, flow.rtos_ns), LOSSES, strict=True):
-        if times.size:  # nothing at no place would upset the layout
+        if times.size:  # an empty plot would upset the layout
             axes.plot(times / 1e9, [1] * times.size, marker, color=colour, markersize=size, clip_on=False,
                       transform=axes.get_xaxis_transform() + above)  # fmt: skip
 
 
 def _explain(window: "Axes", band: "Axes") -> None:
-    """The legends of tcp_flows: what is in every flow's colour is shown in grey."""
+    """Add the legends of tcp_flows; what each flow has in its own colour is grey here."""
     window.plot([], [], "--", color="grey", linewidth=0.7, label="ssthresh")
     for name, marker, size in LOSSES:
         window.plot([], [], marker, color="grey", markersize=size, label=name)
@@ -285,9 +287,9 @@ def routes(
     path: Path, flows: "Mapping[str, tuple[Routes, Paths | None]]", control_s: Mapping[str, Array], air_s: float,
     note: str = "",
 ) -> None:  # fmt: skip
-    """How long the routes of some flows were over time, as their sources knew, a dot for each segment that arrived over
-    so many hops, and when there was none; and, of control packets that were sent at these times, how many a second, a
-    line for each name. Raises OSError."""
+    """Draw the routes of some flows over time: the length that the source knew, a dot for each segment at the number of
+    hops it took, and the times without a route. Also draw the rate of control packets, one line per name; `control_s`
+    has the times at which they were sent (s). Raises OSError if the file cannot be written."""
     from analysis.routes.routes import NO_ROUTE, UNKNOWN
 
     heights = [3, 0.25 + 0.2 * len(flows), 2]
@@ -320,7 +322,7 @@ def routes(
 
 
 def _colours(count: int) -> list[Any]:
-    """Those of all figures, or, of many, shades in order."""
+    """Return the colours of all figures, or a range of shades if there are more variants than colours."""
     import matplotlib
 
     if count <= len(COLOURS):
@@ -329,7 +331,7 @@ def _colours(count: int) -> list[Any]:
 
 
 def _error(mean: statistics.Estimate) -> float | None:
-    """The half-width of an interval; None without one."""
+    """Return the half-width of an interval, None without one."""
     return None if mean.samples < 2 else mean.half_width
 
 
@@ -339,25 +341,25 @@ def figure_of(size: tuple[float, float], note: str) -> "tuple[Figure, Axes]":
 
 
 def _panels(size: tuple[float, float], heights: Sequence[float], note: str) -> "tuple[Figure, list[Axes]]":
-    """A figure of panels one above the other, which share the x axis, above the note."""
+    """Return a figure of stacked panels that share the x axis, above the note."""
     from analysis.figures.panels import panels
 
     return panels(size, heights, note)
 
 
 def _name(axes: "Axes", names: Sequence[str]) -> None:
-    """What is at 0, 1, 2, ... across; slanted, if there is no room for it."""
+    """Label 0, 1, 2, … on the x axis; slant the names if there is no room for them."""
     slanted: dict[str, Any] = {"rotation": -30, "ha": "left", "rotation_mode": "anchor"}
     crowded = sum(map(len, names)) > LETTERS * axes.figure.bbox.width / axes.figure.dpi
     axes.set_xticks(range(len(names)), names, **slanted if crowded else {})
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Without date and version, so that one result gives one file."""
+    """Write the file without date and version, so that the same result gives the same bytes."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    if path.suffix == ".png":  # `savefig` would draw it once more before, to see what it could cut off
+    if path.suffix == ".png":  # `savefig` would draw it a second time, to find what it can crop
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
         files.write(path, png.of(np.asarray(canvas.buffer_rgba())[..., :3], figure.dpi))

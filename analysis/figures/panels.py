@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the panels of a figure lie: one above the other, as large as what is written around them leaves.
+"""The layout of a figure: panels above each other, as large as the text around them leaves room for.
 
-That is measured once. matplotlib's own layout ("constrained") measures twice, all that is drawn inside the panels, too,
-and lets each drawing place the names of axes anew: of figures like ours that is more than half of the work.
+This layout measures the text once. matplotlib's "constrained" layout measures twice, includes what is drawn inside the
+panels, and lets each drawing place the axis labels anew. For figures like these, that is more than half of the work.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox
 
 DPI = 150
-PAD, BETWEEN = 0.05, 0.12  # inches: around all, and from panel to panel
-FIRST = {"left": 0.08, "right": 0.98, "bottom": 0.1, "top": 0.96, "hspace": 0.15}  # about so, while it is measured
-NOTE_POINTS, COLUMNS = 6.5, 18  # of the note: its size, and how many letters are an inch
+PAD, BETWEEN = 0.05, 0.12  # inches: around everything, and between panels
+FIRST = {"left": 0.08, "right": 0.98, "bottom": 0.1, "top": 0.96, "hspace": 0.15}  # a first guess, used while measuring
+NOTE_POINTS, COLUMNS = 6.5, 18  # the note's font size, and letters per inch
 INCH_POINTS = 72
-LEADING = 1.2  # from line to line, of a letter's size
-matplotlib.rcParams["text.parse_math"] = False  # a dollar in a name is a dollar
+LEADING = 1.2  # line height, as a multiple of the font size
+matplotlib.rcParams["text.parse_math"] = False  # a dollar sign in a name is a dollar sign
 
 
 def panels(size: tuple[float, float], heights: Sequence[float], note: str) -> tuple[Figure, list[Axes]]:
-    """A figure of panels of these heights, which share the x axis, above the note. Sizes are in inches."""
+    """Return a figure whose panels share the x axis, above the note. `heights` are relative, sizes in inches."""
     said = fill(note, round(COLUMNS * size[0]))
     figure = Figure(figsize=size, dpi=DPI, layout=Column(heights, said.count("\n") + 1 if said else 0))
     FigureCanvasAgg(figure)
@@ -42,7 +42,7 @@ def panels(size: tuple[float, float], heights: Sequence[float], note: str) -> tu
 
 
 class Column(LayoutEngine):
-    """Of panels of these heights, in proportion, above a note of so many lines."""
+    """Layout of panels with these relative heights, above a note of `lines` lines."""
 
     _adjust_compatible = _colorbar_gridspec = False
 
@@ -51,7 +51,7 @@ class Column(LayoutEngine):
         self.heights, self.note = heights, lines * LEADING * NOTE_POINTS / INCH_POINTS + PAD * bool(lines)
 
     def execute(self, fig: Figure) -> None:
-        """Measure what is around the panels, and place them and the names of their axes."""
+        """Measure what is around the panels, then place the panels and their axis labels."""
         dpi, (width, height) = fig.dpi, fig.get_size_inches()
         was = [axes.bbox.frozen() for axes in fig.axes]
         boxes = [written(axes, axes is fig.axes[-1]) for axes in fig.axes]
@@ -62,7 +62,7 @@ class Column(LayoutEngine):
         left, below, right, above = zip(*around_in, strict=True)
         names = [(place(axes.yaxis.label)[0], place(axes.xaxis.label)[1]) for axes in fig.axes]
         for axes in fig.axes:
-            axes.yaxis.set_major_locator(FixedLocator(list(axes.yaxis.get_majorticklocs())))  # those that were measured
+            axes.yaxis.set_major_locator(FixedLocator(list(axes.yaxis.get_majorticklocs())))  # keep the measured ones
         x, wide = PAD + max(left), width - 2 * PAD - max(left) - max(right)
         high = height - self.note - 2 * PAD - sum(below) - sum(above) - BETWEEN * (len(was) - 1)
         top = height - PAD
@@ -77,13 +77,13 @@ class Column(LayoutEngine):
 
 
 def place(text: Text) -> Any:
-    """Where it is, in pixels across and up."""
+    """Return the text's position in pixels, across and up."""
     return text.get_transform().transform(text.get_position())
 
 
 def written(axes: Axes, last: bool) -> Bbox:
-    """A panel with what is written around it. A legend to its right may go on beside the next one."""
-    more = [*axes.texts, *(line for line in axes.lines if not line.get_clip_on())]  # besides its axes and its title
+    """Return the box of a panel with the text around it. A legend on its right may reach down beside the next panel."""
+    more = [*axes.texts, *(line for line in axes.lines if not line.get_clip_on())]  # besides axes and title
     box, inner = axes.get_tightbbox(bbox_extra_artists=more, for_layout_only=True), axes.bbox
     assert box
     if legend := axes.get_legend():

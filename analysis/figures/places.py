@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where cases lie on an axis: numbers to scale, so that one can read off what is between; else side by side."""
+"""Positions of cases on an axis: numbers to scale, so that values between them can be read off, or side by side."""
 
 import re
 from collections.abc import Sequence
 
 NUMBER = re.compile(r"(?<!\w)-?\d+(?:\.\d+)?")
-LABELS = {"placement"}  # numbers that only tell one from the other
+LABELS = {"placement"}  # numbers that only distinguish cases
 
 
 def to_scale(names: Sequence[str], called: str = "") -> tuple[list[float], str] | None:
-    """The numbers by which these names differ, and what they are: what is `called` so, or what stands around them in
-    the names. None if the names differ in anything else, in several numbers, or not at all."""
+    """Return the numbers in which these names differ, and their meaning: the text around them in the names, or else
+    `called`. Return None if the names differ in anything else, in several numbers, or not at all."""
     if len(names) < 2 or len({NUMBER.sub("", name) for name in names}) > 1:
         return None
     columns = list(zip(*([float(number) for number in NUMBER.findall(name)] for name in names), strict=True))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PNG files of drawings (ISO/IEC 15948), in which most rows are as the one before.
+"""Write PNG files (ISO/IEC 15948) of drawings, in which most rows equal the row above.
 
-Libraries try five filters on each row, as serves photographs: that takes four times as long, for a drawing that comes
-out no smaller. Here all rows have the one.
+Libraries try five filters on each row, which suits photographs. For a drawing that takes four times as long, and the
+file is no smaller. Here all rows have the same filter.
 """
 
 import struct
@@ -14,14 +14,14 @@ from analysis.traces.trace import Array
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 EIGHT_BITS, TRUECOLOUR = 8, 2
-UP = 2  # the filter: what differs from the row above
-LEVEL = 1  # zlib's: higher ones take longer, for a tenth of the bytes
-METRE = 1  # the unit
+UP = 2  # filter type: difference from the row above
+LEVEL = 1  # zlib's level; higher ones take longer and save a tenth of the bytes
+METRE = 1  # unit of the resolution
 INCH_M = 0.0254
 
 
 def of(pixels: Array, dpi: float) -> bytes:
-    """The file: `pixels` are rows of columns of red, green and blue, a byte each."""
+    """Return the file's bytes. `pixels` has the shape (height, width, 3): red, green and blue, one byte each."""
     height, width, _ = pixels.shape
     rows = np.full((height, 1 + 3 * width), UP, np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)

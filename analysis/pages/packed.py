@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file that a browser shows: a page, its style and its programs, and what it shows as one block of data. It asks
-nobody for anything: its Content-Security-Policy forbids it to.
+"""Build a page as one file: HTML, style, programs, and one block of data. The page loads nothing else: its
+Content-Security-Policy forbids that.
 
-The data is an object of JSON, whose `columns` say where in what follows it each column of numbers is; compressed, as
-text. `look/packed.js` reads it in the page, `unpack` in Python.
+The data is a JSON object followed by columns of numbers; its `columns` say where each column is. It is compressed and
+written as text. `look/packed.js` reads it in the page, `unpack` in Python.
 """
 
 import base64
@@ -21,17 +21,18 @@ from analysis.pages.look import LOOK
 from analysis.traces.trace import Array
 from emulation.files import compressed
 
-ALL = ("packed.js", "theme.js")  # programs of all pages
+ALL = ("packed.js", "theme.js")  # programs of every page
 DATA = re.compile(r'<script id="data" type="text/plain">([^<]*)</script>')
 PART = re.compile(r"\{\{(\w+)\}\}")
-LENGTH = 4  # bytes before the JSON that say how long it is
-ALIGNED = 8  # of a column's beginning
+LENGTH = 4  # bytes before the JSON that hold its length
+ALIGNED = 8  # alignment of a column, bytes
 
 
 def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: str = "") -> str:
-    """The file: a folder's `page.html`, which is its body, and `style.css`; its `programs` in their order, or those of
-    what all pages have in common (`analysis.pages.look`), as its frame is; more of its `head`; and `pack`ed data."""
-    body = (folder / "page.html").read_text().partition("\n")[2]  # without its license
+    """Return the file. Its body is the folder's `page.html`, its style the folder's `style.css`. `programs` are
+    included in order, from the folder or else from the shared `analysis.pages.look`, as is the frame. `head` is added
+    to the HTML head. `data` comes from `pack`."""
+    body = (folder / "page.html").read_text().partition("\n")[2]  # without its licence line
     files = (file if (file := folder / name).exists() else LOOK / name for name in (*ALL, *programs))
     parts = {
         "title": html.escape(title), "style": (LOOK / "base.css").read_text() + (folder / "style.css").read_text(),
@@ -43,7 +44,7 @@ def page(folder: Path, title: str, programs: Sequence[str], data: bytes, head: s
 
 
 def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
-    """The data: what JSON says, and columns of numbers (u1, u2, u4, i4, f4, f8)."""
+    """Return the data: a JSON object and columns of numbers (u1, u2, u4, i4, f4, f8)."""
     places, at = {}, 0
     for name, column in columns.items():
         places[name] = [column.dtype.str[1:], at, int(column.size)]
@@ -57,7 +58,7 @@ def pack(head: Mapping[str, Any], columns: Mapping[str, Array]) -> bytes:
 
 
 def unpack(page_: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The data of a page again: what its JSON says, and its columns."""
+    """Return the data of a page: its JSON object and its columns."""
     found = DATA.search(page_)
     assert found
     data = gzip.decompress(base64.b64decode(found[1]))

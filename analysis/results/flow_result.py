@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A flow's part of `result.json` (docs/file-formats.md): what it achieved, what became of it, and why."""
+"""A flow's part of `result.json` (docs/file-formats.md): what it achieved, its outcome, and the reason."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from analysis.results.summaries import Datagrams, Outcome, RouteSummary, Summary, TcpSummary, Transactions
 from analysis.results.timing import Whole
 
-OF_FLOWS = {  # what lane.json says of each
+OF_FLOWS = {  # what lane.json says of each flow
     *("name", "congestion", "delivered_bytes", "acked_bytes", "retransmits", "tcp_info", "finished_s", "error"),
     *("last_s", "waiting_s", "outcome", "why", "datagrams", "transactions"),
 }
@@ -58,7 +58,8 @@ def of_flow(
     plan: Mapping[str, Any], planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float,
     delivered_by_all: int,
 ) -> FlowResult:  # fmt: skip
-    """A flow, by its entry in the plan and what lane.json reports of it. Its rate is over the time in which it ran."""
+    """Return a flow's result, from its entry in the plan and its report in lane.json. Its rate is over the time it
+    ran."""
     return FlowResult(
         name=report["name"],
         kind=planned.get("kind", "bulk"),
@@ -81,7 +82,7 @@ def of_flow(
 
 
 def ran(planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float) -> tuple[float, float]:
-    """From when until when a flow ran: until it finished, stopped, or the run did."""
+    """Return when a flow began and ended: it ends when it finishes or is stopped, or with the run."""
     start_s: float = planned["start_s"]
     if report["finished_s"] is not None:
         return start_s, start_s + report["finished_s"]
@@ -89,8 +90,7 @@ def ran(planned: Mapping[str, Any], report: Mapping[str, Any], air_s: float) -> 
 
 
 def kbps(delivered_bytes: int, spans: Iterable[tuple[float, float]]) -> float:
-    """The rate of what flows delivered that ran in these spans, over the time in which any of them did; 0 without any
-    time."""
+    """Return the rate of flows that ran in these spans, over the time in which at least one ran; 0 if that is zero."""
     over_s, until_s = 0.0, -math.inf
     for start_s, stop_s in sorted(spans):
         over_s += max(stop_s - max(start_s, until_s), 0.0)
@@ -99,7 +99,7 @@ def kbps(delivered_bytes: int, spans: Iterable[tuple[float, float]]) -> float:
 
 
 def _hops(plan: Mapping[str, Any], source: str, destination: str) -> int | None:
-    """As static routes were planned: the metric, or 1 to a neighbour without a route."""
+    """Return the hops of the planned static route: its metric, or 1 to a neighbour without a route."""
     nodes = {node["name"]: node for node in plan.get("nodes", [])}
     if not {source, destination} <= nodes.keys():
         return None

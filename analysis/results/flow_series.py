@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows over time, from `flows.csv`: how each stood every so many seconds (docs/file-formats.md).
-
-Other than `analysis.tcp.senders`, which has every change of a TCP sender, these are samples, and of flows of all kinds.
+"""Flows over time, from `flows.csv`: samples at fixed intervals, of flows of all kinds (docs/file-formats.md).
+`analysis.tcp.senders` has every change of a TCP sender instead.
 """
 
 import csv
@@ -15,17 +14,18 @@ from analysis.traces.trace import Array
 from emulation.files.foreign import LONGEST_NS, reading
 
 FILE = "flows.csv"
-Series = dict[str, Array]  # by the names of columns, `time_s` among them; nan: there is nothing to say
+Series = dict[str, Array]  # by column name, including `time_s`; nan: no value
 
 
 def read(path: Path) -> dict[str, Series]:
-    """The columns of each flow, by its name. Raises OSError, Damaged."""
+    """Return each flow's columns, by its name. Raises OSError if the file cannot be read, Damaged if it is
+    malformed."""
     with open(path, newline="") as file, reading(path):
         return parse(file)
 
 
 def parse(lines: Iterable[str]) -> dict[str, Series]:
-    """The same of the lines of one."""
+    """Return the columns of these lines. Raises ValueError if they are malformed."""
     try:
         return _of(csv.DictReader(lines))
     except csv.Error as error:

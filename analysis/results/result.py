@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`result.json`: what an experiment found, in one versioned schema (docs/file-formats.md).
 
-A `Run` is made from what the lane left behind, and says only what was measured or read back. The formulas of the
-counters (docs/interfaces.md, section 4) are here and nowhere else; the taps use them too, on counters of their own.
-How long it took, on what machine and of what it was made is no result: `comparable()` leaves that out, and then two
-results of one specification and seed are equal.
+A `Run` is made from what the lane left, and holds only what was measured or read back. The formulas of the counters
+(docs/interfaces.md, section 4) are only here; the taps use them too, on their own counters. Duration, machine and
+inputs are not results: `comparable()` omits them, so two results of one specification and seed are equal.
 """
 
 import math
@@ -22,7 +21,7 @@ from emulation.files import read_json
 from emulation.files.foreign import reading
 
 DATA, ACK = ("tcp_data",), ("tcp_ack",)
-# Which kinds of frames the rows of tables count: RTSs, CTSs and all data, which are in the totals; and the others.
+# The kinds of frames that a table's row counts: RTSs, CTSs and all data, which are in the totals; and the others.
 ROWS = {"rtscts": ("rts", "cts"), "data": DATA, "ack": ACK} | {one: (one,) for one in ("udp", "other", "encrypted")}
 APART = {"routing": ("routing",), "management": ("management",), "mac_ack": ("ack",)}
 COLLIDED = ("COLLISION", "OWN_TX")
@@ -32,26 +31,26 @@ PLAN_VERSION, LANE_VERSION, VERSION = 6, 3, 3
 
 
 class Losses(NamedTuple):
-    """Percent of packets."""
+    """Percent of packets that were lost."""
 
     contention: float
     queue: float
 
 
 class Retries(NamedTuple):
-    """The MAC's: of RTSs and of frames sent without one, and of frames after their RTS."""
+    """Retries of the MAC: `short` of RTSs and of frames sent without one, `long` of frames after their RTS."""
 
     short: int
     long: int
 
 
-# Watts at 3 V of a radio that sends, receives or only senses, and waits: the currents that ns-3's WifiRadioEnergyModel
-# has by default, 380, 313 and 273 mA.
+# Power at 3 V of a radio that sends, that receives or senses, and that is idle. ns-3's WifiRadioEnergyModel has by
+# default the currents 380, 313 and 273 mA.
 SENDING_W, RECEIVING_W, IDLE_W = 1.140, 0.939, 0.819
 
 
 class Energy(NamedTuple):
-    """Of all radios: J; J for each MB delivered to the applications; and that less what they would need to wait."""
+    """Energy of all radios: J, J per MB delivered to applications, and J per MB beyond what idle radios would use."""
 
     joules: float
     per_mb: float
@@ -65,7 +64,7 @@ class Model(BaseModel):
 def count(
     stations: Iterable[Mapping[str, Any]], table: str, kinds: Sequence[str] | None, columns: Sequence[str]
 ) -> int:
-    """Sum some columns of one table over stations. `kinds` of None: all. What is not in a table is zero."""
+    """Sum some columns of a table over stations. `kinds` of None means all kinds. Missing entries count as zero."""
     return sum(
         row.get(column, 0)
         for station in stations
@@ -76,7 +75,7 @@ def count(
 
 
 def counted(of: str, row: str) -> str:
-    """What tables call a row of `col`, `col.any` or `fail`."""
+    """Return the name that tables give to a row of `col`, `col.any` or `fail`."""
     return f"{of}.{'rts/cts' if row == 'rtscts' else row}".upper().replace(".", "_")
 
 
@@ -104,7 +103,7 @@ class Counts(Model):
 
     @property
     def total(self) -> int:
-        """Of RTSs, CTSs and all data."""
+        """RTSs, CTSs and all data."""
         return sum(getattr(self, row) for row in ROWS)
 
 
@@ -118,7 +117,7 @@ class Collisions(Counts):
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]], same_slot: int | None = None) -> "Collisions":
-        """From the `counters` of all stations."""
+        """Count them in the `counters` of all stations."""
         stations = list(stations)
 
         def table(name: str) -> dict[str, int]:
@@ -132,7 +131,7 @@ class Failures(Counts):
 
     @classmethod
     def of(cls, stations: Iterable[Mapping[str, Any]]) -> "Failures":
-        """From the `counters` of all stations."""
+        """Count them in the `counters` of all stations."""
         stations = list(stations)
         table = {row: count(stations, "end", kinds, GIVEN_UP) for row, kinds in (ROWS | APART).items()}
         return cls(**table | {"rtscts": count(stations, "end", None, ("RTS_LIMIT",))})
@@ -157,7 +156,7 @@ OF_CATEGORY = (
     "given_up",
     "dropped",
     "collisions",
-)  # what is counted of an access category
+)  # counters of an access category
 
 
 class Run(Model):
@@ -219,35 +218,36 @@ class Run(Model):
 
     @property
     def retransmits(self) -> int:
-        """TCP's, of all flows."""
+        """TCP retransmissions of all flows."""
         return sum(flow.retransmits for flow in self.flows)
 
     @property
     def unfinished(self) -> int:
-        """Flows that were to send so much, and had not when time was up; of those without end, all."""
+        """Flows that had not finished when the run ended; flows without a limit always count."""
         return sum(flow.finished_s is None for flow in self.flows)
 
     @property
     def same_slot_share(self) -> float:
-        """In percent of the attempts at data, what collided with what began in the same slot; nan without any."""
+        """Percent of the attempts at data that collided with a frame that began in the same slot; nan without
+        attempts."""
         kinds = [kind for row, kinds in ROWS.items() if row != "rtscts" for kind in kinds]
         sent = sum(station.counters.get("tx", {}).get(kind, 0) for station in self.stations for kind in kinds)
         return 100 * self.col.same_slot / sent if sent and self.col.same_slot is not None else math.nan
 
     @property
     def folder(self) -> str:
-        """Its subfolder of the run folder."""
+        """Name of its subfolder in the run folder."""
         return subfolder(self.case, self.variant, self.seed)
 
     @property
     def retries(self) -> Retries:
-        """Of all stations."""
+        """Retries of all stations."""
         retries = [station.counters["retries"] for station in self.stations]
         return Retries(sum(n["short"] for n in retries), sum(n["long"] for n in retries))
 
     @property
     def energy(self) -> Energy:
-        """By what the air counted: a radio sends, or its medium is busy, or idle. Radios that do not sleep."""
+        """Energy by the air's counters: a radio sends, or its medium is busy, or it is idle. Radios do not sleep."""
         sent, busy = (
             sum(station.counters.get(name, 0) for station in self.stations) / 1e9 for name in ("tx_ns", "busy_ns")
         )
@@ -258,8 +258,8 @@ class Run(Model):
 
     @property
     def losses(self) -> Losses:
-        """Of the TCP packets that the flows' ends on the air handed to it: what the MAC gave up, and what a queue
-        refused, anywhere on the way. nan without packets."""
+        """Percent of TCP packets that the MAC gave up, and that a queue refused, anywhere on the path. 100 % is what
+        the flows' ends handed to the air. nan without packets."""
         counters = {station.name: station.counters for station in self.stations}
         ends = {(flow.source, "tcp_data") for flow in self.flows} | {(f.destination, "tcp_ack") for f in self.flows}
         sent = sum(sum(counters[name].get("end", {}).get(kind, {}).values()) for name, kind in ends if name in counters)
@@ -268,8 +268,8 @@ class Run(Model):
 
     @property
     def categories(self) -> dict[str, dict[str, float]]:
-        """Of all stations, of EDCA's access categories that sent or dropped anything: as docs/interfaces.md, section 4,
-        counts them, and their airtime in seconds."""
+        """The access categories of EDCA that sent or dropped anything, over all stations. Each has the counters of
+        docs/interfaces.md, section 4, and its airtime in seconds."""
         each = [station.counters.get("categories", {}) for station in self.stations]
         names = dict.fromkeys(name for one in each for name in one)
         sums = {
@@ -281,7 +281,7 @@ class Run(Model):
 
     @property
     def responses_spoilt(self) -> int:
-        """CTSs and the MAC's ACKs that collided at the station that they were for."""
+        """CTSs and MAC-level ACKs that collided at the station they were addressed to."""
         return count((station.counters for station in self.stations), "addressed", ("cts", "ack"), COLLIDED)
 
 
@@ -322,7 +322,7 @@ class Result(Model):
     """null unless a script was run"""
 
     def comparable(self) -> dict[str, Any]:
-        """The result without wall times, host facts, and what it was made of."""
+        """Return the result without wall times, facts of the host, and inputs."""
         return {key: _comparable(value) for key, value in self.model_dump().items() if key not in NO_RESULT}
 
 
@@ -333,7 +333,7 @@ def _comparable(value: Any) -> Any:
 
 
 def read(path: Path) -> Result:
-    """The result in a file. Raises OSError, and Damaged for one that is none, or of another version."""
+    """Read a result. Raises OSError if the file cannot be read, Damaged if it is malformed or of another version."""
     found = read_json(path)
     with reading(path):
         _know("it", found, VERSION)
@@ -341,7 +341,7 @@ def read(path: Path) -> Result:
 
 
 def _know(what: str, found: Any, version: int) -> None:
-    """Raises ValueError for another version."""
+    """Raises ValueError if the version differs."""
     its = found.get("version") if isinstance(found, Mapping) else None
     if its != version:
         raise ValueError(
@@ -369,11 +369,11 @@ def from_lane(
     repeatable: bool = True,
     timing: Timing | None = None,
 ) -> Run:
-    """The Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
+    """Make the Run of a plan and its `lane.json` (docs/interfaces.md, sections 1 and 2).
 
-    `variant` and `case` are its place in a study, `wall_s` what the run took, `trace` and `views` their paths in
-    the run folder. An application is a flow if it reports what it delivered. Raises ValueError if the run failed in the
-    lane, or for versions that are not known.
+    `variant` and `case` are its place in a study. `wall_s` is the real time it took. `trace` and `views` are paths in
+    the run folder. An application that reports what it delivered is a flow. Raises ValueError if the run failed in the
+    lane, or for unknown versions.
     """
     _know("plan.json", plan, PLAN_VERSION)
     _know("lane.json", lane, LANE_VERSION)

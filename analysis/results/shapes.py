@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What plan.json and lane.json must be for what is read of them to make sense: types, ranges, and who there is
-(docs/interfaces.md, sections 1 and 2). Ranges are wider than what is asked for can be, and narrow enough to be
-counted with: times of a day and more, places as far off as radio waves get."""
+"""Validate plan.json and lane.json: types, ranges and references between names (docs/interfaces.md, sections 1 and 2).
+Ranges are wider than a specification allows, but small enough to compute with: times beyond a day, positions as far as
+radio waves reach."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
@@ -37,13 +37,13 @@ Read = TypeVar("Read", bound="Shape")
 
 
 class Shape(BaseModel):
-    """What is read of an object. What nobody reads may be there, too."""
+    """The part of a JSON object that is read. Other keys are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
 
 def object_of(path: Path, shape: type[Read]) -> tuple[dict[str, Any], Read]:
-    """The JSON object in a file, as it is, and in this shape. Raises OSError, Damaged."""
+    """Return the JSON object in a file, raw and in this shape. Raises OSError if unreadable, Damaged if malformed."""
     found = read_json(path)
     with reading(path):
         if not isinstance(found, dict):
@@ -69,7 +69,7 @@ class Table(Shape):
     weaker_mdb: list[Mdbm]
 
     def of(self, radios: int) -> None:
-        """Raises ValueError if it is not of so many."""
+        """Raises ValueError if the table is not for this number of radios."""
         _has("table", radios, self.reach_mm2, self.weaker_mdb)
 
 
@@ -119,7 +119,7 @@ class Own(Shape):
 
     @model_validator(mode="after")
     def _given(self) -> Self:
-        """What it has not is not there."""
+        """Raises ValueError if a value is null: an absent value has no key."""
         if missing := [
             name for name in Own.model_fields if name in self.model_fields_set and getattr(self, name) is None
         ]:
@@ -210,7 +210,7 @@ class Retries(Shape):
 
 
 class Counters(Shape):
-    """docs/interfaces.md, section 4."""
+    """Counters of a station (docs/interfaces.md, section 4)."""
 
     tx: Counts = {}
     airtime_ns: Counts = {}
@@ -239,7 +239,7 @@ class AirReport(Shape):
 
 
 class TcpInfo(Shape):
-    """What is read of struct tcp_info."""
+    """The part of struct tcp_info that is read."""
 
     snd_cwnd: Word
     snd_ssthresh: Word
@@ -252,7 +252,7 @@ class TcpInfo(Shape):
 
 
 class Nothing(Shape):
-    """Of a connection that was gone."""
+    """TCP info of a connection that no longer existed."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -262,7 +262,7 @@ class Ends(Shape):
 
 
 class Ended(Shape):
-    """Of an application."""
+    """Report of an application."""
 
     name: Name
     delivered_bytes: Count | None = None
@@ -284,7 +284,7 @@ class Move(Shape):
 
 
 class Change(Shape):
-    """Of what the air was told: with one of the further keys, and what belongs to it."""
+    """A change of the air's settings: exactly one of the combinations of keys in `_whole`."""
 
     at_ns: Ns
     node: Name | None = None
@@ -305,7 +305,7 @@ class Change(Shape):
 
 
 class Lane(Shape):
-    """lane.json of a run that was measured."""
+    """lane.json of a measured run."""
 
     air_s: Annotated[float, Field(ge=0, le=LONGEST_S)]
     started_ns: Ns
@@ -327,7 +327,7 @@ class Lane(Shape):
         return self
 
     def of(self, plan: Plan) -> None:
-        """Raises ValueError if it is of another plan."""
+        """Raises ValueError if it does not belong to this plan."""
         names, radios = [node.name for node in plan.nodes], sum(node.radios for node in plan.nodes)
         if [each.name for each in self.applications] != [each.name for each in plan.applications]:
             raise ValueError("applications: they are not those of the plan")
@@ -348,7 +348,7 @@ class Kernel(Shape):
 
 
 class Asked(Shape):
-    """asked.json: what a script's run was to be."""
+    """asked.json: the request for a script's run."""
 
     name: Name
     specification: Kernel
@@ -373,13 +373,13 @@ def _known(where: str, named: Any, names: Sequence[str]) -> None:
 
 
 def read_plan(run: Path) -> dict[str, Any]:
-    """The plan of the run in this folder. Raises OSError, Damaged."""
+    """Return the plan of the run in this folder. Raises OSError if unreadable, Damaged if malformed."""
     return object_of(run / PLAN, Plan)[0]
 
 
 def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the lane said of the run in this folder, which was of this plan (None: it is gone). Raises OSError,
-    Damaged."""
+    """Return lane.json of the run in this folder, checked against its plan (None: the plan is missing). Raises OSError
+    if unreadable, Damaged if malformed."""
     if plan is None:
         return object_of(run / LANE, Lane)[0]
     with reading(run / LANE):
@@ -388,7 +388,7 @@ def read_lane(run: Path, plan: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def read_both(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both. Raises OSError, Damaged."""
+    """Return plan and lane.json of the run in this folder. Raises OSError if unreadable, Damaged if malformed."""
     plan, asked = object_of(run / PLAN, Plan)
     return plan, _lane_of(run, asked)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of `result.json` that are made where traces are read: what was in flight, what TCP did, what routing did."""
+"""Parts of `result.json` that are made while traces are read: segments in flight, TCP, routing."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ class InFlight(Summary):
 
 
 class Outcome(StrEnum):
-    """What became of a flow, in the lane's words (traffic/outcome.py)."""
+    """The outcome of a flow, as the lane names it (traffic/outcome.py)."""
 
     RAN = "ran"
     FINISHED = "finished"
@@ -148,18 +148,18 @@ class RouteSummary(Summary):
 
     @property
     def changes(self) -> int:
-        """Of whatever sort."""
+        """Changes of any kind."""
         return self.found + self.changed + self.lost
 
     @property
     def short_share(self) -> float | None:
-        """Of the segments that arrived, those over at most three hops."""
+        """Share of the arrived segments that took at most three hops."""
         counts = self.packets_by_hops or {}
         return sum(n for hops, n in counts.items() if hops <= 3) / sum(counts.values()) if counts else None
 
     @property
     def hops_mean(self) -> float | None:
-        """Of the segments that arrived."""
+        """Mean hops of the arrived segments."""
         counts = self.packets_by_hops or {}
         return sum(hops * n for hops, n in counts.items()) / sum(counts.values()) if counts else None
 
@@ -192,7 +192,7 @@ class RoutingSummary(Summary):
 
     @property
     def drops(self) -> int | None:
-        """Of the users' packets."""
+        """Dropped data packets of users."""
         return None if self.dropped is None else sum(self.dropped.values())
 
     @property

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a lane in real time kept time: what was late, and by how much, against limits that are stated here.
+"""Decide whether a lane in real time kept time: how late events were, against the limits below.
 
-The air plays every event at its own time, however late its timer fires; what is late is what it tells: a frame comes to
-TCP, or from TCP to its queue, so much later than it would. A frame and its ACK take some 3 ms at 11 Mb/s, so of most
-timers this must be small beside that; and none may stall the network for as long as TCP takes for a sign of loss, which
-is 200 ms at least (Linux's TCP_RTO_MIN), of which a tenth is allowed.
+The air plays each event at its own time, however late its timer fires. Only its reports are late: a frame reaches TCP,
+or moves from TCP to its queue, later than it should. A frame and its ACK take about 3 ms at 11 Mb/s, so most delays
+must be small against that. No delay may stall the network for as long as TCP takes to suspect a loss, at least 200 ms
+(Linux's TCP_RTO_MIN); a tenth of that is allowed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # as other programs count, too
-P99_MS, MOST_MS = 1.0, 20.0  # of the timers' lateness, and of the queues' lag
-STEAL = 0.02  # of the time
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # the range of a signed 64-bit integer
+P99_MS, MOST_MS = 1.0, 20.0  # limits for the timers' lateness and the queues' lag
+STEAL = 0.02  # share of the time
 
 
 class Delays(BaseModel):
@@ -46,8 +46,8 @@ class Timing(BaseModel):
 
 
 def timing(lane: Mapping[str, Any], real: bool, waited_s: float = 0.0) -> Timing | None:
-    """Of a run, by its lane.json and by how long the lane's process `waited` for a CPU; None if its medium tells of no
-    times."""
+    """Judge a run by its lane.json and by how long (s) the lane's process waited for a CPU. Return None if its medium
+    reports no times."""
     air = lane["air"]
     if "late_ns" not in air:
         return None
@@ -59,7 +59,7 @@ def timing(lane: Mapping[str, Any], real: bool, waited_s: float = 0.0) -> Timing
 
 
 def reasons(late: Delays, lag: Delays, stolen: float) -> Iterator[str]:
-    """What is beyond a limit, in words."""
+    """Yield each exceeded limit, in words."""
     for what, delays in (("timers fired", late), ("frames were taken", lag)):
         for which, found_ms, limit_ms in (("1 % of", delays.p99 / 1e6, P99_MS), ("some", delays.max / 1e6, MOST_MS)):
             if found_ms > limit_ms:

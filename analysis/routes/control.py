@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The packets of routing protocols that were on the air, each once, by what they are.
+"""Packets of routing protocols on the air, each once, by kind.
 
 Sources: include/uapi/linux/batadv_packet.h; IEEE 802.11-2016, 9.4.2.1 (element IDs), 9.6.17.3. A packet of Babel
-carries several messages (RFC 8966, 4.2), so it is one of Babel.
+carries several messages (RFC 8966, 4.2), so all its packets are one kind.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from analysis.taps.aired import Aired
 from analysis.traces.dissect import HEADER, Frames
 from analysis.traces.trace import Array, Kind, Trace
 
-RETRY = 0x08  # of the second octet
+RETRY = 0x08  # in the second octet
 LLC, FCS = 8, 4
 BATMAN = {0: "ogm", 1: "broadcast", 2: "coded", 3: "elp", 4: "ogm2", 5: "multicast", 0x43: "icmp", 0x44: "tvlv"}
 HWMP = {130: "preq", 131: "prep", 132: "perr", 126: "rann"}
@@ -23,14 +23,15 @@ PORTS = {269: "manet", 654: "aodv", 698: "olsr", 6696: "babel"}
 
 @dataclass(frozen=True)
 class Control:
-    """When packets were first sent (ns of the lane), and their bytes without 802.11's and LLC's, by kind."""
+    """Times at which packets were first sent (ns of the lane), and their bytes without 802.11 and LLC headers, by
+    kind."""
 
     time_ns: dict[str, Array]
     octets: dict[str, int]
 
     @classmethod
     def of_trace(cls, trace: Trace, which: Array | bool = True) -> "Control":
-        """From the air's own records, of `which` transmissions."""
+        """Find them in the air's own records; `which` selects transmissions."""
         row = np.flatnonzero((trace.tx["kind"] == Kind.ROUTING) & which)
         tx = trace.tx[row]
         frames = Frames(trace.data, trace.frame[row], tx["caplen"].astype(np.int64))
@@ -38,7 +39,7 @@ class Control:
 
     @classmethod
     def joined(cls, parts: Sequence["Control"]) -> "Control":
-        """What was sent in parts of a run, one after the other."""
+        """Join the control packets of consecutive parts of a run."""
         kinds = sorted({kind for part in parts for kind in part.octets})
         none = np.zeros(0, np.int64)
         return cls({kind: np.concatenate([part.time_ns.get(kind, none) for part in parts]) for kind in kinds},
@@ -46,7 +47,7 @@ class Control:
 
     @classmethod
     def of_air(cls, air: Aired) -> "Control":
-        """From what was on the air."""
+        """Find them in what was on the air."""
         row = np.flatnonzero(air.kind == Kind.ROUTING)
         return cls._of(air.frames.pick(row), air.start_ns[row], air.length[row])
 
@@ -62,7 +63,7 @@ class Control:
 
 
 def kinds(frames: Frames) -> tuple[Array, Array]:
-    """What each of some control packets is, and how many bytes are before it."""
+    """Return the kind of each control packet, and the number of bytes before it."""
     action = frames.field(0) >> 2 & 3 == 0
     fc0, fc1 = frames.field(0), frames.field(1)
     at = np.where(fc1 & 3 == 3, HEADER + 6, HEADER)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes over time of protocols that tell nothing themselves (batman-adv, 802.11s, Babel): from `routes.jsonl`, in
-which a recorder wrote by which way the kernels would send each flow's packets; and what routing cost, from the air's
-trace.
+"""Routes over time of protocols that report nothing (batman-adv, 802.11s, Babel), and the cost of routing. A recorder
+writes to `routes.jsonl` the path by which the kernels would send each flow's packets. The cost is from the air's trace.
 
-A route is of so many hops if the way reaches the destination. One that ends before, or goes in a circle, is a route of
-which nobody knows how long it is (UNKNOWN): the source has it and sends, in vain. A break is from when no way reaches
-the destination any more until one does again.
+The length of a route is known if its path reaches the destination. If the path ends earlier or loops, the source has a
+route of unknown length (UNKNOWN), and sends in vain. A break lasts from when no path reaches the destination until one
+does again.
 """
 
 from collections.abc import Mapping
@@ -26,7 +25,8 @@ RECORDER = "flow_routes"
 
 
 def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
-    """When (ns of the lane) which way was taken, of each flow that is told of. Raises Damaged, OSError."""
+    """Return for each recorded flow its paths and their times (ns of the lane). Raises Damaged if malformed, OSError if
+    unreadable."""
     found: dict[str, list[tuple[int, list[str]]]] = {}
     with reading(path):
         lines = path.read_text().splitlines()
@@ -43,15 +43,15 @@ def read(path: Path) -> dict[str, list[tuple[int, list[str]]]]:
 def routes(
     told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any], lane: Mapping[str, Any]
 ) -> dict[str, Routes]:
-    """The routes of each flow of a run, by its name."""
+    """Return the routes of each flow of a run, by its name."""
     times = flow_times(plan, lane)
     ends = {flow["name"]: flow["destination"] for flow in plan["applications"]}
     return {name: follow(told[name], ends[name], *times[name]) for name in told if name in times}
 
 
 def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, Any]) -> Array:
-    """The same as a routing protocol would tell it: records of `routes.routes` by time, of 0 hops where the way does
-    not arrive."""
+    """Convert them to records of `routes.routes`, by time, as if a routing protocol had written them. Hops are 0 if the
+    path does not reach the destination."""
     ip, found = addresses(plan), []
     for flow in (flow for flow in plan["applications"] if flow["name"] in told):
         ends, had = (ip.get(flow["source"], 0), ip.get(flow["destination"], 0)), False
@@ -69,7 +69,7 @@ def events(told: Mapping[str, list[tuple[int, list[str]]]], plan: Mapping[str, A
 
 
 def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: int, stop_ns: int) -> Routes:
-    """Of one flow, from its start to its stop; `zero_ns` is the run's start."""
+    """Return a flow's routes from its start to its stop; `zero_ns` is the run's start."""
     before = [way for at_ns, way in told if at_ns <= start_ns]
     within = [(at_ns, way) for at_ns, way in told if start_ns < at_ns < stop_ns]
     ways = [before[-1] if before else [], *(way for _, way in within)]
@@ -87,8 +87,8 @@ def follow(told: list[tuple[int, list[str]]], to: str, zero_ns: int, start_ns: i
 
 
 def summary(control: Control | None, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingSummary:
-    """What routing cost in a run. Without the air's trace its frames are counted by the air alone, sent again or not,
-    and nobody knows of which kinds they are."""
+    """Summarise the cost of routing in a run. Without the air's trace, only the air's counters are known: they include
+    retransmissions and do not distinguish kinds."""
     counters = [station["counters"] for station in lane["air"]["stations"]]
     frames = {kind: int(times.size) for kind, times in control.time_ns.items()} if control else {
         "frames": sum(each["tx"].get("routing", 0) for each in counters)

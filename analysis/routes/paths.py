@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The paths that packets took: over which stations each DATA segment went that reached its destination.
+"""The paths of packets: the stations over which each DATA segment travelled that reached its destination.
 
-Seen from the air alone: a frame that its receiver got is a leg of its packet (`analysis.traces.packets`). A packet that
-reached the destination did so by its first leg there; it reached the station that sent this by the latest leg before;
-and so on, back to the source. So it does not matter how stations know the way, nor how often they sent a frame.
+Only frames on the air are used. A frame that its receiver got is a leg of its packet (`analysis.traces.packets`). The
+first leg to the destination ends the path; the latest earlier leg to that leg's sender precedes it, and so on back to
+the source. So the routing protocol does not matter, nor how often a frame was sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ from analysis.traces.dissect import Frames, classify
 from analysis.traces.packets import identify
 from analysis.traces.trace import NOBODY, Array, Kind, Outcome, Trace
 
-LONGEST = 32  # hops; of a longer path the rest is not followed
+LONGEST = 32  # hops; the rest of a longer path is not followed
 NONE = -1
-COLUMNS = 1200  # of pixels, of a figure
+COLUMNS = 1200  # pixel columns of a figure
 
 
 @dataclass(frozen=True)
 class Legs:
-    """TCP DATA frames that their receivers got, in order of time: columns. From which station to which, when they were
-    over (ns); which packet they carried, and the station that this is for (-1: none), as `traces.packets` has both;
-    and its IPv4 addresses and port."""
+    """TCP DATA frames that their receivers got, by time, as columns: sending and receiving station, end (ns), the
+    packet and the station that it is for (-1: none) as in `traces.packets`, and the packet's IPv4 addresses and
+    destination port."""
 
     sender: Array
     receiver: Array
@@ -42,7 +42,7 @@ class Legs:
 
     @classmethod
     def of_trace(cls, trace: Trace, stations: Sequence[Mapping[str, Any]], which: Array | bool = True) -> "Legs":
-        """From the air's own records, of `which` transmissions; `stations` are the plan's, in their order."""
+        """Find them in the air's own records; `which` selects transmissions, `stations` are the plan's, in order."""
         tx, rx = trace.tx, trace.rx
         got = np.zeros(tx.size, bool)
         got[trace.rx_tx[(rx["addressed"] != 0) & (rx["outcome"] == Outcome.OK)]] = True
@@ -54,15 +54,15 @@ class Legs:
 
     @classmethod
     def of_air(cls, air: Aired, stop_ns: int) -> "Legs":
-        """From what was on the air, until the stop."""
+        """Find them in what was on the air, until the stop."""
         got = (air.outcome == Outcome.OK) & (air.receiver >= 0) & (air.end_ns < stop_ns)
         row = np.flatnonzero((air.kind == Kind.TCP_DATA) & got)
         return cls.of(air.station[row], air.receiver[row], air.end_ns[row], air.frames.pick(row), air.ips)
 
     @classmethod
     def of(cls, sender: Array, receiver: Array, end: Array, frames: Frames, ips: Sequence[str]) -> "Legs":
-        """Of frames from and to these stations, which have these addresses."""
-        row = classify(frames)[1].row  # all, unless a frame was cut too short to be known again
+        """Return the legs of frames between these stations; `ips` are the stations' addresses."""
+        row = classify(frames)[1].row  # all, except frames that were cut too short to identify
         frames = frames.pick(row)
         tcp = classify(frames)[1]
         packet, home = identify(frames, tcp, ips, np.arange(row.size)) if row.size else (row.astype(np.uint64), row)
@@ -73,32 +73,33 @@ class Legs:
 
     @classmethod
     def joined(cls, parts: Sequence["Legs"]) -> "Legs":
-        """Those of parts, one after the other."""
+        """Join the legs of consecutive parts."""
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
 @dataclass(frozen=True)
 class Paths:
-    """The packets of a flow that reached its destination, in order: when (ns), over how many hops, and over which
-    stations, from the source on (NONE: no more)."""
+    """The packets of a flow that reached its destination, in order: arrival time (ns), hops, and stations from the
+    source on (NONE: no more)."""
 
     time_ns: Array
     hops: Array
-    stations: Array  # a row each
+    stations: Array  # a row per packet
 
     def changes(self) -> Array:
-        """The rows whose path is another than that of the packet before."""
+        """Return the rows whose path differs from that of the packet before."""
         return np.flatnonzero(np.append(True, (self.stations[1:] != self.stations[:-1]).any(axis=1))[: self.hops.size])
 
     def shown(self) -> "Paths":
-        """As a figure of time and hops can show them: of those over as many hops in one column of pixels, the first."""
+        """Reduce them to what a figure of time and hops can show: the first with a number of hops in each pixel
+        column."""
         column = self.time_ns * COLUMNS // max(int(self.time_ns.max(initial=0)), 1)
         row = np.sort(np.unique(column * (LONGEST + 1) + self.hops, return_index=True)[1])
         return Paths(self.time_ns[row], self.hops[row], self.stations[row])
 
 
 def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
-    """The paths of each flow of a plan, by its name."""
+    """Return the paths of each flow of a plan, by its name."""
     if not legs.end_ns.size:
         return {flow["name"]: _nothing() for flow in plan["applications"]}
     order = np.lexsort((legs.end_ns, legs.packet))
@@ -106,7 +107,7 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
     sender, receiver, end = (column[order] for column in (legs.sender, legs.receiver, legs.end_ns))
     before = _before(sender, receiver, new)
     there = np.flatnonzero(receiver == legs.home[order])
-    there = there[begins(np.cumsum(new)[there])]  # the first time
+    there = there[begins(np.cumsum(new)[there])]  # only the first arrival
     there = there[np.argsort(end[there], kind="stable")]
     stations, hops = _walk_back(there, before, sender, receiver)
     *ends, port = (column[order][there] for column in (legs.source, legs.destination, legs.port))
@@ -120,7 +121,7 @@ def paths(legs: Legs, plan: Mapping[str, Any]) -> dict[str, Paths]:
 
 
 def addresses(plan: Mapping[str, Any]) -> dict[str, int]:
-    """The stations' IPv4 addresses as numbers, by name, in the order of the air; NONE: it has none."""
+    """Return the stations' IPv4 addresses as numbers, by name, in the air's order; NONE without an address."""
     ips = dict(zip((radio["name"] for radio in radios(plan)), ips_of(radios(plan)), strict=True))
     return {name: int(IPv4Address(ip)) if ip and ":" not in ip else NONE for name, ip in ips.items()}
 
@@ -131,8 +132,8 @@ def _nothing() -> Paths:
 
 
 def _before(sender: Array, receiver: Array, new: Array) -> Array:
-    """For each leg the latest leg before of the same packet that came to its sender; NONE at the source. Legs are by
-    packet and time, `new` says where a packet's begin."""
+    """Return for each leg the latest earlier leg of the same packet that ended at its sender; NONE at the source. Legs
+    are sorted by packet and time; `new` marks the first leg of each packet."""
     before, place = np.full(sender.size, NONE), np.arange(sender.size)
     first = np.maximum.accumulate(np.where(new, place, 0))
     open_, back = place[place > first], 1
@@ -145,7 +146,7 @@ def _before(sender: Array, receiver: Array, new: Array) -> Array:
 
 
 def _walk_back(there: Array, before: Array, sender: Array, receiver: Array) -> tuple[Array, Array]:
-    """The stations of paths that end with these legs, from the first on, and how many legs they have."""
+    """Return the stations of the paths that end with these legs, from the first on, and the number of legs."""
     backwards, at, hops = [receiver[there]], there, np.zeros(there.size, np.int64)
     while (at >= 0).any() and len(backwards) <= LONGEST:
         backwards.append(np.where(at >= 0, sender[at], NONE))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes over time, from `manet.trace`: what each flow's source knew of the way, and what routing cost and lost.
+"""Routes over time, from `manet.trace`: what each flow's source knew of its route, and what routing cost and lost.
 
-The source of a flow either has a route to the destination, of so many hops, or has none: a step function of its own
-records FOUND, CHANGED and LOST_ROUTE (`struct manet_record` in emulation/manet/core/manet.h). The trace begins with the
-measurement, so what was known before shows in what comes first: who finds a route had none; who changes or loses one
-had one; and where routes are not spoken of at all and packets arrive, there was one all the time.
+A flow's source has a route to the destination, with a number of hops, or has none. That is a step function of the
+source's records FOUND, CHANGED and LOST_ROUTE (`struct manet_record` in emulation/manet/core/manet.h). The trace begins
+when measuring begins, so the first record tells the state before: FOUND means no route, CHANGED or LOST_ROUTE a route.
+If there is no record and packets arrive, there was a route all the time.
 
-A break begins when the source loses its route, or when a station loses a link that the flow's packets went over last
-(`routes.paths`); it is over once the source or that station has a way to the destination again. What breaks meanwhile
-belongs to it. Times are integers (ns), so that intervals can be compared with TCP's to the nanosecond.
+A break begins when the source loses its route, or a station loses a link that the flow's latest packets used
+(`routes.paths`). It ends when the source or that station has a route to the destination again. Breaks in between are
+part of it. Times are integers (ns), so intervals compare exactly with TCP's.
 """
 
 from collections import Counter
@@ -35,17 +35,17 @@ RECORD = record(
     " extra:u4 zero:u8"
 )
 RECORDER = "manet_trace"
-NO_ROUTE, UNKNOWN = 0, -1  # hops: there is no route; there is one, nobody said how long
+NO_ROUTE, UNKNOWN = 0, -1  # hops: no route; a route of unknown length
 
 
 class Event(IntEnum):
-    """What a station tells."""
+    """Events that a station records."""
 
     FOUND = 0  # a route where there was none
     CHANGED = 1
     LOST_ROUTE = 2
-    REPAIRED = 3  # by a station on the way
-    SALVAGED = 4  # a packet, by another route
+    REPAIRED = 3  # by a station on the path
+    SALVAGED = 4  # a packet, over another route
     BUFFERED = 5
     RELEASED = 6
     DROPPED = 7
@@ -58,9 +58,9 @@ class Event(IntEnum):
 
 
 class Packet(IntEnum):
-    """What a packet is."""
+    """Kinds of packet."""
 
-    DATA = 0  # the users'
+    DATA = 0  # users' packets
     RREQ = 1
     RREP = 2
     RERR = 3
@@ -71,7 +71,7 @@ class Packet(IntEnum):
 
 
 class Why(IntEnum):
-    """Why a packet was dropped."""
+    """Reasons for dropping a packet."""
 
     DONE = 0
     NO_ROUTE = 1
@@ -97,10 +97,10 @@ HAS_A_WAY = (Event.FOUND, Event.CHANGED, Event.REPAIRED)
 
 @dataclass(frozen=True)
 class Routes:
-    """A flow's routes over its time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, ns since the run's start.
+    """A flow's routes over time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, in ns since the run's start.
 
-    `hops` is the route's length, NO_ROUTE or UNKNOWN. `breaks` has a row for each: when it began and was over, or
-    NEVER. `found`, `changed` and `lost` count what the source told.
+    `hops` is the route's length, NO_ROUTE or UNKNOWN. `breaks` has a row per break: its begin, and its end or NEVER.
+    `found`, `changed` and `lost` count the source's records.
     """
 
     time_ns: Array
@@ -111,13 +111,13 @@ class Routes:
     lost: int
 
     def without(self) -> Array:
-        """From when to when there was no route: rows of two, ns since the run's start."""
+        """Return the spans without a route: rows of begin and end, ns since the run's start."""
         edge = np.flatnonzero(np.diff(self.hops == NO_ROUTE, prepend=False, append=False))
         spans: Array = self.time_ns[edge].reshape(-1, 2)
         return spans
 
     def summary(self, took: Paths | None, tcp: TcpFlow | None) -> RouteSummary:
-        """With the paths that its packets took, and what its TCP did, where that is known."""
+        """Summarise the routes, together with the paths of packets and TCP's state where these are known."""
         held, known = np.diff(self.time_ns), self.hops > 0
         recovered = self.breaks[self.breaks[:, 1] < NEVER]
         lasted = (recovered[:, 1] - recovered[:, 0]) / 1e9
@@ -143,15 +143,15 @@ def _spans_ns(tcp: TcpFlow) -> Array:
 
 
 def common(some: Array, others: Array) -> int:
-    """How much time two rows of spans have in common; those of one do not overlap."""
+    """Return how much time two lists of spans have in common; the spans of one list do not overlap."""
     begin = np.maximum(some[:, None, 0], others[None, :, 0])
     end = np.minimum(some[:, None, 1], others[None, :, 1])
     return int((end - begin).clip(min=0).sum())
 
 
 def read(path: Path, lane: Mapping[str, Any]) -> Array:
-    """The records of the file at `path`, compressed or not, of the run that left this lane.json. Raises Damaged,
-    OSError."""
+    """Read the records in a file, compressed or not, of the run with this lane.json. Raises Damaged if records were
+    lost or are malformed, OSError if the file cannot be read."""
     if lost := lane["recorders"][RECORDER]["lost_records"]:
         raise Damaged(f"the trace of routing lost {lost} records: its reader fell behind")
     with reading(path):
@@ -159,7 +159,7 @@ def read(path: Path, lane: Mapping[str, Any]) -> Array:
 
 
 def parse(data: bytes | bytearray) -> Array:
-    """The same of the bytes `data`."""
+    """Return the records of these bytes, by time. Raises Damaged if they are malformed."""
     whole = len(data) // RECORD.itemsize * RECORD.itemsize
     records = np.frombuffer(data[:whole], RECORD)
 
@@ -182,7 +182,7 @@ def parse(data: bytes | bytearray) -> Array:
 def routes(
     records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any], took: Mapping[str, Paths]
 ) -> dict[str, Routes]:
-    """The routes of each flow of a run, by its name; `took` are the paths of its packets, where they are known."""
+    """Return the routes of each flow of a run, by its name; `took` has the paths of packets where known."""
     ip, times = addresses(plan), flow_times(plan, lane)
     of_lane = {application["name"]: application for application in lane["applications"]}
     found = {}
@@ -196,7 +196,7 @@ def routes(
 
 
 def flow_times(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
-    """Of each flow between nodes with a radio: when the run started, the flow did, and it was over (ns of the lane)."""
+    """Return for each flow between nodes with radios the run's start and the flow's start and end (ns of the lane)."""
     ip, found = addresses(plan), {}
     of_lane = {application["name"]: application for application in lane["applications"]}
     for flow in plan["applications"]:
@@ -209,7 +209,7 @@ def flow_times(plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, tu
 
 
 class _Links:
-    """The links that a flow's packets went over last, at any time."""
+    """The links that a flow's latest packet used, over time."""
 
     def __init__(self, time_ns: Array, links: list[set[tuple[int, int]]]) -> None:
         self.time_ns, self.links = time_ns, links
@@ -230,8 +230,8 @@ def _links(took: Paths | None, ips: list[int]) -> _Links:
 def follow(
     records: Array, ends: tuple[int, int], times: tuple[int, int, int], arrives: bool, links: _Links
 ) -> Routes:  # fmt: skip
-    """The routes from one address to another; `times`: the run's start, the flow's, and its stop, by the trace's clock;
-    `arrives`: packets do."""
+    """Return the routes from one address to another. `times`: the run's start, the flow's start and its stop, in the
+    trace's time. `arrives`: whether packets arrive."""
     (source, destination), (zero_ns, start_ns, stop_ns) = ends, times
     event, time = records["event"], records["time_ns"]
     own = (records["node"] == source) & (records["to"] == destination)
@@ -252,7 +252,7 @@ def follow(
 
 
 def _breaks(records: Array, source: int, destination: int, links: _Links) -> Array:
-    """When each break began, and was over; of records that matter."""
+    """Return begin and end of each break; the records are those that matter."""
     found: list[list[int]] = []
     broken: set[int] = set()
     for event, node, to, time in records[["event", "node", "to", "time_ns"]].tolist():
@@ -268,7 +268,7 @@ def _breaks(records: Array, source: int, destination: int, links: _Links) -> Arr
 
 
 def summary(records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> RoutingSummary:
-    """What routing cost and lost in a run, of all stations."""
+    """Summarise what routing cost and lost in a run, over all stations."""
     records = records[(records["time_ns"] >= lane["started_ns"]) & (records["time_ns"] < lane["stopped_ns"])]
     sent = records[records["event"] == Event.SENT_CONTROL]
     dropped = records[records["event"] == Event.DROPPED]
@@ -287,13 +287,13 @@ def summary(records: Array, plan: Mapping[str, Any], lane: Mapping[str, Any]) ->
 
 
 def control_s(records: Array, lane: Mapping[str, Any]) -> dict[str, Array]:
-    """When control packets of each kind were sent, in seconds since the run's start."""
+    """Return the times at which control packets of each kind were sent, in s since the run's start."""
     sent = records[(records["event"] == Event.SENT_CONTROL) & (records["time_ns"] >= lane["started_ns"])]
     times = (sent["time_ns"] - lane["started_ns"]) / 1e9
     return {kind.name: times[sent["kind"] == kind] for kind in Packet if (sent["kind"] == kind).any()}
 
 
 def _counts(names: type[IntEnum], column: Array) -> dict[str, int]:
-    """How often each is there, by its name; zeros are left out."""
+    """Count each value, by its name; zeros are left out."""
     count = np.bincount(column, minlength=len(names)).tolist()
     return {name.name.lower(): count[name] for name in names if count[name]}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as people read them: tables, statistics over seeds, and whether claims hold."""
+"""Results for people: tables, statistics over seeds, and verdicts on claims."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first output of a run: a table without what it says twice, bars of its first quantity, what they show in a few
-sentences, and one line on the claims. `--full` and the report have the rest (`analysis.tables.findings`).
+"""The first output of a run: a table without repeated rows, bars of the first quantity, a few sentences, and a line on
+the claims. `--full` and the report show the rest (`analysis.tables.findings`).
 
-The first quantity of a study is goodput, or else the first of its quantities. One seed gives no verdict.
+The first quantity of a study is goodput, or else the first in its list. One seed gives no verdict.
 """
 
 import math
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 GOODPUT = "goodput_kbps"  # every run has it
 GOODPUTS = ("goodput_segments", GOODPUT)
-AGAIN = {"col.any.": "col."}  # counts that repeat others, with more stations
+AGAIN = {"col.any.": "col."}  # these counts repeat others, over more stations
 BAR, MOST_BARS, MOST_SENTENCES = 36, 8, 3
 
 
 @dataclass(frozen=True)
 class Source:
-    """What the first output is made of. `names`: what to call variants and cases; `phrases`: how a sentence names a
-    variant ("without RTS/CTS"; otherwise "with NAME"); `rows`: what the cases are."""
+    """The input of the first output. `names`: of variants and cases. `phrases`: how a sentence names a variant, such as
+    "without RTS/CTS"; by default "with NAME". `rows`: what the cases are."""
 
     findings: Findings
     runs: Sequence[Run]
@@ -40,7 +40,7 @@ class Source:
 
     @property
     def first(self) -> str:
-        """The path of the first quantity."""
+        """Path of the first quantity."""
         return next((path for path in (*GOODPUTS, *self.quantities) if path in self.quantities), GOODPUT)
 
     def called(self, variant: str) -> str:
@@ -48,8 +48,8 @@ class Source:
 
 
 def tables(of: Source) -> "list[Table]":
-    """Of one case, its table without rows that repeat others or are zero everywhere. Of several cases, the table of the
-    first quantity."""
+    """Return the tables: with one case, its table without rows that repeat others or are zero; with several, the table
+    of the first quantity."""
     groups = by_case(of.runs)
     if len(groups) > 1:
         kept = {of.first: of.quantities.get(of.first, of.first)}
@@ -59,7 +59,7 @@ def tables(of: Source) -> "list[Table]":
 
 
 def rows(of: Source) -> list[str]:
-    """The quantities whose rows a table of one case keeps."""
+    """Return the quantities that the table of one case keeps."""
     there = shown(of.quantities, of.runs, of.published)
     variants = {run.variant for run in of.runs}
     kept: dict[tuple[float, ...], str] = {}
@@ -77,7 +77,7 @@ def rows(of: Source) -> list[str]:
 
 
 def bars(of: Source) -> list[str]:
-    """A bar for each variant of one case: goodput in kb/s, or the first quantity."""
+    """Return a line with a bar for each variant of one case: goodput in kb/s, or the first quantity."""
     groups = by_case(of.runs)
     variants = next(iter(groups.values()))
     if len(groups) > 1 or not 1 < len(variants) <= MOST_BARS:
@@ -97,7 +97,7 @@ def bars(of: Source) -> list[str]:
 
 
 def sentences(of: Source) -> list[str]:
-    """What the runs show: how the first quantity of each variant compares with that of the first variant."""
+    """Return sentences that compare each variant's first quantity with that of the first variant."""
     groups = by_case(of.runs)
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
     if len(variants) < 2:
@@ -122,7 +122,7 @@ def sentences(of: Source) -> list[str]:
 
 
 def _alone(of: Source) -> list[str]:
-    """Of runs with which nothing is compared."""
+    """Return sentences about runs without a comparison."""
     goodput = statistics.mean([value(run, GOODPUT) for run in of.runs])
     lines = [] if math.isnan(goodput.mean) else [f"The flows carry {number(goodput)} kb/s in all."]
     if all(run.counted for run in of.runs):
@@ -134,7 +134,7 @@ def _alone(of: Source) -> list[str]:
 
 
 def _compare(of: Source, variant: str, first: str, found: Mapping[str, statistics.Estimate]) -> str:
-    """One variant against the first, in a sentence."""
+    """Return a sentence that compares a variant with the first one."""
     what = "the goodput" if of.first in GOODPUTS else of.quantities.get(of.first, of.first)
     subject = f"{of.called(variant)[:1].upper()}{of.called(variant)[1:]}, {what} is"
     against = f"than {of.called(first)}"
@@ -171,7 +171,7 @@ def _mean(of: Iterable[float]) -> float:
 
 
 def claims(of: Source, folder: str) -> str:
-    """How many of the claims agree, in a line; empty if there are none."""
+    """Return a line on how many claims agree; empty without claims."""
     tested = [claim for claim in of.findings.claims if claim.verdict != NOT_TESTED]
     if not tested:
         return ""
@@ -184,7 +184,7 @@ def claims(of: Source, folder: str) -> str:
 
 
 def show(of: Source, folder: str) -> None:
-    """Print it."""
+    """Print the first output."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether what a publication claims holds: in how many seeds, and how far the seeds decide it.
+"""Test whether a paper's claim holds: in how many seeds, and whether the seeds decide it.
 
-A claim is checks, and a check compares two quantities, each of a variant in a case (`Of`), or one with a number. It is
-judged in every seed by itself. Over several seeds the ratio of the two sides is a paired sample: where its confidence
-interval lies wholly on the claim's side the opposite is excluded, where it lies wholly on the other the claim is, and
-between the two the seeds do not decide. Where a side is zero there is no ratio; the difference to each bound serves.
+A claim consists of checks. A check compares two quantities (`Of`), or one with a number, in each seed. Over several
+seeds the ratio of the two sides is a paired sample. If its confidence interval lies on the claim's side, the opposite
+is excluded; if it lies on the other side, the claim is excluded; otherwise the seeds do not decide. If a side is zero
+there is no ratio, and the difference to each bound is used instead.
 """
 
 import math
@@ -21,11 +21,11 @@ from analysis.tables import statistics
 from analysis.tables.table import QUANTITIES, by_case, case_name, is_path, number, value
 
 MUCH, ALIKE = 2.0, 0.25  # `>>`: at least twice as much; `~`: within a quarter of the larger one
-MOSTLY = "mostly >"  # more of it in most seeds, by however much
+MOSTLY = "mostly >"  # more in most seeds, by any amount
 
 
 class Relation(NamedTuple):
-    """When it holds between two numbers, and between which bounds their ratio then is."""
+    """Whether the relation holds between two numbers, and the bounds of their ratio if it does."""
 
     holds: Callable[[float, float], bool]
     low: float
@@ -47,8 +47,8 @@ RELATIONS = {
 
 @dataclass(frozen=True)
 class Of:
-    """A quantity of the runs of a variant, in a case if the study has several, or its mean over some; its path as in
-    `analysis.tables.table`. `cases`: what to call these some."""
+    """A quantity of a variant, in a case if the study has several, or its mean over some cases, which `cases` then
+    names. `path` is as in `analysis.tables.table`."""
 
     variant: str
     path: str
@@ -58,7 +58,7 @@ class Of:
 
 @dataclass(frozen=True)
 class Most:
-    """The most of several quantities, in each seed, or the `least`; `name`: what to call it."""
+    """The greatest of several quantities in each seed, or the `least`; `name` is shown."""
 
     of: tuple[Of, ...]
     name: str
@@ -73,8 +73,8 @@ Side = Of | Most | float
 
 @dataclass(frozen=True)
 class Check:
-    """`a` RELATION `factor` x `b`. With `to`, `a` is between `factor` and `to` times `b`, and the relation is "in".
-    Checks of one `group` are pooled, of whatever variants they are, and with no others (`analysis.tables.verdicts`)."""
+    """`a` RELATION `factor` x `b`. With `to`, `a` must be between `factor` and `to` times `b`, and the relation is
+    "in". Checks with the same `group` are pooled across variants, and with no others (`analysis.tables.verdicts`)."""
 
     a: Side
     relation: str
@@ -94,7 +94,7 @@ class Check:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of a / b, where the check holds."""
+        """Bounds of a / b within which the check holds."""
         if self.to is not None:
             return self.factor, self.to
         relation = RELATIONS[self.relation]
@@ -107,7 +107,7 @@ class Check:
 
 
 def quantities_of(side: Side) -> tuple[Of, ...]:
-    """Those that a side is made of; of a number none."""
+    """Return the quantities of a side; none for a number."""
     if isinstance(side, Most):
         return side.of
     return (side,) if isinstance(side, Of) else ()
@@ -115,8 +115,8 @@ def quantities_of(side: Side) -> tuple[Of, ...]:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a publication says, as checks that must all hold. `of`: the numbered claims of the seeds, as C46, that
-    they are checks of, wholly or in part; those that its name has, unless others are given. () is a study's own."""
+    """A paper's statement, as checks that must all hold. `of` lists the numbered claims of the papers, such as C46,
+    that the checks cover wholly or partly; by default those in `name`. () marks a study's own claim."""
 
     name: str
     text: str
@@ -125,7 +125,7 @@ class Claim:
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
-        """What its checks compare, by case, variant and path, each once."""
+        """The case, variant and path of each quantity that its checks compare, without repeats."""
         sides = [side for check in self.checks for side in check.sides]
         return list(dict.fromkeys(
             (case, side.variant, side.path) for side in sides
@@ -138,12 +138,12 @@ class Claim:
 
 
 def order(path: str, *variants: str, cases: Iterable[str] = ("",)) -> list[Check]:
-    """Each variant has more of it than the next, in every case."""
+    """Return checks that in every case each variant has more than the next."""
     return [Check(Of(a, path, case), ">", Of(b, path, case)) for case in cases for a, b in pairwise(variants)]
 
 
 class Sure(Enum):
-    """What a confidence interval says of a check."""
+    """What a confidence interval says about a check."""
 
     CONFIRMED = "the opposite is excluded"
     OPEN = "undecided"
@@ -152,9 +152,10 @@ class Sure(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A check's means, in how many of the seeds it holds, and the ratio of its sides over several seeds, if there is
-    one in each. `above`: by how much `a` exceeds the check's lower and its upper bound, times `b` (None: it has no such
-    bound). `t` and `wilcoxon`: the p of the sides being alike, `a` and the factor times `b`; of a range, `a` and `b`.
+    """A check's means, the number of seeds in which it holds, and the ratio of its sides over several seeds, if each
+    seed has one. `above`: by how much `a` exceeds the lower and the upper bound times `b` (None: no such bound). `t`
+    and `wilcoxon`: the p-values of the hypothesis that `a` equals the factor times `b`; for a range, that `a` equals
+    `b`.
     """
 
     check: Check
@@ -169,7 +170,7 @@ class Finding:
 
     @property
     def sure(self) -> Sure | None:
-        """What the intervals say; None without one, and of equality, which one seed refutes."""
+        """What the intervals say; None without an interval, and for equality, which one seed refutes."""
         if self.check.relation == "=" or self.seeds < 2:
             return None
         lowest, highest = self.above
@@ -179,7 +180,7 @@ class Finding:
         return next((sure for sure in (Sure.REFUTED, Sure.OPEN) if sure in said), Sure.CONFIRMED)
 
     def _within(self, estimate: statistics.Estimate, low: float, high: float) -> Sure:
-        """Whether an interval lies between bounds. One without width that lies on a bound is what its seeds are."""
+        """Compare an interval with bounds. If it has no width and lies on a bound, the seeds decide."""
         if not estimate.half_width and estimate.mean in (low, high):
             return Sure.CONFIRMED if self.held == self.seeds else Sure.REFUTED
         least, most = estimate.mean - estimate.half_width, estimate.mean + estimate.half_width
@@ -189,7 +190,7 @@ class Finding:
 
     @property
     def decided(self) -> Sure:
-        """The same where there is no interval: then what all seeds agree on, and of equality what one does."""
+        """`sure`, or without an interval what all seeds agree on; one seed refutes an equality."""
         if self.sure:
             return self.sure
         if self.held == self.seeds:
@@ -199,7 +200,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds: in how many of the seeds all of its checks do."""
+    """Whether a claim holds: the number of seeds in which all its checks do."""
 
     claim: Claim
     held: int
@@ -225,8 +226,8 @@ class Verdict:
         return f"{said}; the intervals exclude the opposite" if found and self.held == self.seeds else said
 
     def lines(self, names: Mapping[str, str], rows: str = "", quantities: Mapping[str, str] = QUANTITIES) -> list[str]:
-        """For people: the verdict, then each check with its numbers. `names` of variants and cases, `rows` what the
-        cases are, `quantities` what to call the paths."""
+        """Return text for people: the verdict, then each check with its numbers. `names` are those of variants and
+        cases, `rows` says what the cases are, `quantities` names the paths."""
         lines = [f"{self.claim.name}  {self.text}: {self.claim.text}"]
         for finding in self.findings:
             mark = {self.seeds: "yes", 0: "no "}.get(finding.held, f"{finding.held}/{self.seeds}")
@@ -237,7 +238,7 @@ class Verdict:
 
 
 def line_of(finding: Finding, names: Mapping[str, str], rows: str, quantities: Mapping[str, str]) -> str:
-    """A check with its numbers, for people. What both sides share is said once, before them."""
+    """Return a check with its numbers as text. What both sides share comes once, before them."""
     check = finding.check
 
     def case_of(side: Of) -> str:
@@ -284,15 +285,15 @@ def _ratio(of: float) -> str:
 
 
 class NotTested(ValueError):
-    """The runs do not have what a claim needs; the text says what."""
+    """The runs lack what a claim needs; the message says what."""
 
 
-# What a quantity of a variant in a case was, by seed. Raises NotTested.
+# Maps case, variant and path to the values of that quantity by seed. Raises NotTested if there are none.
 Read = Callable[[str, str, str], Mapping[int, float]]
 
 
 def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdict:
-    """Check a claim in every seed, as far as what it needs was run. Raises NotTested if nothing of it was."""
+    """Check a claim in every seed, where the runs allow it. Raises NotTested if no check can be tested."""
     groups = by_case(runs)
 
     def read(case: str, variant: str, path: str) -> Mapping[int, float]:
@@ -303,7 +304,7 @@ def judge(claim: Claim, runs: Sequence[Run], confidence: float = 0.95) -> Verdic
 
 
 def weigh(claim: Claim, read: Read, seeds: Sequence[int], confidence: float = 0.95) -> Verdict:
-    """The same of what was read of these seeds."""
+    """Check a claim with values from `read`, in these seeds. Raises NotTested if no check can be tested."""
 
     def side(of: Side) -> list[float]:
         if isinstance(of, Most):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs found, as people read it: tables, claims with verdicts, what went wrong. It is worked out once, for the
-terminal and the report alike."""
+"""What runs found, for people: tables, claims with verdicts, and troubles. The terminal and the report show the
+same."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ NOT_TESTED = "not tested"
 
 
 class Judged(NamedTuple):
-    """A claim, what was found of it, and its checks with their numbers, a line each."""
+    """A claim, its verdict, and its checks with their numbers, one per line."""
 
     name: str
     verdict: str
@@ -24,7 +24,7 @@ class Judged(NamedTuple):
     @property
     def agrees(self) -> bool:
         """Whether all of its checks hold, in every seed."""
-        return self.verdict.startswith(("agrees", "holds in all"))  # of one seed, or of several
+        return self.verdict.startswith(("agrees", "holds in all"))  # for one seed, and for several
 
     @property
     def lines(self) -> list[str]:
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> "Judged":
-        """Of the lines of `analysis.tables.claims.Verdict`."""
+        """Parse the lines of `analysis.tables.claims.Verdict`."""
         name, _, rest = lines[0].partition("  ")
         verdict, _, text = rest.partition(": ")
         return cls(name, verdict, text, [line.strip() for line in lines[1:]])
@@ -40,7 +40,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """`said`: under what the runs were made. `beside`: the tables of single flows."""
+    """Everything that is shown. `said`: the conditions of the runs. `beside`: the tables of single flows."""
 
     title: str
     said: str
@@ -50,7 +50,7 @@ class Findings:
     claims: Sequence[Judged] = ()
 
     def show(self) -> None:
-        """Print them."""
+        """Print the findings."""
         from rich.console import Console
 
         console = Console(width=None if sys.stdout.isatty() else 200, emoji=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows as tables for people, a row each: what they had of the network, their datagrams, transactions and routes.
+"""Tables of flows, a row each: their share of the network, datagrams, transactions and routes.
 
-A flow that never started, fell silent or died is in them under its outcome, and `troubles` says of each why: a mean
-over seeds or flows tells nothing of it.
+A flow that never started, fell silent or died is listed under its outcome, and `troubles` gives the reason: a mean over
+seeds or flows does not show it.
 """
 
 import math
@@ -68,14 +68,14 @@ OF_ROUTES = {
     "route.rto_without_s": "without route",
 }
 GOOD = (Outcome.RAN, Outcome.FINISHED)
-MOST = 20  # troubles that are said
+MOST = 20  # troubles that are shown
 
 Cell = Callable[[Sequence[FlowResult]], str]
 
 
 def flow_tables(runs: Sequence[Run]) -> "list[Table]":
-    """The tables that runs of one case have something for; of several variants, each flow's under each. Means over
-    seeds."""
+    """Return the tables that apply to the runs of one case. With several variants, each flow has a row per variant.
+    Values are means over seeds."""
     flows = [flow for run in runs for flow in run.flows]
     found = [flow_table(runs)] if flows else []
     if any(flow.datagrams for flow in flows):
@@ -86,14 +86,14 @@ def flow_tables(runs: Sequence[Run]) -> "list[Table]":
 
 
 def flow_table(runs: Sequence[Run]) -> "Table":
-    """The flows of runs."""
+    """Return the table of flows."""
     flows = [flow for run in runs for flow in run.flows]
     last: dict[str, Cell] = {"outcome": _outcomes} if any(flow.outcome not in GOOD for flow in flows) else {}
     return _rows("flows", runs, OF_FLOWS, last)
 
 
 def route_table(runs: Sequence[Run]) -> "Table":
-    """The same of their routes; and over how many hops how many segments arrived, under all seeds."""
+    """Return the table of routes, with the number of segments by hops, over all seeds."""
     table = _rows("routes", runs, OF_ROUTES, {"segments by hops": _by_hops})
     table.caption = "RTO, s: spent waiting for the timer to expire; without route: as much of it"
     table.caption_justify = "left"
@@ -101,7 +101,7 @@ def route_table(runs: Sequence[Run]) -> "Table":
 
 
 def troubles(runs: Sequence[Run]) -> list[str]:
-    """A line for each flow that never started, fell silent or died: which, where and why."""
+    """Return a line for each flow that never started, fell silent or died: which, where and why."""
     lines = [
         f"{run.folder}: {flow.name} ({flow.kind}, {flow.source} to {flow.destination}) {flow.outcome.value}"
         + (f": {flow.why}" if flow.why else "")
@@ -114,7 +114,7 @@ def troubles(runs: Sequence[Run]) -> list[str]:
 
 
 def _outcomes(flows: Sequence[FlowResult]) -> str:
-    """Of a flow under all seeds."""
+    """Return the outcomes of a flow, over all seeds."""
     counts = Counter(flow.outcome.value for flow in flows)
     return ", ".join(word if len(flows) == 1 else f"{n} {word}" for word, n in counts.items())
 
@@ -130,7 +130,8 @@ def _rows(
     title: str, runs: Sequence[Run], quantities: Mapping[str, str], more: Mapping[str, Cell] = MappingProxyType({}),
     where: Callable[[FlowResult], bool] = lambda flow: True,
 ) -> "Table":  # fmt: skip
-    """A row for each flow `where` that holds, with those of the quantities that one of them has, and `more` columns."""
+    """Return a table with a row per flow that satisfies `where`: quantities that a flow has, and the columns of
+    `more`."""
     from rich.table import Table
 
     flows: dict[tuple[str, str], list[FlowResult]] = {}
@@ -155,7 +156,7 @@ def _rows(
 
 
 def _of_seeds(values: Sequence[float], path: str) -> str:
-    """A flow's quantity under all seeds; of a flow that does not always have it, under how many it does."""
+    """Return a flow's mean over seeds; if only some seeds have a value, also say how many."""
     known = [value for value in values if not math.isnan(value)]
     if not known or path == "hops":
         return number(known[0] if known else None)

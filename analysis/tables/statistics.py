@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Means over seeds, and how far to trust them: Student's t, without scipy.
+"""Means over seeds and their confidence intervals, by Student's t, without scipy.
 
-Runs of different seeds are independent samples; runs of one seed under different settings are pairs. With few seeds
-only the t distribution is honest, so that is what is used throughout; beside it stands Wilcoxon's signed-rank test,
-which asks for no distribution, exactly as so few pairs allow.
+Runs with different seeds are independent samples. Runs with one seed and different settings are pairs. With few seeds
+only the t distribution is correct, so it is used everywhere. Wilcoxon's signed-rank test, which assumes no
+distribution, is computed beside it, exactly.
 """
 
 import math
@@ -25,7 +25,7 @@ class Estimate:
 
 
 def mean(values: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The mean of `values` with its confidence interval, m ± t s / sqrt(n). Raises ValueError without values."""
+    """Return the mean and its confidence interval, m ± t s / sqrt(n). Raises ValueError without values."""
     n = len(values)
     if not n:
         raise ValueError("no values to take the mean of")
@@ -36,7 +36,7 @@ def mean(values: Sequence[float], confidence: float = 0.95) -> Estimate:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The standard deviation of what `values` are a sample of; nan of fewer than two."""
+    """Return the standard deviation estimated from a sample; nan for fewer than two values."""
     if len(values) < 2:
         return math.nan
     middle = math.fsum(values) / len(values)
@@ -44,7 +44,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def proportion(true: int, of: int, confidence: float = 0.95) -> Estimate:
-    """The share of cases in which something is so; its half-width reaches to the farther end of the exact interval
+    """Return the share of `true` among `of` cases. The half-width reaches the farther end of the exact interval
     (Clopper and Pearson)."""
     tail, share = (1 - confidence) / 2, true / of
     low = _where(lambda p: at_least(true, of, p) < tail) if true else 0.0
@@ -53,12 +53,12 @@ def proportion(true: int, of: int, confidence: float = 0.95) -> Estimate:
 
 
 def at_least(true: int, of: int, p: float) -> float:
-    """How likely something that is so with probability `p` is so in that many cases, or more."""
+    """Return the probability of at least `true` successes in `of` trials of probability `p`."""
     return math.fsum(math.comb(of, k) * p**k * (1 - p) ** (of - k) for k in range(true, of + 1))
 
 
 def _where(below: Callable[[float], bool]) -> float:
-    """Up to which share something holds."""
+    """Return the greatest p in [0, 1] up to which `below` is true."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = (low + high) / 2
@@ -67,10 +67,10 @@ def _where(below: Callable[[float], bool]) -> float:
 
 
 def relative_change(values: Sequence[float], base: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The mean of value / base - 1 over pairs, in the order of their seeds: 0.06 is 6 % more.
+    """Return the mean of value / base - 1 over pairs, in the order of seeds; 0.06 is 6 % more.
 
-    Each seed is compared with itself, which takes out what the seed does to both. Raises ValueError if the two are
-    not pairs, or a base is zero.
+    Each seed is compared with itself, which removes the seed's effect on both. Raises ValueError if the lists are not
+    pairs, or a base is zero.
     """
     if len(values) != len(base):
         raise ValueError(f"{len(values)} values and {len(base)} bases are no pairs")
@@ -80,9 +80,8 @@ def relative_change(values: Sequence[float], base: Sequence[float], confidence: 
 
 
 def paired_t(differences: Sequence[float]) -> float:
-    """The two-sided p of Student's paired t-test: how likely so large a mean difference is where there is none.
-
-    nan with fewer than two pairs.
+    """Return the two-sided p-value of Student's paired t-test: the probability of a mean difference at least this large
+    if the true mean is zero. nan with fewer than two pairs.
     """
     if len(differences) < 2:
         return math.nan
@@ -94,17 +93,16 @@ def paired_t(differences: Sequence[float]) -> float:
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """The two-sided p of Wilcoxon's signed-rank test, exact: of all ways to sign the ranks, so many are as far from the
-    middle. Differences of zero are left out, and equal ones share the mean of their ranks.
-
-    nan with fewer than two pairs.
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test: the share of all assignments of signs to the
+    ranks that are at least as far from the middle. Differences of zero are ignored; equal ones share the mean of their
+    ranks. nan with fewer than two pairs.
     """
     if len(differences) < 2:
         return math.nan
     sizes = sorted(abs(difference) for difference in differences if difference)
-    # Twice the rank, so that shared ranks are whole: places count from 1.
+    # Twice the rank, so that shared ranks are whole numbers. Ranks count from 1.
     ranks = {size: 2 * sizes.index(size) + 1 + sizes.count(size) for size in sizes}
-    ways = [1]  # by the sum of the positive ranks
+    ways = [1]  # number of assignments, by the sum of the positive ranks
     for size in sizes:
         longer = [0] * ranks[size]
         ways = [a + b for a, b in zip(ways + longer, longer + ways, strict=True)]
@@ -115,7 +113,8 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 @cache
 def t_quantile(p: float, degrees: int) -> float:
-    """The value that Student's t with `degrees` (1, 2, ...) of freedom stays below with probability `p` (0 < p < 1)."""
+    """Return the value below which Student's t with `degrees` (1, 2, …) of freedom lies with probability `p`. Raises
+    ValueError unless 0 < p < 1."""
     if not 0 < p < 1 or degrees < 1:
         raise ValueError(f"no quantile at {p} with {degrees} degrees of freedom")
     if p < 0.5:
@@ -130,7 +129,7 @@ def t_quantile(p: float, degrees: int) -> float:
 
 
 def t_probability(t: float, degrees: int) -> float:
-    """The probability that Student's t with `degrees` of freedom is below `t`.
+    """Return the probability that Student's t with `degrees` of freedom is below `t`.
 
     Exact for whole degrees: the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
     """

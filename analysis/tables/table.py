@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results as tables for people.
 
-A quantity is named by its path in a `Run` (`col.rtscts`, `flows.0.tcp.rtos`, `goodput_kbps`): the rows of tables, the
-numbers of a publication and the checks of a claim (`tables.claims`) all use these names, so that a study is data and
-needs no code. A study's runs are of variants, in one case or several; the first variant is what the others are compared
-with. Runs under several seeds are shown as mean ± half-width of the 95 % confidence interval, changes seed by seed.
-Published counts are of a publication's duration; `scaled` makes them of another.
+A quantity is named by its path in a `Run`: `col.rtscts`, `flows.0.tcp.rtos`, `goodput_kbps`. Rows of tables, a paper's
+numbers and the checks of claims (`tables.claims`) all use these names, so a study is data and needs no code. A study
+has one or several cases, and in each case variants; the first variant is the reference of the others. Several seeds are
+shown as the mean ± half-width of the 95 % confidence interval; changes are computed seed by seed. Published counts are
+for the paper's duration; `scaled` converts them.
 """
 
 import math
@@ -40,8 +40,8 @@ OF_RUNS = QUANTITIES | {
     "col.same_slot": "collided in one slot",
     "retransmits": "TCP retransmissions",
     **{f"{of}.{row}": counted(of, row) for of in ("col", "fail") for row in APART},
-}  # what a run says that is no study's
-PARTS = re.compile(rf"(col|col\.any|fail)\.({'|'.join((*ROWS, *APART))})|in_flight\..*")  # no rows of nothing are shown
+}  # further quantities of runs, outside of studies
+PARTS = re.compile(rf"(col|col\.any|fail)\.({'|'.join((*ROWS, *APART))})|in_flight\..*")  # not shown if all zero
 OF_ROUTING = {
     "routing.frames": "control packets sent",
     "routing.bytes": "control, bytes",
@@ -50,7 +50,7 @@ OF_ROUTING = {
     "routing.links_lost": "links lost",
     "routing.searches": "route requests begun",
 }
-# Of each access category, where there is EDCA.
+# For each access category, if EDCA is on.
 OF_CATEGORY = {
     "acked": "frames acknowledged",
     "airtime_s": "airtime, s",
@@ -58,17 +58,17 @@ OF_CATEGORY = {
     "dropped": "queue drops",
     "collisions": "collided inside",
 }
-# What grows with the time that a run takes.
+# Quantities that grow with the duration of a run.
 COUNTS = re.compile(
     r"(col|fail|retries|routing|categories)\..*|(goodput_segments|queue_drops|retransmits|responses_spoilt)|flows\.\d+\.(delivered_bytes"
     r"|goodput_segments|retransmits|tcp\.(rtos|fast_retransmits|retransmissions_begun|(slow_start|congestion_avoidance"
     r"|recovery|rto)_s)|route\.(found|changed|lost|changes|without_s|breaks|recovered|rto_without_s)|datagrams\.(sent|arrived"
     r"|duplicates|reordered|late)|transactions\.(begun|completed|failed|unfinished|bytes))"
 )
-RANGE = re.compile(r"(\d+)-(\d+)")  # from one to another in a list
+RANGE = re.compile(r"(\d+)-(\d+)")  # a range of list indices
 OF_AIR = re.compile(
     r"(col|fail|retries|categories|energy)\..*|queue_drops|responses_spoilt"
-)  # what only our air counts
+)  # quantities that only our air counts
 SECTIONS = (
     "col.total",
     "col.any.total",
@@ -76,13 +76,13 @@ SECTIONS = (
     "in_flight.total",
     "queue_drops",
     "retransmits",
-)  # a rule follows these
-COMPACT = 6  # so many columns have room for a value and its change; of more variants only the change is shown
+)  # a rule follows these rows
+COMPACT = 6  # with up to this many columns, cells have a value and its change; with more, the change only
 
 
 def of_runs(runs: Sequence[Run]) -> dict[str, str]:
-    """What runs say that are no study's; of access categories, where there was EDCA; of routing, where there was a
-    protocol: what was dropped, by reason, too."""
+    """Return the quantities of runs outside of studies. EDCA adds those of access categories; a routing protocol adds
+    those of routing, with the packets it dropped, by reason."""
     routing = [run.routing for run in runs if run.routing]
     reasons = dict.fromkeys(reason for each in routing for reason in each.dropped or ())
     dropped = {f"routing.dropped.{reason}": f"dropped: {reason.replace('_', ' ')}" for reason in reasons}
@@ -94,8 +94,8 @@ def of_runs(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def shown(quantities: Mapping[str, str], runs: Sequence[Run], published: Published | None = None) -> dict[str, str]:
-    """Of these quantities what tables have rows of: frames of a kind of which no run counted any are left out, and
-    segments in flight where there were none; but not what was published."""
+    """Return those of the quantities that tables show: without kinds of frames that no run counted, and without
+    segments in flight if there were none, unless they were published."""
     theirs = {path for variants in (published or {}).values() for numbers in variants.values() for path in numbers}
     return {
         path: label
@@ -105,16 +105,14 @@ def shown(quantities: Mapping[str, str], runs: Sequence[Run], published: Publish
 
 
 def value(run: Run, path: str) -> float:
-    """A quantity of a run by its path, in which numbers count from 0 in lists, and 0-4 is the mean of the first five;
-    nan where the run has none, 0 where it counted none of a name.
-
-    Raises AttributeError for a path there is not.
+    """Return a quantity of a run by its path; nan if the run lacks it, 0 for a name that it did not count. Numbers in
+    the path are list indices from 0; 0-4 means the mean of the first five. Raises AttributeError for an unknown path.
     """
     return of(run, path) if run.counted or not OF_AIR.fullmatch(path) else math.nan
 
 
 def is_path(path: str) -> bool:
-    """Whether it leads to something of a run, as far as that does not hang on what the run found."""
+    """Return whether a path leads to a field of a run, as far as that does not depend on the run."""
     model: Any = Run
     for name in path.split("."):
         if name not in model.model_fields:
@@ -122,13 +120,13 @@ def is_path(path: str) -> bool:
         kind = model.model_fields[name].annotation
         kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
         model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-        if model is None:  # a number, or several of a name
+        if model is None:  # a number, or several by name
             return True
     return True
 
 
 def of(found: object, path: str) -> float:
-    """The same of anything in a run."""
+    """Return the quantity at a path of any part of a run; `value` has the rules."""
     names = path.split(".")
     for at, name in enumerate(names):
         if isinstance(found, list) and name.isdecimal():
@@ -148,7 +146,7 @@ def of(found: object, path: str) -> float:
 
 
 def by_case(runs: Sequence[Run]) -> Groups:
-    """The runs of each case and variant, in the order in which these first come, sorted by seed."""
+    """Group runs by case and variant, each in order of first occurrence, sorted by seed."""
     groups: Groups = {}
     for run in runs:
         groups.setdefault(run.case, {}).setdefault(run.variant, []).append(run)
@@ -159,7 +157,7 @@ def by_case(runs: Sequence[Run]) -> Groups:
 
 
 def values(runs: Sequence[Run], path: str) -> dict[str, dict[str, list[float]]]:
-    """A quantity of the runs of each case and variant, by seed."""
+    """Return a quantity of all runs, by case and variant, in the order of seeds."""
     groups = by_case(runs)
     return {
         case: {variant: [value(run, path) for run in group] for variant, group in variants.items()}
@@ -168,7 +166,7 @@ def values(runs: Sequence[Run], path: str) -> dict[str, dict[str, list[float]]]:
 
 
 def of_quantity(published: Published, path: str) -> dict[str, dict[str, float]]:
-    """What was published of one quantity, by case and variant."""
+    """Return the published values of a quantity, by case and variant."""
     return {
         case: {variant: numbers[path] for variant, numbers in variants.items() if path in numbers}
         for case, variants in published.items()
@@ -179,12 +177,12 @@ def study_tables(
     title: str, runs: Sequence[Run], *, published: Published | None = None, names: Mapping[str, str] | None = None,
     rows: str = "", quantities: Mapping[str, str] | None = None,
 ) -> "list[Table]":  # fmt: skip
-    """Of one case: a table under `title` with all quantities, a column for each variant. Of several: one for each
-    quantity, under its name, with a row for each case. The numbers of a publication stand beside. Of frames of which
-    there were none nothing is `shown`.
+    """Return the tables of a study. With one case: one table under `title`, a row for each quantity, a column for each
+    variant. With several cases: a table for each quantity, with a row for each case. A paper's numbers have their own
+    columns. Only quantities that are `shown` appear.
 
-    `names`: what to call variants and cases; `rows`: what the cases are; `quantities`: paths and what to call them.
-    Raises statistics' ValueError if variants ran under different seeds.
+    `names`: of variants and cases. `rows`: what the cases are. `quantities`: paths and their labels. Raises ValueError
+    if variants ran with different seeds.
     """
     published, names, quantities = published or {}, names or {}, QUANTITIES if quantities is None else quantities
     rules = quantities.keys() >= QUANTITIES.keys()
@@ -200,7 +198,7 @@ def _one_case(
     title: str, variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]],
     names: Mapping[str, str], quantities: Mapping[str, str], rules: bool,
 ) -> "Table":  # fmt: skip
-    """A row for each quantity, and one for the change of goodput; with `rules` after SECTIONS."""
+    """Return a table with a row per quantity, and one for the change of goodput; `rules` adds lines after SECTIONS."""
     table = _table(title, "", variants, names, published)
     for path, label in quantities.items():
         cells = []
@@ -220,7 +218,7 @@ def _one_case(
 def _changes(
     variants: Mapping[str, list[Run]], published: Mapping[str, Mapping[str, float]], path: str
 ) -> list[str]:  # fmt: skip
-    """The cells of a row: how much more or less each variant has than the first, measured and published."""
+    """Return the cells of a row: each variant's change against the first, measured and published."""
     first, cells = next(iter(variants)), []
     for variant, group in variants.items():
         cells.append(percent(change_of(group, variants[first], path)) if variant != first else "")
@@ -232,7 +230,7 @@ def _changes(
 def _cases(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
 ) -> "Table":  # fmt: skip
-    """A row for each case; in each cell a variant's value, and its change against the first."""
+    """Return a table with a row per case; each cell has a variant's value and its change against the first variant."""
     variants = _variants(groups)
     beside = {variant for of in published.values() for variant, numbers in of.items() if path in numbers}
     table = _table(title, rows, variants, names, beside)
@@ -253,7 +251,7 @@ def _cases(
 def _compact(
     title: str, groups: Groups, path: str, published: Published, names: Mapping[str, str], rows: str
 ) -> "Table":  # fmt: skip
-    """A row for each case: the first variant's value, and how much more or less the others have."""
+    """Return a table with a row per case: the first variant's value, and the changes of the others against it."""
     variants = _variants(groups)
     first, widest = variants[0], 0.0
     table = _table(f"{title}; beside {names.get(first, first)}: change against it", rows, variants, names)
@@ -271,7 +269,7 @@ def _compact(
 def _table(
     title: str, rows: str, variants: Iterable[str], names: Mapping[str, str], beside: Collection[str] = ()
 ) -> "Table":  # fmt: skip
-    """An empty table with a column for each variant, and after those of `beside` one for what was published."""
+    """Return an empty table with a column per variant; variants in `beside` also have one for published values."""
     from rich.table import Table
 
     table = Table(title=title or None, title_justify="left", caption_justify="left")
@@ -284,7 +282,7 @@ def _table(
 
 
 def _variants(groups: Groups) -> list[str]:
-    """The variants of all cases, in the order in which these first come."""
+    """Return the variants of all cases, in order of first occurrence."""
     return list(dict.fromkeys(variant for group in groups.values() for variant in group))
 
 
@@ -293,7 +291,7 @@ def _mean(runs: Sequence[Run], path: str) -> statistics.Estimate | None:
 
 
 def change_of(runs: Sequence[Run], bases: Sequence[Run], path: str) -> statistics.Estimate | None:
-    """None where there is nothing to compare with."""
+    """Return the relative change of a quantity; None if there is nothing to compare with."""
     values, base = [value(run, path) for run in runs], [value(run, path) for run in bases]
     known = values and all(base) and not any(map(math.isnan, [*values, *base]))
     return statistics.relative_change(values, base) if base and known else None
@@ -305,13 +303,13 @@ def _published_change(published: Mapping[str, Mapping[str, float]], variant: str
 
 
 def case_name(case: str, names: Mapping[str, str], rows: str) -> str:
-    """What to call a case outside of its table."""
+    """Return the name of a case outside of its table."""
     return names.get(case, f"{case} {rows}".strip())
 
 
 def number(of: statistics.Estimate | float | None) -> str:
-    """A number for a table: whole from 100 on, else to two digits after the point unless it is whole; and so what is
-    behind the ±, as the mean before it."""
+    """Format a number for a table: without decimals from 100 on, or if it is whole; otherwise with two. The half-width
+    behind ± follows the magnitude of the mean."""
     if of is None:
         return ""
     if isinstance(of, statistics.Estimate):
@@ -330,7 +328,7 @@ def percent(of: statistics.Estimate | None) -> str:
 
 
 def scaled(published: Published, factor: float) -> Published:
-    """The numbers of a publication, with its counts as if its runs had taken `factor` times as long."""
+    """Return a paper's numbers, with counts scaled as if its runs had lasted `factor` times as long."""
     return {
         case: {
             variant: {path: of * factor if COUNTS.fullmatch(path) else of for path, of in numbers.items()}
@@ -341,7 +339,7 @@ def scaled(published: Published, factor: float) -> Published:
 
 
 def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
-    """Under what the runs were made, for titles and figures: seeds, seconds of air, and options as they were given."""
+    """Return the conditions of runs, for titles and figures: seeds, duration, and the options that were given."""
     seeds = sorted({run.seed for run in runs})
     if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
         said = f"seeds {seeds[0]}..{seeds[-1]}"
@@ -354,7 +352,7 @@ def conditions(runs: Sequence[Run], options: Mapping[str, object]) -> str:
 
 
 def flags(options: Mapping[str, object]) -> str:
-    """Options as a command line has them."""
+    """Return options as on a command line."""
     words = []
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -367,7 +365,7 @@ def flags(options: Mapping[str, object]) -> str:
 
 
 def _word(value: object) -> str:
-    """An option's value, as the command line takes it."""
+    """Return an option's value as on a command line."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}={_word(each)}" for name, each in value.items())
     return ",".join(map(_word, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of a claim, over all of its cases at once: a finding, and its numbers.
+"""The verdict on a claim over all of its cases at once: a finding, and its numbers.
 
-Checks that compare the same quantities of the same variants, each in a case of its own, are one *contrast*; and so are
-those of one group. In each seed a contrast is one number: the mean over its checks of the logarithm of a / b. Seeds are
-independent samples, so one t interval decides a contrast, however many checks it has. The *finding* of a contrast is
-which side has more, or that both are alike. Its *number*, if the paper has one, is by how much. Published values of
-single quantities are numbers, too. What counts as the same number is fixed here, before anything runs.
+A *contrast* is all checks that compare the same quantities of the same variants, each in its own case, or all checks of
+one group. In each seed a contrast is one number: the mean over its checks of the logarithm of a / b. Seeds are
+independent samples, so one t interval decides a contrast, whatever its number of checks. The *finding* of a contrast is
+which side is greater, or that they are alike. Its *number*, if the paper has one, is by how much. Published values of
+single quantities are numbers too. The tolerances below are fixed before anything runs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from analysis.tables import statistics
 from analysis.tables.claims import ALIKE, MOSTLY, MUCH, Check, Claim, Most, NotTested, Of, Read, Side, Sure
 from analysis.tables.table import Published
 
-# A gain is the published one if it is within a quarter of it, or within one percent; a value, within a quarter of it.
+# A gain agrees within a quarter of the published one, or within one percent; a value agrees within a quarter.
 OF_GAIN, LEAST_GAIN, OF_VALUE = 0.25, 0.01, 0.25
-MOST_VALUES = 0.75  # of a claim's published values, those that must lie within by themselves, beside their mean
+MOST_VALUES = 0.75  # share of a claim's published values that must agree individually, besides their mean
 
-Scale = Callable[[float], float]  # of a ratio: how far apart its sides are
+Scale = Callable[[float], float]  # maps a ratio to a distance
 
 
 class Verdict(Enum):
-    """What becomes of a claim under some conditions."""
+    """The verdict on a claim, under some conditions."""
 
     REPRODUCED = "reproduced"
     IN_KIND = "reproduced in kind"
@@ -37,15 +37,15 @@ class Verdict(Enum):
 
 
 class Band(NamedTuple):
-    """The bounds between which the mean of a sample must lie. A sample whose seeds all lie on a bound is within if the
-    band is `closed`."""
+    """Bounds for the mean of a sample. If all seeds lie exactly on a bound, the sample is inside only if the band is
+    `closed`."""
 
     low: float
     high: float
     closed: bool = True
 
     def decides(self, of: statistics.Estimate) -> Sure:
-        """What a confidence interval says. One seed says nothing."""
+        """Return what a confidence interval says. One seed says nothing."""
         if math.isnan(of.half_width):
             return Sure.OPEN
         least, most = of.mean - of.half_width, of.mean + of.half_width
@@ -56,19 +56,19 @@ class Band(NamedTuple):
         return Sure.REFUTED if most < self.low or least > self.high else Sure.OPEN
 
     def nearest(self, mean: float) -> float:
-        """The bound that is nearest to a mean."""
+        """Return the bound nearest to a mean."""
         return min((end for end in (self.low, self.high) if math.isfinite(end)), key=lambda end: abs(end - mean))
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Checks that compare the same, each in a case."""
+    """Checks that compare the same quantities, each in its own case."""
 
     checks: Sequence[Check]
 
     @property
     def spread(self) -> bool:
-        """It compares the most of some quantities with the least of them: that this is more is no finding."""
+        """Whether it compares the greatest with the least of the same quantities: then "greater" is no finding."""
         a, b = self.checks[0].a, self.checks[0].b
         return isinstance(a, Most) and isinstance(b, Most) and self.relation == "in" and a.of == b.of
 
@@ -78,11 +78,11 @@ class Contrast:
 
     @property
     def counts(self) -> bool:
-        """What is estimated is the share of seeds in which it is so."""
+        """Whether the share of seeds in which it holds is estimated."""
         return self.relation == MOSTLY
 
     def published(self, scale: Scale) -> Band:
-        """The paper's range, in the mean over cases."""
+        """Return the paper's range, averaged over cases."""
         ranges = [(check.factor, check.to or check.factor) for check in self.checks]
         return Band(_mean(scale(low) for low, _ in ranges), _mean(scale(high) for _, high in ranges))
 
@@ -93,7 +93,7 @@ class Contrast:
         return math.exp(low), math.exp(high)
 
     def finding(self, scale: Scale) -> Band:
-        """Where the mean of a sample lies if the paper is right: on one side; or in the range, if that has both."""
+        """Return the bounds of the mean if the paper is right: one side, or the range if that covers both sides."""
         if self.counts:
             return Band(0.5, math.inf, closed=False)
         above, below, factor = Band(0.0, math.inf), Band(-math.inf, 0.0), self.checks[0].factor
@@ -109,7 +109,7 @@ class Contrast:
                     self.relation not in ("<", ">"))  # fmt: skip
 
     def number(self, scale: Scale) -> Band | None:
-        """The paper's range, and what is near enough to it. None if it says no number, or that both are alike."""
+        """Return the paper's range with its tolerance. None if it has no number, or says that both are alike."""
         if self.relation != "in":
             return None
         low, high, _ = self.published(scale)
@@ -121,9 +121,9 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Found:
-    """A contrast as it came out. `estimate`: of its sample over seeds, and `deviation` how that spreads; `p`: that the
-    mean lies on the nearer bound; `ratios`: of each check, the mean over seeds (nan: its other side is zero);
-    `finding`: None if all that it has is a number."""
+    """The result of a contrast. `estimate`: of its sample over seeds, with standard deviation `deviation`. `p`: p-value
+    of the hypothesis that the mean lies on the nearer bound. `ratios`: of each check, the mean over seeds (nan: its
+    other side is zero). `finding`: None if it has only a number."""
 
     contrast: Contrast
     estimate: statistics.Estimate
@@ -132,25 +132,25 @@ class Found:
     ratios: Sequence[float]
     finding: Sure | None
     number: Sure | None
-    needs: float  # how many seeds may decide it, if they spread as those so far; 0: it is decided; inf: never
+    needs: float  # seeds that may decide it at this deviation; 0: decided; inf: never
 
     def noise(self, samples: int) -> float:
-        """How far, as a share, the mean ratio of so many samples lies from the true one at most, in 95 % of cases, if
-        they spread as these. nan where that is not known."""
+        """Return the relative error of the mean ratio of this many samples, at most, in 95 % of cases, at this
+        deviation. nan if unknown."""
         if self.ratio is None or self.estimate.samples < 2:
             return math.nan
         return math.expm1(statistics.t_quantile(0.975, samples - 1) * self.deviation / math.sqrt(samples))
 
     def within(self, samples: int) -> bool:
-        """Whether a mean of so many samples could not tell what was published from nothing; if that was no number, what
-        we found."""
+        """Return whether the mean of this many samples cannot distinguish the published number from no effect. Without
+        a published number, our estimate takes its place."""
         scale = self.contrast.published(_log) if self.contrast.relation == "in" else None
         apart = abs(scale.low + scale.high) / 2 if scale else abs(self.estimate.mean)
         return apart < math.log1p(self.noise(samples))
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """The mean ratio with its interval, if there is one."""
+        """The mean ratio and its interval, if there is one."""
         if self.contrast.counts or any(math.isnan(ratio) or ratio <= 0 for ratio in self.ratios):
             return None
         mean, half = self.estimate.mean, self.estimate.half_width
@@ -159,7 +159,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Value:
-    """A published value, ours in the mean over seeds, and the logarithm of ours over theirs."""
+    """A published value, ours as the mean over seeds, and the logarithm of ours over theirs."""
 
     of: Of
     theirs: float
@@ -169,7 +169,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a claim. `agree`: whether its published values are ours; None if it has none."""
+    """All results for a claim. `agree`: whether our values match the published ones; None if there are none."""
 
     claim: Claim
     found: Sequence[Found]
@@ -183,7 +183,7 @@ class Outcome:
 
 
 def verdict(outcomes: Iterable[Outcome]) -> Verdict:
-    """Of all that was found of a claim: each finding must come out, and then each number."""
+    """Return the verdict on a claim: every finding must be confirmed, then every number."""
     outcomes = list(outcomes)
     findings = {found.finding for outcome in outcomes for found in outcome.found} - {None}
     if Sure.REFUTED in findings:
@@ -195,7 +195,7 @@ def verdict(outcomes: Iterable[Outcome]) -> Verdict:
 
 
 def contrasts(checks: Iterable[Check]) -> list[Contrast]:
-    """Checks, pooled over their cases."""
+    """Pool checks over their cases."""
     pooled: dict[tuple[object, ...], list[Check]] = {}
     for check in checks:
         sides = [(side.variant, side.path) if isinstance(side, Of) else side for side in (check.a, check.b)]
@@ -206,7 +206,7 @@ def contrasts(checks: Iterable[Check]) -> list[Contrast]:
 
 
 def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, confidence: float) -> Outcome:
-    """A claim by what was read of these seeds. Raises NotTested if a quantity that it compares is not known."""
+    """Weigh a claim by the values of these seeds. Raises NotTested if a value is missing."""
     found = [_weigh(contrast, read, seeds, confidence) for contrast in contrasts(claim.checks)]
     values = []
     for case, variant, path in claim.cells:
@@ -219,7 +219,7 @@ def weigh(claim: Claim, read: Read, seeds: Sequence[int], published: Published, 
 
 
 def agree(values: Sequence[Value]) -> Sure | None:
-    """Whether ours are the published values: in their mean, by its interval, and most of them by themselves."""
+    """Return whether our values match the published ones: the interval of their mean, and most of them individually."""
     if not values:
         return None
     near = math.log(1 + OF_VALUE)
@@ -236,8 +236,8 @@ def over_theirs(values: Sequence[Value]) -> statistics.Estimate:
 
 
 def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: float) -> Found:
-    """Ratios are compared by their logarithms; by their difference over their mean, where a side is zero in any case
-    and seed; and what is compared with zero, as it is."""
+    """Weigh a contrast. Ratios are compared by logarithms. If a side is zero in any case and seed, the difference
+    relative to the mean of both sides is used instead. A comparison with zero uses the value itself."""
     scale: Scale
     cases = [
         list(zip(_read(read, check.a, seeds), _read(read, check.b, seeds), strict=True)) for check in contrast.checks
@@ -275,7 +275,7 @@ def _weigh(contrast: Contrast, read: Read, seeds: Sequence[int], confidence: flo
 
 
 def _needs(band: Band, estimate: statistics.Estimate) -> float:
-    """An interval's width falls as the root of the number of seeds."""
+    """Return the number of seeds that may decide: an interval's width falls with the root of that number."""
     distance = abs(band.nearest(estimate.mean) - estimate.mean)
     return estimate.samples * (estimate.half_width / distance) ** 2 if distance else math.inf
 
@@ -293,7 +293,7 @@ def _of_zero(factor: float) -> float:
 
 
 def _read(read: Read, side: Side, seeds: Sequence[int]) -> list[float]:
-    """A side in each seed; of several cases, their mean."""
+    """Return a side's value in each seed; over several cases, their mean."""
     if isinstance(side, Most):
         return [side.among(each) for each in zip(*(_read(read, one, seeds) for one in side.of), strict=True)]
     if not isinstance(side, Of):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was on the air, from `air.pcapng.gz` alone: who sent what to whom, and what became of it where it was to go.
+"""Transmissions from `air.pcapng.gz` alone: sender, receiver, and outcome at the addressed receiver.
 
-The air's own remarks say the last. That makes this quick and small, also of a run of many stations, where what each
-station received is many times more; `analysis.taps.observe` asks for all of it, and believes no remark.
+The outcome comes from the air's remarks. That is fast and small, also with many stations, where the receptions of each
+station would be far more. `analysis.taps.observe` reads all receptions, and uses no remark on outcomes.
 """
 
 import re
@@ -27,10 +27,11 @@ CULPRIT = re.compile(r"collision with (\S+) ")
 
 @dataclass(frozen=True)
 class Aired:
-    """Every transmission, in order. Stations are numbered from 0, NONE: not known, or a group; times in ns of the lane.
+    """All transmissions, in order. Stations are numbered from 0; NONE means unknown, or a group. Times are in ns of the
+    lane.
 
-    `outcome` is that at the addressed receiver (OK where none was said, as for a group), `culprit` the station whose
-    transmission spoilt it. `tcp` has the segments among `frames`; `ips` are the stations' addresses.
+    `outcome` is that at the addressed receiver (OK if the air says nothing, as for a group). `culprit` is the station
+    whose transmission spoilt it. `tcp` has the segments among `frames`; `ips` are the stations' addresses.
     """
 
     start_ns: Array
@@ -47,13 +48,13 @@ class Aired:
 
 
 def read(path: Path, plan: Mapping[str, Any]) -> Aired:
-    """The transmissions in the file at `path`, of a run of this plan. Raises Damaged, OSError."""
+    """Read a file of a run with this plan. Raises Damaged if malformed, OSError if unreadable."""
     with reading(path):
         return of_capture(read_file(path), plan)
 
 
 def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
-    """The same of one that was read. Raises Damaged if it is of other stations than the plan."""
+    """Return the transmissions of a capture. Raises Damaged if its stations are not those of the plan."""
     if (stations := len(capture.interfaces) - 1) != (planned := len(radios(plan))):
         raise Damaged(f"{AIR} has {stations} stations, the plan {planned}")
     row = np.flatnonzero(capture.interface == 0)
@@ -77,13 +78,13 @@ def of_capture(capture: Capture, plan: Mapping[str, Any]) -> Aired:
 
 
 def _numbered(addresses: Array, number: Mapping[int, int]) -> Array:
-    """The station that has each address; NONE: a group's, or nobody's."""
+    """Return the station that has each address; NONE for a group or an unknown address."""
     there, which = np.unique(addresses, return_inverse=True)
     return np.array([number.get(address, NONE) for address in there.tolist()], np.int64)[which]
 
 
 def _responders(station: Array, receiver: Array, start: Array, answer: Array) -> Array:
-    """Who sent each CTS or ACK: whom the latest frame of the station that it is for was for."""
+    """Return the sender of each CTS or ACK: the receiver of the latest frame from the station it is addressed to."""
     asking = np.flatnonzero((station >= 0) & (receiver >= 0))
     before, _ = around(asking, station, start, receiver[answer], start[answer])
     return np.where(before >= 0, receiver[before], NONE)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every arrival in a capture, and what it met at its station.
+"""All arrivals in a capture, with their outcome at the station.
 
-A frame that a station received badly is a collision if any other transmission that the station senses, or one of its
-own, was on the air there in that time, however briefly; otherwise it is noise.
+A frame that a station received badly is a collision if another transmission that the station senses, or one of its own,
+overlapped it there, however briefly. Otherwise it is noise.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from analysis.traces.trace import Array, Outcome
 from emulation.files.foreign import Damaged
 
 LONGEST_NS = 20_000_000  # no frame lasts longer: 2400 bytes at 1 Mb/s
-PART = 1 << 18  # pairs at a time: enough for numpy, little enough for the CPU's cache
+PART = 1 << 18  # pairs at a time: enough for numpy, and fits the CPU's cache
 
 
 @dataclass(frozen=True)
 class Received:
-    """Every arrival at a station. `tx` is the row in `Sent`; `outcome` is OK, NOISE or COLLISION, which here
-    includes the receiver's own transmission."""
+    """All arrivals at stations. `tx` is the row in `Sent`. `outcome` is OK, NOISE or COLLISION; COLLISION includes the
+    receiver's own transmission."""
 
     time: Array
     tx: Array
@@ -33,23 +33,23 @@ class Received:
 
 
 def arrivals(capture: Capture, medium: Medium, sent: Sent) -> Received:
-    """All arrivals. Raises Damaged if a station received what was never on `air`."""
+    """Return all arrivals. Raises Damaged if a station received a frame that was never on `air`."""
     row = np.flatnonzero(capture.interface > 0)
     tx = _transmissions_of(capture, row, sent)
     time, station, spoilt = capture.time_ns[row], capture.interface[row] - 1, capture.bad[row]
     outcome = np.where(spoilt, Outcome.NOISE, Outcome.OK)
     bad = np.flatnonzero(spoilt)
     collided = _overlapped(tx[bad], station[bad], time[bad], sent, medium)
-    if not medium.noise:  # then what spoilt it was on the air before the start
+    if not medium.noise:  # then a transmission from before the start spoilt it
         collided |= time[bad] < capture.start_ns + LONGEST_NS
     outcome[bad[collided]] = Outcome.COLLISION
     return Received(time, tx, station, sent.receiver[tx] == station, outcome)
 
 
 def remarked(capture: Capture, sent: Sent) -> Received:
-    """What each addressed receiver got, by the air's remarks, where nobody kept what the stations received. When it
-    began to arrive is not known, and taken for when it was sent."""
-    others = (sent.receiver >= 0) & (sent.receiver != sent.station)  # and not a CTS to itself
+    """Return the arrivals at addressed receivers by the air's remarks, for captures without the stations' receptions.
+    The propagation delay is unknown and taken as zero."""
+    others = (sent.receiver >= 0) & (sent.receiver != sent.station)  # and not a CTS-to-self
     tx = np.flatnonzero(others & (sent.end < capture.stop_ns))
     said = capture.remarked(sent.row[tx])
     outcome = np.where(said == Outcome.OWN_TX, Outcome.COLLISION, said)
@@ -59,7 +59,7 @@ def remarked(capture: Capture, sent: Sent) -> Received:
 
 
 def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
-    """The row in `sent` that each of some packets belongs to."""
+    """Return the row in `sent` of each packet. Raises Damaged if there is none."""
     known, wanted = capture.packet_id[sent.row], capture.packet_id[row]
     tx = np.searchsorted(known, wanted).clip(max=max(0, known.size - 1))
     if row.size and (not known.size or (known[tx] != wanted).any()):
@@ -68,9 +68,9 @@ def _transmissions_of(capture: Capture, row: Array, sent: Sent) -> Array:
 
 
 def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: Medium) -> Array:
-    """Which of some arrivals met another transmission at their station."""
+    """Return which arrivals overlapped another transmission at their station."""
     longest = medium.links.longest_ns
-    over = np.maximum.accumulate(sent.end + longest)  # by then all are, to this one
+    over = np.maximum.accumulate(sent.end + longest)  # end of all transmissions up to this one
     first = np.searchsorted(over, arrival, "right")  # transmissions from here on may still be there,
     last = np.searchsorted(sent.time, arrival + sent.airtime[tx], "left")  # and up to here have begun
     met = np.zeros(tx.size, bool)
@@ -89,6 +89,6 @@ def _overlapped(tx: Array, station: Array, arrival: Array, sent: Sent, medium: M
 
 
 def _parts(counts: Array) -> Iterator[Array]:
-    """The rows of `counts`, in parts that come to about PART each."""
+    """Split the rows of `counts` into parts with sums of about PART."""
     upto = np.cumsum(counts) // PART
     return iter(np.split(np.arange(counts.size), np.flatnonzero(np.diff(upto)) + 1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The stations' attempts (an RTS, or the frame itself), and which of them were answered.
 
-An attempt is answered if its sender received a good CTS or ACK before it sent anything else. Nobody can say more of
-one whose timeout ran beyond the stop: it has not failed.
+An attempt is answered if its sender received a good CTS or ACK before it sent anything else. If its timeout would
+expire after the stop, the attempt has not failed: its outcome is unknown.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ RETRY = 0x08  # in the second octet of Frame Control (9.2.4.1)
 
 @dataclass(frozen=True)
 class Attempts:
-    """The attempts of all stations, sorted by station and then time; one row each.
+    """The attempts of all stations, one per row, sorted by station and time.
 
-    `tx` is the transmission's row; `acked` says that an ACK is due; `answered` that it, or the CTS, came; `failed`
-    that it did not, and that this was settled before the stop; `retry` is the header's Retry bit; `counts` that its
-    frame was handed over after the start.
+    `tx` is the transmission's row. `acked`: it requires an ACK. `answered`: the ACK, or the CTS, came. `failed`: it did
+    not come, and that was certain before the stop. `retry`: the header's Retry bit. `counts`: its frame was handed over
+    after the start.
     """
 
     tx: Array
@@ -41,12 +41,12 @@ class Attempts:
 
 
 def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -> Attempts:
-    """All stations' attempts."""
+    """Return the attempts of all stations."""
     tx = np.flatnonzero((sent.station >= 0) & ~is_response(sent.kind))
     tx = tx[np.argsort(sent.station[tx], kind="stable")]
     station, frames = sent.station[tx], sent.frames.pick(tx)
     goes_on = ~ends(station) & (np.append(sent.time[tx][1:], 0)[: tx.size] == sent.end[tx] + medium.sifs_ns)
-    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack() & ~goes_on  # in a TXOP Duration covers what comes next
+    rts, acked = sent.kind[tx] == Kind.RTS, frames.wants_ack() & ~goes_on  # in a TXOP Duration covers the next frame
     answered = np.where(acked, _answered(tx, capture.stop_ns, medium, sent, received), sent.end[tx] <= capture.stop_ns)
     failed = acked & ~answered
     for row in np.flatnonzero(failed & ends(station)).tolist():
@@ -56,9 +56,8 @@ def attempts(capture: Capture, medium: Medium, sent: Sent, received: Received) -
 
 
 def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Received) -> Array:
-    """Which attempts, sorted by station and then time, were followed by the answer that they ask for: the first good
-    response to their sender after their end is of the right kind, and comes before its next attempt, or its timeout if
-    that is fixed."""
+    """Return which attempts, sorted by station and time, got the answer they require: the first good response to their
+    sender after their end is of the right kind, and comes before the next attempt, or before a fixed timeout."""
     station, time = sent.station[tx], sent.time[tx]
     until = np.where(ends(station), stop_ns + 1, np.append(time[1:], 0)[: tx.size])
     kind = sent.kind[received.tx]
@@ -73,14 +72,14 @@ def _answered(tx: Array, stop_ns: int, medium: Medium, sent: Sent, received: Rec
 
 
 def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received) -> bool:
-    """Had a station's last attempt, which nobody answered, failed by the stop? A frame that begins to be received
-    before the timeout is heard to its end first."""
+    """Return whether a station's last attempt, which was not answered, had failed by the stop. A frame that the station
+    begins to receive before the timeout is received to its end first."""
     at, end = int(sent.station[tx]), int(sent.time[tx] + sent.airtime[tx])
     deadline = end + medium.timeout_ns(int(sent.rate[tx]), bool(sent.short_preamble[tx]))
     if medium.fixed_timeouts:
         return deadline <= stop
     if ((received.station == at) & (received.time >= end) & (received.outcome == Outcome.OK)).any():
-        return True  # something else came in its place
+        return True  # something else came instead
     if medium.detection is not None:
         rows = noticed(at, end, stop, int(sent.freq[tx]), medium, sent)
         started = rows[:, 1] + plcp_ns(sent.rate[rows[:, 0]], sent.short_preamble[rows[:, 0]])
@@ -96,9 +95,9 @@ def _settled(tx: int, stop: int, medium: Medium, sent: Sent, received: Received)
 
 
 def _counted(capture: Capture, row: Array, station: Array) -> Array:
-    """Which attempts are of frames that the kernel handed over after the start: only these frames count. A station
-    serves in order, so they are all from one on; no frame says when it was handed over, so the air is asked, by its
-    comment `queued` on first attempts."""
+    """Return which attempts belong to frames that the kernel handed over after the start; only these count. A station
+    serves frames in order, so all from one frame on count. Frames do not show when they were handed over; the air's
+    comment `queued` on first attempts does."""
     counts = np.ones(row.size, bool)
     first = np.flatnonzero(begins(station)).tolist()
     for begin, end in zip(first, [*first[1:], row.size], strict=False):

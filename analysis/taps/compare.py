@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Taps: the counters of docs/interfaces.md, section 4, from the captured frames, beside the air module's own.
+"""Taps: the counters of docs/records.md, section 4, from captured frames, beside the air module's own.
 
     python -m analysis.taps.compare RUN_FOLDER_OR_PCAPNG [--json]     compare; exit status 1 if they differ
     python -m analysis.taps.compare --interface mon0 --seconds 10     count live, on an interface in monitor mode
 
-`taps.observe` derives them independently of what the module wrote, fast, with numpy. `taps.sniff` counts with
-Scapy, by what the air remarked on each packet: slower, and a tap as a student would write it.
+`taps.observe` derives the counters independently of the module's, fast, with numpy. `taps.sniff` counts with Scapy,
+from the air's remarks on packets: slower, and written as a student would write a tap.
 """
 
 import argparse
@@ -34,15 +34,15 @@ Counters = Mapping[str, Any]
 def counters(
     path: Path, plan: Mapping[str, Any] | None = None, changes: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:
-    """The counters of each station, derived from the pcapng at `path`, of a run of this plan, with the `changes` that
-    its lane.json tells of. Raises Damaged, OSError."""
+    """Return each station's counters, derived from a pcapng of a run with this plan; `changes` are those of its
+    lane.json. Raises Damaged if malformed, OSError if unreadable."""
     seen = capture.read(path)
     return observe(seen, Medium.of_plan(plan, seen.start_ns, changes) if plan else None).counters()
 
 
 def totals(stations: Sequence[Counters]) -> dict[str, int]:
-    """The counters of tables, summed over stations, by their names there, and retries, and what was sent of each kind.
-    Where nobody knows what each station received there is no COL_ANY."""
+    """Sum the counters of tables over stations, under the tables' names, with retries and frames sent by kind. COL_ANY
+    is omitted if the stations' receptions are not recorded."""
     col = Collisions.of(stations)
     tables = {"col": col, "col.any": col.any, "fail": Failures.of(stations)}
     if not all("rx" in station for station in stations):
@@ -56,7 +56,8 @@ def totals(stations: Sequence[Counters]) -> dict[str, int]:
 
 
 def differences(taps: Sequence[Counters], module: Sequence[Counters]) -> list[str]:
-    """Where the two tables of counters differ, station by station, in everything that the taps can derive."""
+    """Return the differences between two tables of counters, station by station, in everything that the taps can
+    derive."""
     found = []
     for number, (ours, theirs) in enumerate(zip(taps, module, strict=True), 1):
         mine, other = _flat(ours), _flat(theirs)
@@ -77,7 +78,7 @@ def _flat(table: Counters, prefix: str = "") -> dict[str, int]:
 
 
 def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
-    """Frames, retries and bad FCSs by kind, of packets as `analysis.taps.sniff` has them."""
+    """Count frames, retries and bad FCSs by kind, in packets from `analysis.taps.sniff`."""
     found = {name: {"frames": 0, "retries": 0, "bad_fcs": 0} for name in NAMES}
     for packet in seen:
         row, bad = found[NAMES[packet.kind]], sniff.is_bad(packet)
@@ -88,7 +89,7 @@ def count(seen: Iterable["Packet"]) -> dict[str, dict[str, int]]:
 
 
 def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
-    """Print the taps' counters of one capture, beside the module's if they are there. False: they differ."""
+    """Print the taps' counters of a capture, beside the module's if there are any. Return whether they agree."""
     run = path.parent
     plan = shapes.read_plan(run) if (run / PLAN).is_file() else None
     lane = shapes.read_lane(run, plan) if (run / LANE).is_file() else None
@@ -117,7 +118,7 @@ def _compare(path: Path, as_json: bool, scapy: bool) -> bool:
 
 
 def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """The lines of a table, without kinds of frames of which there were none."""
+    """Yield the lines of a table, without kinds of frames that did not occur."""
     yield f"{'':18}" + "".join(f"{name:>10}" for name in columns)
     for quantity in columns["taps"]:
         if quantity.startswith(("COL", "FAIL", "sent")) and not any(
@@ -128,7 +129,7 @@ def _beside(columns: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. 0: all agree; 1: they differ, or a file cannot be read; 2: misuse."""
+    """Run the command line. Return 0 if all agree, 1 if they differ or a file cannot be read, 2 for misuse."""
     try:
         return run(arguments)
     except (Damaged, OSError) as error:
@@ -137,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """The same. Raises Damaged and OSError for a file that cannot be read."""
+    """Run the command line. Raises Damaged or OSError if a file cannot be read."""
     parser = argparse.ArgumentParser(
         prog="python -m analysis.taps.compare", description="Counters from captured frames."
     )

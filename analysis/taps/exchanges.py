@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Put the frame exchanges together again from what was on the air and what each station received.
+"""Reconstruct frame exchanges from what was on the air and what each station received.
 
-A station serves one frame at a time, so its attempts, in order, fall into frames: a frame is over when its ACK came
-back well, when it was sent to a group, or when a retry counter reached its limit. `taps.attempts` says which were
-answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, count short; a frame sent after a
-CTS counts long; the short count starts again when a CTS arrives.
+A station serves one frame at a time, so its attempts, in order, divide into frames. A frame ends when its ACK is
+received well, when it was sent to a group, or when a retry counter reaches its limit. `taps.attempts` says which
+attempts were answered. IEEE 802.11-2016, 10.3.4.4: an unanswered RTS, and a frame sent without RTS, increment the short
+count; a frame sent after a CTS increments the long count; a received CTS resets the short count.
 """
 
 from collections import Counter
@@ -16,17 +16,17 @@ from analysis.taps.attempts import Attempts
 from analysis.traces.columns import begins
 from analysis.traces.trace import Array, Kind, Reason
 
-OPEN = -1  # a frame that was not over at the stop, or whose end cannot be derived
+OPEN = -1  # a frame that had not ended at the stop, or whose end cannot be derived
 DURATION_BITS = 16  # of the Duration/ID field
-CLEARED, UNANSWERED = -2, -3  # an attempt after which the frame was sent, or tried again if no limit was reached
+CLEARED, UNANSWERED = -2, -3  # results of an attempt: the frame may be sent, or is tried again unless at the limit
 
 
 @dataclass(frozen=True)
 class Served:
-    """The frames that stations served, one row each, in the order of `Attempts`.
+    """The frames that stations served, one per row, in the order of `Attempts`.
 
-    `first` and `last` are rows of Attempts; `data` is the row of its last transmission that was not an RTS, or -1;
-    `reason` a Reason, or OPEN.
+    `first` and `last` are rows of Attempts. `data` is the row of the last attempt that was not an RTS, or -1. `reason`
+    is a Reason, or OPEN.
     """
 
     station: Array
@@ -35,12 +35,12 @@ class Served:
     data: Array
     reason: Array
     of_attempt: Array  # for each attempt, its frame
-    after_cts: Array  # for each attempt: it was sent after a CTS, and counts long
+    after_cts: Array  # for each attempt, whether it followed a CTS and counts as long
 
 
 def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> Served:
-    """Split attempts into frames, by the retry limits that each was made under. None: the kernel's rate stages end a
-    frame, seen by what follows it."""
+    """Divide attempts into frames; the limits are those in force at each attempt. None: the kernel's rate stages end a
+    frame, which the next frame shows."""
     first, reason, after_cts = _replay(attempts, short_limit, long_limit)
     new = np.zeros(attempts.tx.size, bool)
     new[first] = True
@@ -60,20 +60,20 @@ def serve(attempts: Attempts, short_limit: Array | None, long_limit: Array | Non
 
 
 def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | None) -> tuple[Array, Array, Array]:
-    """Go through the stations' attempts as they did, counting retries: the first attempt of each frame and why it
-    ended (`first` and `reason` of Served), and `after_cts`."""
+    """Replay the stations' attempts and count retries. Return the first attempt of each frame, why it ended (`first`
+    and `reason` of Served), and `after_cts`."""
     first: list[int] = []
     reason: list[int] = []
     after_cts: list[bool] = []
-    over, shown, cleared, short, long = True, False, False, 0, 0  # shown: the frame was sent, not only asked for
+    over, shown, cleared, short, long = True, False, False, 0, 0  # shown: the frame itself was sent, not only an RTS
     elsewhere, own = begins(attempts.station), ~attempts.rts
     columns = (elsewhere, elsewhere | begins(attempts.counts), own, own & ~attempts.acked, own & ~attempts.retry)
-    never = np.zeros(attempts.tx.size, int)  # no count of retries is that
+    never = np.zeros(attempts.tx.size, int)  # no retry count has this value
     limits = (np.broadcast_to(never if limit is None else limit, never.shape) for limit in (short_limit, long_limit))
     rows = zip(*(column.tolist() for column in (*columns, _fates(attempts), *limits)), strict=True)
     for row, (at_another, apart, is_own, group, not_retry, fate, short_most, long_most) in enumerate(rows):
-        # A group's frame is sent once, and a frame's first data transmission has no Retry bit: what came before was
-        # another frame.
+        # A frame to a group is sent once, and the first transmission of a data frame has no Retry bit: earlier attempts
+        # belong to another frame.
         passed_over = not over and (group or (not_retry and shown))
         if over or passed_over or apart:
             if not passed_over or at_another:
@@ -83,7 +83,7 @@ def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | N
             first.append(row)
             reason.append(OPEN)
             over, shown, short, long = False, False, 0, 0
-        cleared = cleared and is_own  # ns-2 sends nothing after a CTS into a busy medium, and asks again
+        cleared = cleared and is_own  # ns-2 sends nothing after a CTS into a busy medium, and repeats the RTS
         after_cts.append(cleared)
         shown = shown or is_own
         if fate == CLEARED:
@@ -102,7 +102,7 @@ def _replay(attempts: Attempts, short_limit: Array | None, long_limit: Array | N
 
 
 def _fates(attempts: Attempts) -> Array:
-    """What came of each attempt: the Reason why its frame was over, or CLEARED, UNANSWERED or OPEN."""
+    """Return the result of each attempt: the Reason why its frame ended, or CLEARED, UNANSWERED or OPEN."""
     own = ~attempts.rts
     cases = [
         (attempts.answered & attempts.rts, CLEARED),
@@ -114,7 +114,7 @@ def _fates(attempts: Attempts) -> Array:
 
 
 def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, duration: Array) -> Array:
-    """The Kind of each served frame: its own, or if only RTSs were sent of it, that which they asked for."""
+    """Return the Kind of each served frame. If only its RTSs were sent, infer the Kind from them."""
     kind = np.where(served.data >= 0, tx_kind[attempts.tx[served.data]], Kind.OTHER)
     unknown = np.flatnonzero(served.data < 0)
     if unknown.size:
@@ -126,24 +126,23 @@ def kinds(served: Served, attempts: Attempts, tx_kind: Array, rate: Array, durat
 
 
 def asked_for(rate: Array, duration: Array) -> Array:
-    """One number of what an RTS says of the frame that it asks for: its own rate (100 kb/s), and its Duration field."""
+    """Return as one number what an RTS says of the frame after it: its own rate (100 kb/s) and its Duration field."""
     asked: Array = rate << DURATION_BITS | duration
     return asked
 
 
 def followed(asked: Array, kind: Array) -> Counter[int]:
-    """How often a frame of which Kind followed which RTS (`asked_for`), each pair as one number."""
+    """Count how often a frame of a Kind followed an RTS (`asked_for`), each pair as one number."""
     pairs, times = np.unique(asked * len(Kind) + kind, return_counts=True)
     return Counter(dict(zip(pairs.tolist(), times.tolist(), strict=True)))
 
 
 def kinds_asked_for(times: Counter[int], wanted: Array) -> Array:
-    """The Kind of frames of which only RTSs were sent, by one RTS of each, in `wanted`, as `asked_for` has it; `times`
-    is what `followed` counted.
+    """Return the Kind of frames of which only RTSs were sent. `wanted` has one RTS of each, as from `asked_for`;
+    `times` is from `followed`.
 
-    The Duration tells the length of the frame asked for: it is of the kind that followed most often after an RTS of
-    this rate and this, or else the nearest, Duration. If no RTS of this rate was ever followed by its frame, it is
-    OTHER.
+    The Duration determines the length of the frame. Its Kind is the one that most often followed an RTS with this rate
+    and Duration, or with the nearest Duration. If no frame ever followed an RTS with this rate, it is OTHER.
     """
     if not wanted.size:
         return np.zeros(0, np.int64)

@@ -2,8 +2,9 @@
 """Which frames a station notices that begin after its own, with reception by SINR: a second implementation of
 docs/reception.md.
 
-Of the frames that begin while none is followed, the first is; a stronger one takes its place before its preamble has
-been heard; and it is followed on if it is then far enough above all else that arrives.
+The station follows the first frame that begins while it follows none. A stronger frame takes over until the preamble of
+the followed one has been heard. The station keeps following it if it is then strong enough against the sum of all
+others.
 """
 
 import numpy as np
@@ -14,8 +15,8 @@ from analysis.traces.trace import Array
 
 
 def noticed(station: int, since_ns: int, stop_ns: int, freq: int, medium: Medium, sent: Sent) -> Array:
-    """The rows of `sent` that this station, which follows nothing by then, notices from then to the stop; with when
-    each begins to arrive, and when it is over: three columns."""
+    """Return the frames that a station, idle at `since_ns`, notices from then to the stop. The columns are the row in
+    `sent`, the begin and the end of arrival."""
     assert medium.detection is not None
     there = (sent.station >= 0) & (sent.station != station) & (sent.end + medium.links.longest_ns > since_ns)
     row = np.flatnonzero(there & (sent.freq == freq))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What arrives of one station at another, and how late, at any moment of a run: as the plan has it, of stations that
-move by their waypoints and the distance, and as it was changed meanwhile (docs/medium.md, Motion).
+"""Power and delay from one station at another, at any time of a run. They come from the plan, for moving stations from
+waypoints and distance, and from later changes (docs/medium.md, Motion).
 
-This is a second reading of what the air does, for the taps, and asked for many links at once. Places are worked out in
-the same whole numbers as the air's, so that both find a station on the same side of an edge at the same microsecond.
+This is a second implementation of the air's, for the taps, vectorised over links. Positions are computed in the same
+integers as the air's, so both see a station on the same side of a boundary in each microsecond.
 """
 
 from collections import defaultdict
@@ -18,24 +18,24 @@ from analysis.taps.fading import Fading
 from analysis.traces.columns import around
 from analysis.traces.trace import NEVER, Array
 
-EIGHTHS = 8  # of a millimetre: how places are counted
-VELOCITY_BITS = 32  # velocities are in 2^-32 of these a microsecond
-LIGHT_Q16 = 65_536e6 / EIGHTHS / 299_792_458  # how long light takes for an eighth, in 2^-16 ns
-ALWAYS = 0  # ns: since before any run
+EIGHTHS = 8  # of a millimetre: the unit of positions
+VELOCITY_BITS = 32  # velocities are in 2^-32 of this unit per microsecond
+LIGHT_Q16 = 65_536e6 / EIGHTHS / 299_792_458  # light's travel time over an eighth, in 2^-16 ns
+ALWAYS = 0  # ns: before any run
 
-Way = tuple[int, int, int, Sequence[Sequence[int]]]  # whose, since when, from when on its stops count, stops (us, mm)
+Way = tuple[int, int, int, Sequence[Sequence[int]]]  # station, since when, time origin of its stops, stops (us, mm)
 
 
 def attowatts(mdbm: Any) -> Array:
-    """Powers in thousandths of a dBm as whole attowatts; None, where nothing arrives, as 0."""
+    """Convert thousandths of a dBm to whole attowatts; None (nothing arrives) becomes 0."""
     given = np.array([np.nan if each is None else each for each in np.ravel(np.array(mdbm, object))], float)
     return np.where(np.isnan(given), 0.0, np.rint(10 ** (given / 10_000 + 15))).reshape(np.shape(mdbm))
 
 
 @dataclass(frozen=True)
 class Table:
-    """What arrives over a distance, from a moment on until another: `power_aw` and `delay_q16` (2^-16 ns) at squared
-    distances (eighths); and of each sender how far it is heard at all, and how much weaker it is than the strongest."""
+    """Power and delay over distance, valid in a span of time: `power_aw` and `delay_q16` (2^-16 ns) at squared
+    distances (eighths). Each sender has its reach, and its gain relative to the strongest sender."""
 
     since_ns: int
     until_ns: int
@@ -47,7 +47,7 @@ class Table:
 
     @classmethod
     def of_plan(cls, planned: Mapping[str, Any], since_ns: int, until_ns: int) -> "Table":
-        """docs/interfaces.md, section 1, the `table` of `motion`."""
+        """Read the `table` of a plan's `motion` (docs/interfaces.md, section 1)."""
         bins, power = 1 << planned["bin_bits"], attowatts(planned["power_mdbm"])
         octave, part = np.divmod(np.arange(power.size), bins)
         squares = 2.0 ** (planned["first"] + octave) * (1 + part / bins)
@@ -56,7 +56,7 @@ class Table:
         return cls(since_ns, until_ns, squares, power, np.rint(np.sqrt(squares) * LIGHT_Q16), reach, gain)
 
     def __call__(self, sender: Array, square: Array) -> tuple[Array, Array]:
-        """Power (aW) and delay (ns) of what these stations send over such squared distances."""
+        """Return power (aW) and delay (ns) of signals from these senders over these squared distances."""
         power = np.interp(square, self.squares, self.power_aw) * self.gain[sender]
         delay = np.floor(np.interp(square, self.squares, self.delay_q16)).astype(np.int64) + (1 << 15) >> 16
         return np.where(square <= self.reach[sender], power, 0), delay
@@ -64,8 +64,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Legs:
-    """Legs of ways: whose; since when (ns), until the station's next; when its way began, at which microsecond of that
-    the leg begins, and where (eighths); how fast it goes; and whether the way leads anywhere."""
+    """Legs of waypoint lists: station; start (ns), valid until the station's next leg; time origin of the list, and
+    start of the leg relative to it (us); position there (eighths); velocity; whether the list has more than one
+    stop."""
 
     station: Array
     since_ns: Array
@@ -77,7 +78,7 @@ class Legs:
 
     @classmethod
     def of(cls, ways: Iterable[Way]) -> "Legs":
-        """Of ways, in the order in which they hold: a later one ends what its station was on."""
+        """Make the legs of waypoint lists in their order of validity: a later list ends its station's earlier one."""
         rows: dict[int, list[list[int]]] = defaultdict(list)
         for station, since_ns, began_ns, stops in ways:
             rows[station] = [row for row in rows[station] if row[1] < since_ns]
@@ -95,7 +96,7 @@ class Legs:
         return cls(station, since, began, at_us, columns[4:7].T, columns[7:10].T, columns[10] != 0)
 
     def at(self, station: Array, when: Array) -> tuple[Array, Array]:
-        """On which leg stations were at these times (ns; -1: not on any yet), and where (eighths)."""
+        """Return the leg (-1: none yet) and the position (eighths) of stations at these times (ns)."""
         if not self.station.size:
             return np.full(when.size, -1), np.zeros((when.size, 3), np.int64)
         leg, _ = around(np.arange(self.station.size), self.station, self.since_ns, station, when + 1)
@@ -107,7 +108,7 @@ class Legs:
 
 
 def _towards_zero(a: int, b: int) -> int:
-    """a / b as C has it."""
+    """Return a / b as in C, rounded towards zero."""
     return a // b if a >= 0 else -(-a // b)
 
 
@@ -116,7 +117,7 @@ class Links:
 
     def __init__(self, power_aw: Array, delay_ns: Array, fading: Fading | None = None) -> None:
         self.stations, self.fading = len(power_aw), fading
-        self.pair = np.arange(self.stations**2)  # what was given for a pair: which, since when, and what
+        self.pair = np.arange(self.stations**2)  # pairs, then the columns since when, power and delay
         self.since_ns = np.full(self.pair.size, ALWAYS)
         self.power_aw, self.delay_ns = np.ravel(power_aw).astype(float), np.ravel(delay_ns).astype(np.int64)
         self.tables: list[Table] = []
@@ -126,8 +127,8 @@ class Links:
     def of_run(
         cls, plan: Mapping[str, Any], names: Sequence[str], start_ns: int, changes: Sequence[Mapping[str, Any]]
     ) -> "Links":
-        """Of a run of this plan that started then, with `changes` of its lane.json (docs/interfaces.md, 1 and 2);
-        `names` are the nodes' whose radios the stations are."""
+        """Make the links of a run of this plan that started at `start_ns`, with the `changes` of its lane.json
+        (docs/interfaces.md, sections 1 and 2). `names` has the node of each station's radio."""
         air, motion = plan["air"], plan.get("motion") or {"steps": (), "table": None, "waypoints": {}}
         links = cls(attowatts(air["power_mdbm"]), _delays(air["delay_ns"]), Fading.of_plan(air))
         stations = {name: [at for at, each in enumerate(names) if each == name] for name in names}
@@ -157,15 +158,15 @@ class Links:
         return links
 
     def _give(self, at_ns: int, pairs: Array, power_mdbm: Any, delay_ns: Any) -> None:
-        """From then on this holds for these pairs, unless both are found by their distance."""
+        """Set power and delay of pairs from this time on, unless distance determines them."""
         self.pair = np.append(self.pair, pairs)
         self.since_ns = np.append(self.since_ns, np.full(pairs.size, at_ns))
         self.power_aw = np.append(self.power_aw, attowatts(power_mdbm))
         self.delay_ns = np.append(self.delay_ns, _delays(delay_ns))
 
     def between(self, sender: Array, receiver: Array, when: Array) -> tuple[Array, Array]:
-        """Power (aW; 0: nothing arrives; the mean, if it fades) and delay (ns) of what these send to these, if it
-        begins at these times."""
+        """Return power (aW; 0: nothing arrives; with fading, the mean) and delay (ns) of signals that begin at these
+        times."""
         given = np.broadcast_arrays(sender, receiver, when)
         sender, receiver, when = map(np.ravel, given)
         row = pair = sender * self.stations + receiver
@@ -183,13 +184,13 @@ class Links:
         return power.reshape(given[0].shape), delay.reshape(given[0].shape)
 
     def arriving(self, sender: Array, receiver: Array, when: Array, number: Array) -> tuple[Array, Array]:
-        """The same of transmissions, which have numbers: each may fade by itself."""
+        """Return power and delay of numbered transmissions, each with its own fading."""
         power, delay = self.between(sender, receiver, when)
         return (self.fading.faded(power, sender, receiver, number) if self.fading else power), delay
 
     @property
     def longest_ns(self) -> int:
-        """No signal takes longer."""
+        """Upper bound of the delay, ns."""
         return max(int(self.delay_ns.max(initial=0)), *(int(table.delay_q16[-1]) >> 16 for table in self.tables), 0) + 1
 
 

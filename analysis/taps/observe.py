@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derive what happened from a capture: who sent each frame, what each arrival met, how each exchange ended.
+"""Derive what happened from a capture: who sent each frame, the outcome of each arrival, the end of each exchange.
 
-Only frames, FCS flags and times are used, and the facts in `Medium`. The air module's comments play no part, but for
-when a frame was queued, which tells those from before the start; and where what stations received was left out, for
-what became of a frame where it was to go, so that nobody can say what others received. A frame that arrived below the
-reception threshold is on no station's interface, so nothing here counts it.
+The sources are frames, FCS flags, times, and the facts in `Medium`. Two kinds of the air's comments are also used. The
+time at which a frame was queued separates frames from before the start. If the stations' receptions were not recorded,
+the comments give the outcome at the addressed receiver, and that at others is unknown. A frame that arrives below the
+reception threshold is on no station's interface and is not counted.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ NAMES = [kind.name.lower() for kind in Kind]
 
 @dataclass(frozen=True)
 class Observation:
-    """What was derived from a capture. `served_kind` is a column beside `served`: each frame's Kind."""
+    """Everything derived from a capture. `served_kind` is a column that belongs to `served`: each frame's Kind."""
 
     capture: Capture
     medium: Medium
@@ -39,7 +39,7 @@ class Observation:
     served_kind: Array
 
     def counters(self) -> list[dict[str, Any]]:
-        """Per station, in the shape of `counters` in lane.json; what cannot be seen from outside is not there."""
+        """Return the counters per station, as in lane.json, without those that cannot be observed."""
         sent, received, served, attempts = self.sent, self.received, self.served, self.attempts
         capture = self.capture
         stations = len(capture.interfaces) - 1
@@ -74,27 +74,27 @@ class Observation:
 
 
 def _limits(medium: Medium, tried: Attempts, sent: Sent) -> tuple[Array | None, Array | None]:
-    """The retry limits under which each attempt was made."""
+    """Return the short and long retry limits in force at each attempt."""
     station, time = tried.station, sent.time[tried.tx]
     short, long = medium.short_limit, medium.long_limit
     return None if short is None else at(short, station, time), None if long is None else at(long, station, time)
 
 
 def _tally(shape: tuple[int, ...], place: tuple[Array, ...], each: Array | int = 1) -> Array:
-    """A table of `shape`, with `each` added up at its place: one column of indices for each dimension."""
+    """Return a table of `shape` with `each` added at its place; `place` has a column of indices per dimension."""
     table = np.zeros(shape, np.int64)
     np.add.at(table, place, each)
     return table
 
 
 def _by_name(rows: Array, columns: Sequence[IntEnum]) -> dict[str, dict[str, int]]:
-    """A table with a row for each Kind: some of its columns, by the names of both."""
+    """Return some columns of a table with a row per Kind, by the names of both."""
     return {name: {column.name: int(row[column]) for column in columns} for name, row in zip(NAMES, rows, strict=True)}
 
 
 def observe(capture: Capture, medium: Medium | None = None) -> Observation:
-    """Derive everything. Without `medium`, Medium.of_all(). Raises Damaged if a station received what was never
-    on `air`, or if the medium is of other stations than the capture."""
+    """Derive everything. The default medium is Medium.of_all(). Raises Damaged if a station received a frame that was
+    never on `air`, or if the medium has other stations than the capture."""
     stations = len(capture.interfaces) - 1
     medium = medium or Medium.of_all(stations)
     if medium.links.stations != stations:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an observer of the air must be told or can compute: who senses whom, delays, and how long a frame lasts.
+"""What an observer of the air needs besides frames: which stations sense each other, delays, and durations of frames.
 
-This is deliberately a second, independent reading of the standard: the air module has its own in C, and the taps
-compare the two. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).
+This is deliberately a second, independent implementation of the standard: the air module has its own in C, and the taps
+compare both. IEEE 802.11-2016: 16.3.4 (DSSS, HR/DSSS), 17.4.3 (OFDM), 18.5.3 (ERP).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,17 +23,17 @@ def is_ofdm(rate: Array) -> Array:
 
 
 def plcp_ns(rate: Array, short_preamble: Array) -> Array:
-    """The preamble and header before each frame; 1 Mb/s knows the long preamble only (16.2.2.3)."""
+    """Return the duration (ns) of preamble and header; at 1 Mb/s always the long preamble (16.2.2.3)."""
     return np.where(is_ofdm(rate), 20_000, np.where(short_preamble & (rate != 10), 96_000, 192_000))
 
 
 def detect_ns(rate: Array) -> Array:
-    """How long a receiver hears a preamble before it has noticed it: aCCATime (15.3.3), and 17.3.10.6."""
+    """Return the time (ns) that a receiver needs to detect a preamble: aCCATime (15.3.3) and 17.3.10.6."""
     return np.where(is_ofdm(rate), 4_000, 15_000)
 
 
 def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extension_ns: int) -> Array:
-    """How long frames are on the air. `rate` in 100 kb/s, `length` in bytes with FCS."""
+    """Return the duration of frames (ns). `rate` is in 100 kb/s, `length` in bytes with FCS."""
     per_symbol = (rate * 2 // 5).clip(min=1)  # bits in 4 us
     symbols = -(-(16 + 8 * length + 6) // per_symbol)  # SERVICE and tail bits
     octets = -(-80 * length // rate.clip(min=1))
@@ -43,12 +43,13 @@ def airtime_ns(rate: Array, length: Array, short_preamble: Array, signal_extensi
 
 
 ANSWER_LEN = 14  # bytes of a CTS or an ACK, with FCS
-NS2_DELAY_NS = 2000  # what ns-2 allows for the way there, and back
+NS2_DELAY_NS = 2000  # ns-2's allowance for the propagation delay, each way
 
 
 @dataclass(frozen=True)
 class Own:
-    """What each station has of its own, and may change: whose, since when (ns), and what, in order of time."""
+    """A setting that each station has for itself and may change, as columns: station, since when (ns), value, by
+    time."""
 
     station: Array
     since_ns: Array
@@ -56,7 +57,7 @@ class Own:
 
     @classmethod
     def of_run(cls, plan: Mapping[str, Any], what: str, changes: Sequence[Mapping[str, Any]]) -> "Own":
-        """docs/interfaces.md: a plan's radios and `air`, and `changes` of lane.json."""
+        """Read a plan's radios and `air`, and the `changes` of lane.json (docs/interfaces.md)."""
         radios = _radios(plan)
         rows = [(at, ALWAYS, radio.get(what, plan["air"][what])) for at, (_, radio) in enumerate(radios)]
         for change in changes:
@@ -67,7 +68,7 @@ class Own:
         return cls(*np.array(rows, np.int64).reshape(-1, 3).T)
 
     def at(self, station: Array, when: Array) -> Array:
-        """What these stations had at these times."""
+        """Return the values of these stations at these times."""
         station, when = np.broadcast_arrays(station, when)
         everything = np.arange(self.station.size)
         row, _ = around(everything, self.station, self.since_ns, station.ravel(), when.ravel() + 1)
@@ -75,18 +76,18 @@ class Own:
 
 
 def at(value: float | Own, station: Array, when: Array) -> Array:
-    """Of what all have alike, or each its own."""
+    """Return a value that is common to all stations, or each station's own."""
     return value.at(station, when) if isinstance(value, Own) else np.array(value)
 
 
 @dataclass(frozen=True)
 class Medium:
-    """Facts of the air and of the MAC that no frame carries.
+    """Facts of the air and the MAC that no frame carries.
 
-    A station senses what arrives with `sense_aw` (attowatts) or more, and can receive it from `receive_aw` on. `noise`:
-    frames may fail without anybody else's. `detection`: by what factor above all others a preamble is noticed, of OFDM
-    and of DSSS; None: what is sensed first is followed. `fixed_timeouts`: a rule of docs/like-ns2.md. Limits of None:
-    the kernel's rate stages. What not all have is an Own.
+    A station senses signals from `sense_aw` (attowatts) on, and can receive them from `receive_aw` on. `noise`: frames
+    may fail without another transmission. `detection`: ratio to all others at which a preamble is noticed, for OFDM and
+    DSSS; None: the first sensed signal is followed. `fixed_timeouts`: a rule of docs/like-ns2.md. Limits of None: the
+    kernel's rate stages. A value that differs between stations is an Own.
     """
 
     links: Links
@@ -104,9 +105,9 @@ class Medium:
 
     @classmethod
     def of_plan(cls, plan: Mapping[str, Any], start_ns: int = 0, changes: Sequence[Mapping[str, Any]] = ()) -> "Medium":
-        """From the plan of a run that started then, and the `changes` of its lane.json (docs/interfaces.md, sections 1
-        and 2). With `sinr` reception every signal that arrives at all interferes; with `capture`, every one at or above
-        the carrier-sense threshold."""
+        """Make the medium of a run with this plan that started at `start_ns`, with the `changes` of its lane.json
+        (docs/interfaces.md, sections 1 and 2). With `sinr` reception, every arriving signal interferes; with `capture`,
+        every one from the carrier-sense threshold on."""
         air = plan["air"]
         limited = air["retry_by"] == "limits"
 
@@ -134,13 +135,13 @@ class Medium:
 
     @classmethod
     def of_all(cls, stations: int) -> "Medium":
-        """Without a plan: everybody senses everybody, at once, and the limits are the standard's."""
+        """Without a plan: all stations sense each other without delay, and the limits are the standard's."""
         return cls(Links(1 - np.eye(stations), np.zeros((stations, stations))))
 
     def timeout_ns(self, rate: int, short_preamble: bool) -> int:
-        """CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.7, 10.3.2.9),
-        which goes at the highest basic rate of the frame's modulation that is not above its own (10.7.6.5.2). A fixed
-        one is for the whole answer, on its way for NS2_DELAY_NS."""
+        """Return CTSTimeout or ACKTimeout after a frame: SIFS, slot, and the preamble of the answer (10.3.2.7,
+        10.3.2.9). The answer's rate is the highest basic rate of the frame's modulation up to its own (10.7.6.5.2). A
+        fixed timeout covers the whole answer, and NS2_DELAY_NS each way."""
         basic = [b for b in self.basic_rates if b in DSSS_RATES and b <= rate] if rate in DSSS_RATES else []
         answer, preamble = np.array(max(basic, default=rate)), np.array(short_preamble)
         if self.fixed_timeouts:
@@ -150,18 +151,18 @@ class Medium:
 
 
 def _factors(decibels: Mapping[str, float]) -> tuple[float, float]:
-    """Whole thousandths, as the air has them."""
+    """Convert to factors in whole thousandths, as in the air."""
     ofdm, dsss = (round(1000 * 10 ** (decibels[phy] / 10)) / 1000 for phy in ("ofdm", "dsss"))
     return ofdm, dsss
 
 
 def radios(plan: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The air's stations in their order: `name` (the node's), `address` and `ip` of each radio of a plan."""
+    """Return the air's stations in order: `name` of the node, `address` and `ip` of each radio of a plan."""
     return [{"name": name, "address": interface["address"], "ip": interface["ip"]} for name, interface in _radios(plan)]
 
 
 def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each radio of a plan, with its node's name."""
+    """Return each radio of a plan with its node's name."""
     return [
         (node["name"], interface)
         for node in plan["nodes"]
@@ -171,5 +172,5 @@ def _radios(plan: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def ips_of(stations: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The IP address of each of these `radios`, without its prefix; empty where there is none."""
+    """Return the IP address of each radio, without its prefix; empty if it has none."""
     return [str(station.get("ip") or "").partition("/")[0] for station in stations]

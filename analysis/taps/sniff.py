@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames as Scapy packets that know what became of them: for taps of a few lines.
+"""Frames as Scapy packets with their outcome, for taps of a few lines.
 
-    for frame in frames("runs/…/none-1"):               # a run that is over or going on; or an interface: "mon0"
+    for frame in frames("runs/…/none-1"):               # a finished or current run; or an interface: "mon0"
         if frame.outcome is Outcome.COLLISION:
             print(frame.time, frame.culprit, frame.attempt, frame.queued_s, frame.summary())
 
-Wherever they come from, packets have the same attributes; what nobody can know there is None. In a run's files the air
-says it, in its comments (analysis.traces.remarks); in monitor mode only addresses, the Retry bit and the FCS do.
+Packets from all sources have the same attributes; an attribute is None where it cannot be known. In a run's files the
+air's comments give them (analysis.traces.remarks). In monitor mode only addresses, the Retry bit and the FCS do.
 """
 
 import io
@@ -35,25 +35,28 @@ SAID = re.compile(
     r"|(?P<NOISE>noise)|(?P<BELOW_THRESHOLD>below threshold|unheard)|given up: (?P<what>[^,;]+), (?P<limit>[^;]+)"
     r"|attempt (?P<attempt>\d+)|queued (?P<ms>[\d.]+) ms before"
 )
-NULL = 4  # of subtypes of data: nothing is in it
+NULL = 4  # bit of data subtypes without data
 CONTROL = {11: Kind.RTS, 12: Kind.CTS, 13: Kind.ACK}  # by subtype
 
 
 def frames(
     source: Path | str, where: Where | None = None, interface: str = "air", seconds: float | None = None
 ) -> Iterator["Packet"]:
-    """The frames of `source` that `where` says yes to, as Scapy packets (RadioTap and below), in order.
+    """Yield the frames of `source` that satisfy `where`, as Scapy packets (RadioTap and below), in order.
 
-    `source` is a run's folder (of one that is going on, what is still to come is waited for), a pcapng, or the name of
-    an interface in monitor mode. Of a run, `interface` is `air`, with every transmission once, or a station, with what
-    that received, or empty for all stations. An interface is listened to for `seconds` (None: for ever).
+    `source` is a run's folder, a pcapng, or the name of an interface in monitor mode. If a run is going on, the
+    function waits for further frames. For a run, `interface` is `air`, with every transmission once, or a station, with
+    what it received, or empty for all stations. An interface is captured for `seconds` (None: for ever).
 
-    Besides Scapy's own (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
-    `kind`, a Kind; `outcome`, at the addressed receiver, or at the station that shows it (None: not known);
-    `culprit`, whose frame spoilt it, and what that was; `attempt`, the how-manieth RTS or sending it is (None of a CTS
-    or an ACK); `queued_s`, for how long its sender had had it; `given_up`, what was given up with it, at which limit.
+    Besides Scapy's own attributes (`time` in s, `sniffed_on`, `wirelen`, `comments`), packets have:
+    `kind`: a Kind;
+    `outcome`: at the addressed receiver, or at the station that shows it (None: unknown);
+    `culprit`: the station whose frame spoilt it, or the kind of frame that the receiver was sending;
+    `attempt`: the number of this RTS or transmission (None for a CTS or an ACK);
+    `queued_s`: how long its sender had held it;
+    `given_up`: what the MAC gave up after it, and at which limit.
 
-    Raises Damaged; OSError, also without the rights to capture.
+    Raises Damaged if a file is malformed; OSError if it cannot be read, or without the right to capture.
     """
     run, path = Path(source), str(source)
     seen = _of_run(run, interface) if run.exists() or set(path) & set("/.") else _monitored(path, seconds)
@@ -65,7 +68,7 @@ def frames(
 
 
 def remarked(run: Path) -> Iterator["Packet"]:
-    """The packets that stations received of which the air remarks something, as all that is spoilt has."""
+    """Yield the packets that stations received and the air remarks on; these include all spoilt ones."""
     memory: dict[str, _Sender] = {}
     for packet in _of_run(run, "", remarked=True):
         _tell(packet, memory)
@@ -74,7 +77,7 @@ def remarked(run: Path) -> Iterator["Packet"]:
 
 @dataclass
 class _Sender:
-    """What is remembered of a sender: the frame that it serves, how often it tried it, and since when it has had it."""
+    """State of a sender: the frame that it serves, its number of attempts, and since when it has the frame."""
 
     serves: Any = None
     tried: int = 0
@@ -82,7 +85,7 @@ class _Sender:
 
 
 def _tell(packet: "Packet", memory: dict[str, _Sender]) -> None:
-    """Give a packet its attributes."""
+    """Set a packet's attributes."""
     from scapy.layers.dot11 import Dot11
 
     comment = b"".join(packet.comments or []).decode()
@@ -91,7 +94,7 @@ def _tell(packet: "Packet", memory: dict[str, _Sender]) -> None:
     known = frame is not None and not is_bad(packet)
     packet.kind = kind(packet)
     packet.outcome = next((outcome for outcome in Outcome if outcome.name in said), None)
-    if packet.outcome is None and known and not int(frame.addr1[:2], 16) & 1:  # no group has one outcome
+    if packet.outcome is None and known and not int(frame.addr1[:2], 16) & 1:  # a group has no single outcome
         packet.outcome = Outcome.OK
     packet.culprit = said.get("culprit") or said.get("own")
     packet.given_up = (said["what"], said["limit"]) if "what" in said else None
@@ -110,14 +113,14 @@ def _tell(packet: "Packet", memory: dict[str, _Sender]) -> None:
 
 
 def is_bad(packet: "Packet") -> bool:
-    """Whether radiotap says that the FCS was bad."""
+    """Return whether radiotap says that the FCS was bad."""
     flags = getattr(packet, "Flags", None)
     return bool(flags is not None and flags.badFCS)
 
 
 def uncovered(packet: "Packet") -> "Packet":
-    """Let a packet show what Scapy, which knows none of these, takes for something else or for bytes: the layers behind
-    Mesh Control (9.2.4.7.3), batman-adv's headers and DSR's, of which the latter two are Raw then."""
+    """Expose layers that Scapy takes for something else or for bytes: those behind Mesh Control (9.2.4.7.3), and behind
+    the headers of batman-adv and DSR, which become Raw."""
     from scapy.layers.dot11 import Dot11QoS
     from scapy.layers.inet import TCP, UDP
     from scapy.layers.l2 import LLC, SNAP, Ether
@@ -141,11 +144,11 @@ def uncovered(packet: "Packet") -> "Packet":
 
 
 def _batman(octets: bytes) -> int:
-    """How much is before the Ethernet frame in a packet of batman-adv; 0: there is none."""
+    """Return the bytes before the Ethernet frame in a packet of batman-adv; 0 if it carries none."""
     at = 0
     if octets[:2] == bytes([dissect.BATMAN_FRAGMENT, dissect.BATMAN_VERSION]):
         at, to = dissect.BATMAN_FRAGMENT_HEADER, slice(dissect.BATMAN_TO, dissect.BATMAN_TO + 6)
-        if octets[at:][to] != octets[to]:  # a later one
+        if octets[at:][to] != octets[to]:  # a later fragment
             return 0
     header = (
         dissect.BATMAN_UNICAST.get(octets[at], 0) if octets[at + 1 : at + 2] == bytes([dissect.BATMAN_VERSION]) else 0
@@ -154,8 +157,8 @@ def _batman(octets: bytes) -> int:
 
 
 def _dsr(octets: bytes, whole: int) -> tuple[int, int]:
-    """Of a DSR header, and how much there was of it and behind it: which protocol comes next (DSR: nothing that can be
-    told), and how long the header is."""
+    """Return the protocol after a DSR header, and the header's length. `whole` is the length of header and payload. If
+    the next protocol cannot be determined, return DSR and 0."""
     if len(octets) >= dissect.DSR_FIXED and octets[0] != dissect.NOTHING:
         header = dissect.DSR_FIXED + (0 if octets[1] & dissect.DSR_FLOW else int.from_bytes(octets[2:4], "big"))
         if header <= min(whole, len(octets)):
@@ -164,8 +167,8 @@ def _dsr(octets: bytes, whole: int) -> tuple[int, int]:
 
 
 def _ip(packet: "Packet") -> tuple[Any, int, int]:
-    """A packet's IP layer, which protocol is in it, and how many bytes of that, also of a cut packet; None, 0, 0 if it
-    has no such layer."""
+    """Return a packet's IP layer, the protocol in it, and the length of its payload, also if the packet was cut; None,
+    0, 0 without such a layer."""
     from scapy.layers.inet import IP
     from scapy.layers.inet6 import IPv6
 
@@ -176,7 +179,7 @@ def _ip(packet: "Packet") -> tuple[Any, int, int]:
 
 
 def kind(packet: "Packet") -> Kind:
-    """What a packet, uncovered, is to the counters."""
+    """Return a packet's kind for the counters; it must be uncovered."""
     from scapy.layers.dot11 import Dot11
     from scapy.layers.inet import TCP, UDP
     from scapy.layers.l2 import SNAP
@@ -206,7 +209,7 @@ def kind(packet: "Packet") -> Kind:
 
 
 def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Packet"]:
-    """The packets of a run's file, or of a file itself, on an interface; `remarked`: only those with a comment."""
+    """Yield an interface's packets in a run's file or a file; `remarked` selects those with a comment."""
     from scapy.error import Scapy_Exception
     from scapy.layers.dot11 import RadioTap
     from scapy.utils import RawPcapNgReader
@@ -229,7 +232,7 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
             if interface in (name, "") and (seen.comments or not remarked):
                 try:
                     packet = uncovered(RadioTap(octets))
-                except Exception as error:  # of a damaged one, whatever comes of it where Scapy reads it
+                except Exception as error:  # Scapy raises anything for a damaged packet
                     raise Damaged(f"{path}: a packet that Scapy cannot read: {error}") from None
                 packet.time = (seen.tshigh << 32 | seen.tslow) / seen.tsresol
                 packet.wirelen, packet.sniffed_on, packet.comments = seen.wirelen, name, seen.comments
@@ -237,18 +240,18 @@ def _of_run(run: Path, interface: str, remarked: bool = False) -> Iterator["Pack
 
 
 def _over(block: bytes, size: int) -> None:
-    """The statistics of its interfaces end a file."""
+    """End at the statistics of interfaces, which are last in a file."""
     raise EOFError
 
 
 @contextmanager
 def _opened(path: Path, stations: bool) -> Iterator[IO[bytes]]:
-    """A run's file, or what its stations received, as a pcapng; of a run that is going on, all that is still to be
-    written, too. Raises Damaged, OSError."""
+    """Open a run's file, or what its stations received, as a pcapng; for a run that is going on, also what is still to
+    come. Raises Damaged if malformed, OSError if unreadable."""
     with Following(path) if is_going_on(path.parent) else files.opened(path) as file:
         there: Iterator[bytes | memoryview] = pieces(file, path)
         if stations and path.name == AIR:
-            for _ in there:  # to its end
+            for _ in there:  # read to the end
                 pass
             air = capture.read_file(path)
             if (seen := capture.views_of(path, air)) is None:
@@ -258,7 +261,7 @@ def _opened(path: Path, stations: bool) -> Iterator[IO[bytes]]:
 
 
 def _monitored(interface: str, seconds: float | None) -> Iterator["Packet"]:
-    """What an interface in monitor mode shows."""
+    """Yield the packets of an interface in monitor mode. Raises OSError if it cannot be captured."""
     from scapy.config import conf
     from scapy.layers.dot11 import RadioTap
     from scapy.sendrecv import sniff

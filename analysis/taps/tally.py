@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What studies count, with Scapy's packets and their attributes alone: slowly, and as a student would.
+"""Count what studies count, from Scapy's packets and their attributes alone: slowly, as a student would.
 
-A station tried in vain if no CTS or ACK that it got well came before it sent anything else. That counts short, or long
-if it was sent after a CTS (IEEE 802.11-2016, 10.3.4.4), from the first frame on that it was given after the start.
+A station's attempt fails if the station receives no good CTS or ACK before it sends anything else. A failure counts as
+short, or as long if it followed a CTS (IEEE 802.11-2016, 10.3.4.4). Counting begins with the first frame handed over
+after the start.
 """
 
 from collections import Counter, defaultdict
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 COLLIDED = (Outcome.COLLISION, Outcome.OWN_TX)
 ROW = {Kind[kind.upper()]: row for row, kinds in (ROWS | APART).items() for kind in kinds}
-CALLED = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # the others as their rows
-SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and there
+CALLED = {"DATA": "data", "TCP ACK": "ack", **dict.fromkeys(FLAGS.values(), "other")}  # others by the name of their row
+SIFS_AND_SLOT_NS = {True: 30_000, False: 25_000}  # below 5 GHz, and at 5 GHz
 
 
 def counters(run: Path) -> dict[str, int]:
-    """By the names of `taps.totals`; without COL_ANY where what stations received is left out. Raises Damaged,
-    OSError."""
+    """Return the counters under the names of `taps.totals`, without COL_ANY if the stations' receptions are not
+    recorded. Raises Damaged if malformed, OSError if unreadable."""
     air = run / AIR if run.is_dir() else run
     there = air.with_name(views.FILE).exists()
     tables = ("col", "col.any", "fail") if there else ("col", "fail")
@@ -55,7 +56,7 @@ def counters(run: Path) -> dict[str, int]:
                 add("fail", "rtscts")
             add("fail", CALLED.get(what, what.lower()))
     found.update(tries.retries(*span_ns(air)))
-    for frame in remarked(run) if there else ():  # as all that is spoilt is
+    for frame in remarked(run) if there else ():  # includes all spoilt packets
         if frame.outcome in COLLIDED:
             add("col.any", ROW[frame.kind])
     return dict(found)
@@ -63,9 +64,9 @@ def counters(run: Path) -> dict[str, int]:
 
 @dataclass
 class Try:
-    """One attempt of a station, times in ns: until when it lasted and by when an answer had to begin; whether it was an
-    RTS, was sent after a CTS, and asks for an answer; when its frame was handed over, if it says so. `heard`: it got a
-    CTS or an ACK after it; `answered`: the right one."""
+    """One attempt of a station, times in ns: its end, and the deadline by which an answer must begin; whether it is an
+    RTS, followed a CTS, and requires an answer; when its frame was handed over, if the air says. `heard`: a CTS or ACK
+    followed; `answered`: the right one."""
 
     end: int
     deadline: int
@@ -78,7 +79,7 @@ class Try:
 
 
 class Sent(NamedTuple):
-    """A transmission, in ns: `started` is when its preamble was over."""
+    """A transmission, in ns; `started` is the end of its preamble."""
 
     station: str
     begin: int
@@ -87,15 +88,15 @@ class Sent(NamedTuple):
 
 
 class Tries:
-    """All stations' attempts, as they are seen on `air`."""
+    """The attempts of all stations, as seen on `air`."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[Try]] = defaultdict(list)
-        self.last: list[Sent] = []  # what may still be on the air
-        self.hears: dict[str, set[str]] = defaultdict(set)  # by receiver: whom it has got a frame of
+        self.last: list[Sent] = []  # transmissions that may not have ended
+        self.hears: dict[str, set[str]] = defaultdict(set)  # by receiver: the stations that it has received from
 
     def see(self, frame: "Packet") -> None:
-        """The next packet."""
+        """Process the next packet."""
         from scapy.layers.dot11 import Dot11, Dot11QoS
 
         header, begin = frame[Dot11], round(float(frame.time) * 1e9)
@@ -130,7 +131,7 @@ class Tries:
             tries[-1].answered = kind == (Kind.CTS if tries[-1].rts else Kind.ACK)
 
     def retries(self, start_ns: int, stop_ns: int) -> dict[str, int]:
-        """How many counted short and long, of what was on the air from start to stop."""
+        """Return the number of short and long retries between start and stop."""
         found = {"retries, short": 0, "retries, long": 0}
         for station, tries in self.of.items():
             counts = False
@@ -142,7 +143,8 @@ class Tries:
         return found
 
     def _settled(self, station: str, each: Try, stop_ns: int) -> bool:
-        """Had a station's last attempt failed by the stop? What it hears in time it hears to its end first."""
+        """Return whether a station's last attempt had failed by the stop. A reception that began in time is completed
+        first."""
         hearing = (
             sent.begin >= each.end and sent.started <= each.deadline and sent.end > stop_ns
             and sent.station in self.hears[station] for sent in self.last

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every transmission in a capture, and who sent it.
+"""All transmissions in a capture, and who sent them.
 
-Most frames name their sender. A CTS or an ACK does not: it goes to the station whose attempt it answers, so its sender
-is the one that this attempt was for; of a CTS-to-self, it is the one that it names. Where an attempt cannot be found,
-the stations that show the frame, and when, tell where it came from.
+Most frames name their sender. A CTS or an ACK does not: it answers an attempt of the station it is addressed to, so its
+sender is the receiver of that attempt. A CTS-to-self names its sender. If no attempt is found, the stations that
+received the frame, and the delays, determine the sender.
 """
 
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from analysis.traces.capture import Capture
 from analysis.traces.columns import around
 from analysis.traces.trace import Array, Kind, is_response
 
-COPIES_WITHIN = 8  # transmissions: a delay is short, so what stations received of one follows it at once
+COPIES_WITHIN = 8  # transmissions: delays are short, so the receptions of a frame follow it closely
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Every transmission, in the order of the air. Stations are numbered from 0 in the order of their interfaces;
-    -1 is none, or a group. Times in ns; `frames` and `tcp` are their bytes."""
+    """All transmissions, in the order of the air. Stations are numbered from 0 in the order of their interfaces; -1
+    means none, or a group. Times are in ns. `frames` and `tcp` are their bytes."""
 
     row: Array  # in the capture
-    number: Array  # from 1 on, of all that were ever sent there
+    number: Array  # from 1, of all transmissions on that air
     time: Array
     airtime: Array
     rate: Array
@@ -39,13 +39,13 @@ class Sent:
 
     @property
     def end(self) -> Array:
-        """When each was over."""
+        """The end of each transmission, ns."""
         over: Array = self.time + self.airtime
         return over
 
 
 def transmissions(capture: Capture, medium: Medium) -> Sent:
-    """All transmissions; `station` is -1 where it cannot be known who sent one."""
+    """Return all transmissions; `station` is -1 where the sender cannot be determined."""
     sent = _as_they_say(capture, medium)
     response = np.flatnonzero(is_response(sent.kind))
     station = sent.station.copy()
@@ -56,7 +56,7 @@ def transmissions(capture: Capture, medium: Medium) -> Sent:
 
 
 def _as_they_say(capture: Capture, medium: Medium) -> Sent:
-    """All transmissions, with the stations that their addresses name: of CTS and ACK, the receiver only."""
+    """Return all transmissions, with the stations that their addresses name; CTS and ACK name the receiver only."""
     row = np.flatnonzero(capture.interface == 0)
     frames = dissect.Frames(capture.data, capture.frame, capture.caplen - 4 * capture.has_fcs).pick(row)
     kind, tcp = dissect.classify(frames)
@@ -70,7 +70,7 @@ def _as_they_say(capture: Capture, medium: Medium) -> Sent:
 
 
 def _stations_of(addresses: Array, capture: Capture) -> Array:
-    """The station that has each address; -1 for a group's, or one that nobody has."""
+    """Return the station that has each address; -1 for a group or an unknown address."""
     known = np.array([int.from_bytes(i.address, "big") for i in capture.interfaces[1:]], np.int64)
     order = np.argsort(known)
     at = np.searchsorted(known[order], addresses).clip(max=known.size - 1)
@@ -78,8 +78,8 @@ def _stations_of(addresses: Array, capture: Capture) -> Array:
 
 
 def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Array:
-    """Who sent each of some CTSs and ACKs: whom the attempt that it answers was for; of a CTS-to-self, its receiver.
-    Otherwise -1: it answers what was before the start."""
+    """Return the sender of each CTS and ACK: the receiver of the attempt that it answers, or its own receiver for a
+    CTS-to-self. -1 otherwise: it answers an attempt from before the start."""
     asked = sent.receiver[response]
     attempt = np.flatnonzero(~is_response(sent.kind) & (sent.station >= 0))
     if not attempt.size:
@@ -91,15 +91,16 @@ def _responders(sent: Sent, response: Array, medium: Medium, stop_ns: int) -> Ar
 
 
 def _is_answer(sent: Sent, response: Array, attempt: Array, medium: Medium) -> Array:
-    """Whether each response answers its receiver's latest attempt (-1: none): one that ended just before."""
+    """Return whether each response answers its receiver's latest attempt (-1: none), which must have ended just
+    before."""
     window = medium.sifs_ns + medium.slot_ns + medium.links.longest_ns
     answers: Array = (attempt >= 0) & (sent.time[response] - sent.end[attempt] <= window)
     return answers
 
 
 def _is_to_self(sent: Sent, response: Array, following: Array, medium: Medium, stop_ns: int) -> Array:
-    """Whether each response is a CTS-to-self: its receiver's next attempt (-1: none) follows a SIFS later, or would
-    after the stop."""
+    """Return whether each response is a CTS-to-self: its receiver's next attempt (-1: none) follows after a SIFS, or
+    would after the stop."""
     due = sent.end[response] + medium.sifs_ns
     follows = (following >= 0) & (sent.time[following] == due)
     to_self: Array = (sent.kind[response] == Kind.CTS) & (follows | (due > stop_ns))
@@ -107,9 +108,9 @@ def _is_to_self(sent: Sent, response: Array, following: Array, medium: Medium, s
 
 
 def _by_ear(row: int, capture: Capture, medium: Medium) -> int:
-    """Who sent a packet of `air`, known by the stations that show it, and when: the one that all of them can receive,
-    from that far away, and no others. -1: nobody, or more than one."""
-    near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # of each, at most a packet on every interface
+    """Return the sender of a packet of `air`, from the stations that received it and their delays: the only station
+    that exactly these can receive, at these delays. -1 if there is none, or more than one."""
+    near = slice(row, row + COPIES_WITHIN * len(capture.interfaces))  # at most a packet on every interface for each
     copy = row + np.flatnonzero((capture.packet_id[near] == capture.packet_id[row]) & (capture.interface[near] > 0))
     heard, delay = capture.interface[copy] - 1, capture.time_ns[copy] - capture.time_ns[row]
     if not heard.size:

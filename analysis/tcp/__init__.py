@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP from a run's traces: its senders over time, the journeys of its segments, and how many are in flight."""
+"""TCP from a run's traces: senders over time, journeys of segments, and segments in flight."""

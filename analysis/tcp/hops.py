@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The frames that stations served, as `tcp.journeys` needs them: one row a frame, which is one hop of its packet.
+"""The frames that stations served, in the form that `tcp.journeys` needs: one frame per row, which is one hop of its
+packet.
 
-They come from either of two sources. `of_observation` takes what was derived from a capture, where only frames and
-times are to be seen; `of_trace` takes the air's own records, which number every frame and tell its end. The second is
-several times faster, because nothing is left to derive; tests hold the two to the same series.
+There are two sources. `of_observation` takes what was derived from a capture, which shows only frames and times.
+`of_trace` takes the air's own records, which number each frame and record its end. The second is several times faster
+because it derives nothing. Tests require the same series from both.
 """
 
 from collections import Counter
@@ -25,12 +26,12 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Hops:
-    """All served frames, by station and in the order in which it served them. Times in ns.
+    """All served frames, by station, in the order in which it served them. Times are in ns.
 
-    `queued`: when the kernel handed it over (if not known, when it was first sent); `first` and `ended`: when its first
-    attempt began and its last was over; `arrived`: when its receiver had it, or NEVER; `lost`: its station gave it up;
-    `receiver`: a station, or -1 for a group. `shown`: not only RTSs were sent for it; then `packet` and `destination`
-    say of a segment what `analysis.traces.packets` does. `stations` is how many there are.
+    `queued`: when the kernel handed the frame over (if unknown, its first transmission). `first`, `ended`: begin of the
+    first attempt, end of the last. `arrived`: when its receiver had it, or NEVER. `lost`: its station gave it up.
+    `receiver`: a station, or -1 for a group. `shown`: the frame itself was sent, not only RTSs; then for a segment
+    `packet` and `destination` are as in `analysis.traces.packets`. `stations` is the number of stations.
     """
 
     station: Array
@@ -50,7 +51,7 @@ class Hops:
 
 
 def of_observation(seen: Observation) -> Hops:
-    """From a capture alone."""
+    """Derive them from a capture alone."""
     sent, served, attempts, capture = seen.sent, seen.served, seen.attempts, seen.capture
     first, last = attempts.tx[served.first], attempts.tx[served.last]
     queued = capture.queued_ns(sent.row[first])
@@ -86,8 +87,8 @@ def of_trace(
     trace: Trace, stations: Sequence[Mapping[str, Any]], packets: Packets | None = None,
     before: Counter[int] | None = None,
 ) -> Hops:  # fmt: skip
-    """From the air's own records; `stations` are the plan's, in their order, `packets` what is sent (None: not known
-    yet), `before` what was `followed` in what came before."""
+    """Derive them from the air's own records. `stations` are the plan's, in order. `packets` is what frames carry
+    (None: computed here). `before` is the result of `followed` for earlier parts of the trace."""
     tx, rx = trace.tx, trace.rx
     time, end = tx["start_ns"], tx["start_ns"] + tx["duration_ns"]
     served = numbered(trace)
@@ -121,10 +122,10 @@ def of_trace(
 
 @dataclass(frozen=True)
 class Numbered:
-    """The frames that a trace numbers, by station and in the order in which it served them, as rows of `Trace.tx`.
+    """The frames that a trace numbers, by station, in the order in which it served them, as rows of `Trace.tx`.
 
-    `first` and `last` are their attempts; `data` the last that was no RTS, or -1. `of_tx` has for each transmission its
-    frame: a row here, or -1 for a CTS or ACK.
+    `first` and `last` are their attempts; `data` is the last attempt that was not an RTS, or -1. `of_tx` has for each
+    transmission its frame: a row here, or -1 for a CTS or ACK.
     """
 
     first: Array
@@ -134,7 +135,7 @@ class Numbered:
 
 
 def numbered(trace: Trace) -> Numbered:
-    """The frames of a trace: all attempts of a station at one bear the same number."""
+    """Return the frames of a trace: all attempts of a station at one frame have the same number."""
     tx = trace.tx
     attempt = np.flatnonzero(~is_response(tx["kind"]))
     attempt = attempt[np.argsort(tx["station"][attempt], kind="stable")]
@@ -149,12 +150,12 @@ def numbered(trace: Trace) -> Numbered:
 
 
 def asked_for(trace: Trace, rts: Array, duration: Array) -> Array:
-    """What some RTSs, by their rows, say of the frames that they ask for."""
+    """Return what these RTSs, given by their rows, say of the frame after them."""
     return exchanges.asked_for(trace.tx["rate"][rts].astype(np.int64), duration[rts])
 
 
 def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which: Array | bool = True) -> Counter[int]:
-    """How often a frame of which kind followed which RTS, of `which` transmissions; `kind` is that of each served
+    """Count how often a frame of a Kind followed an RTS, among `which` transmissions; `kind` is that of each served
     frame."""
     rts = np.flatnonzero((trace.tx["kind"] == Kind.RTS) & which)
     rts = rts[served.data[served.of_tx[rts]] >= 0]
@@ -162,7 +163,7 @@ def followed(trace: Trace, served: Numbered, kind: Array, duration: Array, which
 
 
 def _lost(trace: Trace, served: Numbered) -> Array:
-    """Which frames their stations gave up."""
+    """Return which frames their stations gave up."""
     ids, sent = trace.end["id"][one_of(trace.end["reason"], GIVEN_UP)], trace.tx["id"]
     lost = np.zeros(served.first.size, bool)
     row = np.searchsorted(sent, ids)
@@ -172,7 +173,8 @@ def _lost(trace: Trace, served: Numbered) -> Array:
 
 
 def _arrivals(count: int, frame_of: Array, kind: Array, tx: Array, time: Array) -> Array:
-    """When each frame first reached its receiver: `tx` and `time` are of the good arrivals there, RTSs included."""
+    """Return when each frame first reached its receiver; `tx` and `time` are those of good arrivals there, RTSs
+    included."""
     mine = (frame_of[tx] >= 0) & (kind[tx] != Kind.RTS)
     first = np.full(count, NEVER)
     np.minimum.at(first, frame_of[tx[mine]], time[mine])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP segments in flight: how many DATA and ACK segments are on the path, over time. `tcp.journeys` finds out."""
+"""TCP segments in flight: the number of DATA and ACK segments on the path over time, from `tcp.journeys`."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ BINS = 1 << 17
 
 @dataclass(frozen=True)
 class Series:
-    """A count over time: `count[i]` holds from `time_s[i]`, seconds since the start, until the next event."""
+    """A count over time: `count[i]` holds from `time_s[i]`, in seconds since the start, until the next event."""
 
     time_s: Array
     count: Array
@@ -24,8 +24,8 @@ class Series:
 
     @classmethod
     def of(cls, enter_ns: Array, leave_ns: Array, start_ns: int, stop_ns: int) -> "Series":
-        """From when each segment came and left; NEVER: it was there at the stop. Of very many the times are rounded to
-        1 / BINS of all."""
+        """Count segments from their times of entering and leaving; NEVER: still there at the stop. With more than BINS
+        segments, times are rounded to 1 / BINS of the duration."""
         gone = leave_ns[leave_ns < stop_ns]
         if enter_ns.size > BINS:
             edge = np.linspace(start_ns, stop_ns, BINS + 1)
@@ -42,12 +42,12 @@ class Series:
 
     @property
     def mean(self) -> float:
-        """The mean over the air time, each count weighted with how long it held."""
+        """The mean over the air time, weighted by how long each count held."""
         held = np.diff(np.append(self.time_s, self.air_s))
         return float((self.count * held).sum() / self.air_s) if self.air_s else 0.0
 
     def average(self, at_s: Array, window_s: float) -> Array:
-        """The mean over the window of time around each of `at_s`, as far as it lies within the air time."""
+        """Return the moving average over the window around each of `at_s`, as far as it lies within the air time."""
         edges = np.concatenate([[0.0], self.time_s, [self.air_s]])
         area = np.append(0.0, np.cumsum(np.append(0, self.count) * np.diff(edges)))  # below the steps, up to each edge
         low, high = (at_s - window_s / 2).clip(min=0), (at_s + window_s / 2).clip(max=self.air_s)
@@ -64,6 +64,6 @@ class Flight:
     total: Series
 
     def means(self) -> "InFlight":
-        from analysis.results.summaries import InFlight  # only now: who draws flights has no use for it
+        from analysis.results.summaries import InFlight  # imported late: drawing does not need it
 
         return InFlight(data=self.data.mean, ack=self.ack.mean, total=self.total.mean)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The segments in flight of a trace that comes in parts, in memory that does not grow with it.
+"""Count the segments in flight of a trace that comes in parts, in memory that does not grow with the trace.
 
-A packet that arrived, or was lost in plain sight, and of which nobody has sent a frame for a while, is told: it leaves
-behind when each of its journeys began and ended, and no more. What stays is young, or came to a station that never sent
-it on, of which only what follows says what it was.
+A packet is settled if it arrived, or was visibly lost, and no frame of it was sent for QUIET_NS. Of a settled packet
+only begin and end of its journeys are kept. The rest is recent, or came to a station that never sent it on; later
+frames decide its fate.
 """
 
 from collections import Counter
@@ -19,22 +19,23 @@ from analysis.traces.packets import Packets
 from analysis.traces.trace import END, RX, TX, Array, Trace, joined, picked, rows_of
 
 QUIET_NS = 30_000_000_000  # longer than a copy of a packet waits in any queue
-MOST = 1 << 17  # transmissions that are held before it is worth a look
+MOST = 1 << 17  # transmissions that are held before they are examined
 
 
 class Flights:
-    """Told of transmissions but CTSs and ACKs, of arrivals by which frames were delivered, and of frames given up."""
+    """Counts from transmissions except CTSs and ACKs, arrivals by which frames were delivered, and ends of frames given
+    up."""
 
     def __init__(self, stations: Sequence[Mapping[str, Any]], most: int = MOST, quiet_ns: int = QUIET_NS) -> None:
         self.stations, self.most, self.quiet_ns = stations, most, quiet_ns
         self.tx, self.rx, self.end = [np.zeros(0, TX)], [np.zeros(0, RX)], [np.zeros(0, END)]
         self.packets: list[Packets] = []
-        self.held, self.kept = 0, 0  # transmissions: now, and after the last look
+        self.held, self.kept = 0, 0  # transmissions: now, and after the last settling
         self.before, self.followed = Before.nothing(len(stations)), Counter[int]()
 
     def add(self, tx: Array, rx: Array, end: Array, packets: Packets) -> None:
-        """What came next: transmissions, what they carry, all arrivals of these, and ends, which may come before the
-        transmissions that they end."""
+        """Add the next transmissions, what they carry, all their arrivals, and ends; an end may come before its
+        transmission."""
         self.tx.append(tx)
         self.rx.append(rx)
         self.end.append(end)
@@ -44,7 +45,7 @@ class Flights:
             self._settle()
 
     def finish(self, start_ns: int, stop_ns: int) -> Flight:
-        """All is there, of what was measured from then to then."""
+        """Return the segments in flight of the complete trace, which was measured in this span of time."""
         trace, packets = self._joined(start_ns, stop_ns)
         return in_flight(of_trace(trace, self.stations, packets, self.followed), self.before)
 
@@ -56,7 +57,7 @@ class Flights:
         return trace, Packets.joined(self.packets)
 
     def _settle(self) -> None:
-        """Keep only what is to be known of what is over, and all of the rest."""
+        """Settle what is over: keep only its result. Keep the rest whole."""
         trace, packets = self._joined(0, NEVER)
         served, hops = numbered(trace), of_trace(trace, self.stations, packets, self.followed)
         until_ns = int(trace.tx["start_ns"].max(initial=0)) - self.quiet_ns

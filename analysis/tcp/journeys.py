@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The journeys of TCP segments, of which those in flight are counted (`analysis.tcp.in_flight`).
+"""The journeys of TCP segments; `analysis.tcp.in_flight` counts those under way.
 
-A segment's journey begins when its origin's kernel hands it to the air, and ends when its final destination first
-receives it well, or when a station on the way loses it. `tcp.hops` says which frames stations served and gave up,
-`analysis.traces.packets` which of them carried the same packet.
+A journey begins when the origin's kernel hands the segment to the air. It ends when the final destination first
+receives it well, or when a station on the path loses it. `tcp.hops` says which frames stations served and gave up,
+`analysis.traces.packets` which frames carried the same packet.
 
-Two things are not in plain sight. A frame given up after nothing but unanswered RTSs never showed its segment: it was
-the latest one that came to this station and did not leave it, or else one that began here. And a segment that came to
-a station which then sent frames handed over later, but never this one, was dropped there, because queues keep order.
+Two cases are not directly visible. A frame that was given up after RTSs only never showed its segment: it is the latest
+one that came to this station and did not leave it, or else one that began here. If a segment came to a station that
+later sent frames handed over afterwards, but never this segment, the station dropped it, because queues keep order.
 """
 
 from bisect import bisect_right
@@ -26,8 +26,8 @@ from analysis.traces.trace import Array, Kind
 
 @dataclass(frozen=True)
 class Before:
-    """What is known of the frames that came before: each segment's `journeys`, columns as these have them, and when
-    each station was last handed a frame."""
+    """What is known of earlier frames: the `journeys` of segments, in the same columns, and when each station was last
+    handed a frame."""
 
     journeys: tuple[Array, Array, Array]
     latest: Array
@@ -39,7 +39,7 @@ class Before:
 
 
 def in_flight(hops: Hops, before: Before | None = None) -> Flight:
-    """The segments in flight over time. Cost: a few passes over the frames that stations served."""
+    """Return the segments in flight over time. The cost is a few passes over the served frames."""
     before = before or Before.nothing(hops.stations)
     columns = zip(before.journeys, journeys(hops, before.latest), strict=True)
     enter, leave, kind = (np.concatenate(parts) for parts in columns)
@@ -51,8 +51,8 @@ def in_flight(hops: Hops, before: Before | None = None) -> Flight:
 
 
 def over(hops: Hops, until_ns: int, before: Before) -> tuple[Array, Before]:
-    """Which frames tell no more of a segment in flight than is known then: those of packets whose journeys all ended in
-    plain sight, and that nobody has sent since, and those of no segment."""
+    """Return which frames are settled, and what is known then. Settled are frames of packets whose journeys all visibly
+    ended, if none was sent since `until_ns`, and frames without a segment."""
     legs = _legs(hops)
     delivered, returned, given_up = _delivered(hops, legs), _returned(hops, legs), _given_up(hops, legs)
     under_way = (delivered == NEVER) & (returned == NEVER)
@@ -73,15 +73,15 @@ def over(hops: Hops, until_ns: int, before: Before) -> tuple[Array, Before]:
 
 
 def journeys(hops: Hops, latest: Array | None = None) -> tuple[Array, Array, Array]:
-    """When each segment came and left (ns; NEVER: still there at the stop), and its Kind. `latest`: when each station
-    was last handed a frame before these."""
+    """Return when each segment entered and left (ns; NEVER: still there at the stop), and its Kind. `latest`: when each
+    station was last handed a frame before these."""
     legs = _legs(hops)
     delivered, dropped = _delivered(hops, legs), _given_up(hops, legs)
     returned = _returned(hops, legs)
     dropped = np.where(returned < NEVER, returned, dropped)
     under_way = (delivered == NEVER) & (returned == NEVER)
     asked, journey, stranded = _asked_for(hops, _stranded(hops, legs, under_way))
-    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # what the RTSs asked for
+    gone = np.where(hops.lost[asked], hops.ended[asked], NEVER)  # the frames that the RTSs were for
     known = (journey >= 0) & (gone < NEVER)
     dropped[journey[known]] = gone[known]
     for overtaken, came in _overtaken(hops, stranded, latest):
@@ -95,10 +95,10 @@ def journeys(hops: Hops, latest: Array | None = None) -> tuple[Array, Array, Arr
 
 @dataclass(frozen=True)
 class _Legs:
-    """The frames that showed their segment, by packet and then time, as legs of journeys.
+    """The frames that showed their segment, by packet and time, as legs of journeys.
 
-    `frame`: its row in Hops; `journey`: numbered from 0; `home`: it is for the packet's destination. `first` has a row
-    for each journey: its first frame.
+    `frame`: the row in Hops. `journey`: its number, from 0. `home`: whether the frame is addressed to the packet's
+    destination. `first`: the first frame of each journey.
     """
 
     frame: Array
@@ -108,7 +108,7 @@ class _Legs:
 
 
 def _legs(hops: Hops) -> _Legs:
-    """One packet's frames make up a journey, until its origin sends it again."""
+    """Return the legs. A packet's frames form one journey, until its origin sends it again."""
     frame = np.flatnonzero(one_of(hops.kind, SEGMENTS) & hops.shown)
     packet, destination = hops.packet[frame], hops.destination[frame]
     order = np.lexsort((hops.first[frame], packet))
@@ -120,14 +120,14 @@ def _legs(hops: Hops) -> _Legs:
 
 
 def _delivered(hops: Hops, legs: _Legs) -> Array:
-    """When each journey's segment first reached its destination, or NEVER."""
+    """Return when each journey's segment first reached its destination, or NEVER."""
     delivered = np.full(legs.first.size, NEVER)
     np.minimum.at(delivered, legs.journey[legs.home], hops.arrived[legs.frame[legs.home]])
     return delivered
 
 
 def _given_up(hops: Hops, legs: _Legs) -> Array:
-    """When a station last gave up each journey's segment, and the next had not received it; or NEVER."""
+    """Return when a station last gave up each journey's segment without the next station having it, or NEVER."""
     lost = hops.lost[legs.frame] & (hops.arrived[legs.frame] == NEVER)
     given_up = np.full(legs.first.size, -1)
     np.maximum.at(given_up, legs.journey[lost], hops.ended[legs.frame[lost]])
@@ -135,25 +135,25 @@ def _given_up(hops: Hops, legs: _Legs) -> Array:
 
 
 def _returned(hops: Hops, legs: _Legs) -> Array:
-    """When each journey's segment came back to where it began, as routes may form a loop, or NEVER. It ends there: a
-    kernel drops what comes with an address of its own as the source."""
+    """Return when each journey's segment came back to its origin, as in a routing loop, or NEVER. The journey ends
+    there: a kernel drops packets with its own address as the source."""
     back = hops.receiver[legs.frame] == hops.station[legs.first[legs.journey]]
     returned = np.full(legs.first.size, NEVER)
     np.minimum.at(returned, legs.journey[back], hops.arrived[legs.frame[back]])
     return returned
 
 
-# By station and Kind, in the order in which they came there: when each segment did, and its journey.
+# By station and Kind, in order of arrival: the arrival time of each segment there, and its journey.
 _Stranded = dict[tuple[int, int], list[tuple[int, int]]]
 
 
 def _stranded(hops: Hops, legs: _Legs, under_way: Array) -> _Stranded:
-    """The segments that came to a station which then showed no frame of theirs. In a loop it may have shown one before.
-    `under_way`: whether each journey's segment neither was delivered nor came back."""
+    """Return the segments that came to a station which then showed no frame of them; in a loop it may have shown one
+    before. `under_way`: whether each journey's segment was neither delivered nor returned."""
     those = np.flatnonzero(under_way[legs.journey])
     shown = zip(legs.journey[those].tolist(), hops.station[legs.frame[those]].tolist(), strict=True)
     times = hops.first[legs.frame[those]].tolist()
-    last_shown = dict(zip(shown, times, strict=True))  # by journey and station, as legs are in the order of time
+    last_shown = dict(zip(shown, times, strict=True))  # by journey and station, as legs are sorted by time
     came = those[hops.arrived[legs.frame[those]] < NEVER]
     came = came[np.argsort(hops.arrived[legs.frame[came]], kind="stable")]
     frame, journey = legs.frame[came], legs.journey[came]
@@ -166,9 +166,10 @@ def _stranded(hops: Hops, legs: _Legs, under_way: Array) -> _Stranded:
 
 
 def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded]:
-    """The frames of which nothing but RTSs were sent, the journey that each was on, and who is then still stranded.
+    """Return the frames of which only RTSs were sent, the journey of each (-1: it began here), and the segments that
+    are still stranded.
 
-    A frame was that of the latest segment of its kind that had come by when it was handed over; -1: it began here.
+    Such a frame carried the latest segment of its kind that had arrived when the frame was handed over.
     """
     left = {place: came.copy() for place, came in stranded.items()}
     asked = np.flatnonzero(one_of(hops.kind, SEGMENTS) & ~hops.shown)
@@ -182,8 +183,8 @@ def _asked_for(hops: Hops, stranded: _Stranded) -> tuple[Array, Array, _Stranded
 
 
 def _overtaken(hops: Hops, stranded: _Stranded, before: Array | None) -> Iterator[tuple[int, int]]:
-    """The stranded segments whose station was later handed others to send, as journey and when it came there: a queue
-    keeps order, so it was full."""
+    """Yield the stranded segments whose station was later handed others to send, as journey and arrival time there. A
+    queue keeps order, so it was full."""
     latest = np.zeros(hops.stations, np.int64) if before is None else before.copy()
     np.maximum.at(latest, hops.station, hops.queued)
     return ((journey, time) for (at, _), came in stranded.items() for time, journey in came if time < latest[at])

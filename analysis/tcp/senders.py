@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP senders over time, from `tcp.trace`: window, threshold, round trip, segments in flight, and each one's phases.
+"""TCP senders over time, from `tcp.trace`: window, threshold, round-trip time, segments in flight, and phases.
 
-The tap writes a record whenever something wakes a sender, with the values from before the kernel acts on it
-(docs/interfaces.md, section 8). So the values of a record have held since the record before: a flow is a step function
-that is read backwards. What happens in the midst of an event, a change of state or a retransmission, takes no time, and
-so drops out by itself. Times are integers (ns), so that the phases share a flow's time to the nanosecond.
+The tap writes a record whenever something wakes a sender, with the values before the kernel acts on it
+(docs/records.md, section 8). So the values of a record held since the previous record: a flow is a step function, read
+backwards. Changes during an event, such as a state or a retransmission, take no time and drop out. Times are integers
+(ns), so the phases divide a flow's time to the nanosecond.
 """
 
 import math
@@ -32,15 +32,15 @@ RECORD = record(
 )
 ENDS = ["saddr", "sport", "daddr", "dport"]
 NO_SSTHRESH = 0x7FFFFFFF
-DIP_NS = 10_000_000_000  # over how long goodput is looked at for dips
-Ends = tuple[str, int, str, int]  # source's address and port, destination's
+DIP_NS = 10_000_000_000  # ns: goodput is examined for dips over this time
+Ends = tuple[str, int, str, int]  # the source's address and port, the destination's
 
 
 class Event(IntEnum):
-    """What woke a sender (ACK, TIMER), what it did then (STATE, RETRANSMIT), and its end."""
+    """Events: what woke a sender (ACK, TIMER), what it then did (STATE, RETRANSMIT), and its end."""
 
     ACK = 1
-    STATE = 2  # `ca_state` is the new one
+    STATE = 2  # `ca_state` is the new state
     RETRANSMIT = 3
     CLOSE = 4
     TIMER = 5
@@ -57,7 +57,7 @@ class State(IntEnum):
 
 
 class Phase(IntEnum):
-    """What a sender's time is spent on."""
+    """Phases of a sender."""
 
     SLOW_START = 0  # cwnd < ssthresh
     CONGESTION_AVOIDANCE = 1
@@ -67,35 +67,35 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow over its time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, ns since the run's start."""
+    """A flow over time: value i holds from `time_ns[i]` to `time_ns[i + 1]`, in ns since the run's start."""
 
     time_ns: Array
     cwnd: Array  # segments
     ssthresh: Array  # segments; NO_SSTHRESH: none yet
     srtt_us: Array  # 0: not measured yet
-    in_flight: Array  # segments, by the kernel's count
+    in_flight: Array  # segments, as the kernel counts them
     phase: Array
-    rtos_ns: Array  # when the retransmission timer expired
-    fast_retransmits_ns: Array  # when a fast recovery began
-    stall_ns: tuple[int, int]  # from when, and to when, nothing new was acknowledged for longest
-    dip: float | None  # the slowest ten seconds, relative to the mean; None of less than twenty
+    rtos_ns: Array  # expiries of the retransmission timer
+    fast_retransmits_ns: Array  # starts of fast recoveries
+    stall_ns: tuple[int, int]  # begin and end of the longest time without a new acknowledgment
+    dip: float | None  # the slowest ten seconds relative to the mean; None for a flow shorter than twenty
 
     def mean(self, values: Array, where: Array | bool = True) -> float | None:
-        """The mean over time, each value weighted with how long it held; None of no time at all."""
+        """Return the mean over time, weighted by how long each value held; None if no time is selected."""
         held = np.diff(self.time_ns) * where
         return float(values.astype(float) @ held / held.sum()) if held.any() else None
 
     def seconds(self, phase: Phase) -> float:
-        """The time spent in a phase."""
+        """Return the time spent in a phase."""
         return int(np.diff(self.time_ns)[self.phase == phase].sum()) / 1e9
 
     def spans(self, phase: Phase) -> Array:
-        """From when to when it was in a phase: rows of two, seconds since the run's start."""
+        """Return the spans of a phase: rows of begin and end, seconds since the run's start."""
         edge = np.flatnonzero(np.diff(self.phase == phase, prepend=False, append=False))
         return self.time_ns[edge].reshape(-1, 2) / 1e9
 
     def summary(self) -> "TcpSummary":
-        from analysis.results.summaries import TcpSummary  # only now: who draws flows has no use for it
+        from analysis.results.summaries import TcpSummary  # imported late: drawing does not need it
 
         srtt_us = self.mean(self.srtt_us, self.srtt_us > 0)
         return TcpSummary(
@@ -116,9 +116,10 @@ class Flow:
 
 
 def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
-    """The flows of a run by name, each from its start until it finished, stopped, or the run did; of the end that sent
-    most. Those that never sent are left out, and those whose transactions have a connection each. `plan` and
-    `lane` are those of docs/interfaces.md, sections 1 and 2. Raises Damaged; OSError."""
+    """Return the flows of a run by name, each from its start until it finished or stopped, or the run ended. The sender
+    is the end that sent most. Flows that never sent are omitted, and flows with a connection for each transaction.
+    `plan` and `lane` are as in docs/interfaces.md, sections 1 and 2. Raises Damaged if records were lost or are
+    malformed, OSError if the file cannot be read."""
     if lost := lane["recorders"]["tcp_tap"]["lost_records"]:
         raise Damaged(f"the TCP trace lost {lost} records: its reader fell behind")
     connections = read(path)
@@ -134,7 +135,7 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
         start_ns = lane["started_ns"] + round(planned["start_s"] * 1e9)
         finished = lasted["finished_s"] is not None
         stop_s = planned.get("stop_s") or math.inf
-        read_ns = round(min(lane["started_ns"] + stop_s * 1e9, lane["stopped_ns"]))  # when its tcp_info was
+        read_ns = round(min(lane["started_ns"] + stop_s * 1e9, lane["stopped_ns"]))  # when its tcp_info was read
         stop_ns = start_ns + round(lasted["finished_s"] * 1e9) if finished else read_ns
         records = with_last(max(mine, key=_sent), lasted["tcp_info"].get("sender", {}), read_ns)
         found[planned["name"]] = follow(records, lane["started_ns"], start_ns, stop_ns)
@@ -142,14 +143,14 @@ def flows(path: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[
 
 
 def read(path: Path) -> dict[Ends, Array]:
-    """The records of the file at `path`, compressed or not, by connection, each in the order of time. Raises
-    Damaged; OSError."""
+    """Return the records in a file, compressed or not, by connection, each in order of time. Raises Damaged if
+    malformed, OSError if unreadable."""
     with reading(path):
         return parse(compressed.read(compressed.kept(path)))
 
 
 def parse(data: bytes | bytearray) -> dict[Ends, Array]:
-    """The same of the bytes `data`."""
+    """Return the records of these bytes, by connection, in order of time. Raises Damaged if they are malformed."""
     whole = len(data) // RECORD.itemsize * RECORD.itemsize
     records = np.frombuffer(data[:whole], RECORD)
 
@@ -173,8 +174,8 @@ def parse(data: bytes | bytearray) -> dict[Ends, Array]:
 
 
 def with_last(records: Array, tcp_info: Mapping[str, int], now_ns: int) -> Array:
-    """A connection's records, and one more for `now_ns`, when its `tcp_info` (`traffic.tcp_info`) was read; if that is
-    empty, as of a connection that is gone, its last values still hold."""
+    """Append a record to a connection's records for `now_ns`, when its `tcp_info` (`traffic.tcp_info`) was read. If
+    that is empty, because the connection no longer existed, the last values still hold."""
     last = records[-1:].copy()
     last["event"], last["time_ns"] = Event.CLOSE, max(now_ns, int(last["time_ns"][0]))
     names = {"cwnd": "snd_cwnd", "ssthresh": "snd_ssthresh", "srtt_us": "rtt", "packets_out": "unacked",
@@ -186,18 +187,18 @@ def with_last(records: Array, tcp_info: Mapping[str, int], now_ns: int) -> Array
 
 
 def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
-    """A connection's course from `start_ns` to `stop_ns`, by the trace's clock; the flow's times count from `zero_ns`.
-    The last record is not before the stop."""
+    """Return a connection's flow from `start_ns` to `stop_ns` in the trace's time; the result's times count from
+    `zero_ns`. The last record must not be before the stop."""
     time, event = records["time_ns"], records["event"]
     rto = (event == Event.STATE) & (records["ca_state"] == State.LOSS)
     recovery = (event == Event.STATE) & (records["ca_state"] == State.RECOVERY)
-    # The wait for an expiry begins with the last thing that came or was sent; that its timer went off is neither.
+    # The wait for an expiry begins with the last arrival or transmission; the expiry of its own timer is neither.
     alive = np.maximum.accumulate(np.where(event == Event.TIMER, start_ns, time))
     waiting = np.maximum(np.append(start_ns, alive)[:-1], records["sent_ns"])[rto].clip(max=time[rto])
     edges = np.sort(np.concatenate([time, waiting, [start_ns, stop_ns]]).clip(start_ns, stop_ns))
     edges = edges[begins(edges)]  # np.unique would load numpy.ma
     holds = np.searchsorted(time, edges[1:])
-    new = event == Event.STATE  # these two are no longer what they were
+    new = event == Event.STATE  # this event changed these two
     state = np.where(new, np.append(State.OPEN, records["ca_state"])[:-1], records["ca_state"])[holds]
     ssthresh = np.where(new, np.append(NO_SSTHRESH, records["ssthresh"])[:-1], records["ssthresh"])[holds]
     cwnd = records["cwnd"][holds]
@@ -217,8 +218,8 @@ def follow(records: Array, zero_ns: int, start_ns: int, stop_ns: int) -> Flow:
 
 
 def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[int, int]:
-    """From when, and to when, nothing new was acknowledged for longest; the first of several. A record tells of what
-    the one before has brought."""
+    """Return begin and end of the longest time without a new acknowledgment, the first of several. A record shows the
+    result of the record before it."""
     advanced = records["time_ns"][:-1][np.diff(records["una"]) != 0]
     edges = np.concatenate([[start_ns], advanced.astype(np.int64), [stop_ns]]).clip(start_ns, stop_ns)
     longest = int(np.diff(edges).argmax())
@@ -226,8 +227,8 @@ def stall(records: Array, start_ns: int, stop_ns: int, zero_ns: int) -> tuple[in
 
 
 def dip(records: Array, start_ns: int, stop_ns: int) -> float | None:
-    """What was newly acknowledged in the slowest of the whole ten seconds of a flow, relative to their mean; None if
-    there are less than two, or nothing was."""
+    """Return the data acknowledged in the slowest of the flow's whole ten-second intervals, relative to their mean.
+    None if there are fewer than two, or nothing was acknowledged."""
     brought = np.diff(records["una"])  # by the record before; modulo 2^32, as sequence numbers are
     of = (records["time_ns"][:-1] - start_ns) // DIP_NS
     whole = (stop_ns - start_ns) // DIP_NS
@@ -237,7 +238,7 @@ def dip(records: Array, start_ns: int, stop_ns: int) -> float | None:
 
 
 def _ip(interfaces: Sequence[Mapping[str, Any]]) -> str:
-    """The address of a node, that of its first interface; empty if it has none."""
+    """Return a node's address, that of its first interface; empty if it has none."""
     return str(interfaces[0].get("ip") or "").partition("/")[0] if interfaces else ""
 
 
@@ -246,5 +247,5 @@ def _address(word: int) -> str:
 
 
 def _sent(records: Array) -> int:
-    """How many bytes a connection sent."""
+    """Return the number of bytes that a connection sent."""
     return (int(records["nxt"][-1]) - int(records["una"][0])) % 2**32

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read the pcapng of `traces.pcapng` back into numpy columns, with what stations received (`traces.views`).
 
-One pass follows the chain of blocks; then all packets are looked at together. Only files of our own layout are read
-(a packet's radiotap is 28 bytes, and its first options are epb_flags and epb_packetid): any other pcapng is refused
-with a text that says where it differs. Scapy and tshark read these files too, and far more; this reader is for speed.
+One pass follows the chain of blocks; then all packets are processed at once. Only our own layout is read: a packet's
+radiotap has 28 bytes, and its first options are epb_flags and epb_packetid. Any other pcapng is refused with an error
+that names the difference. Scapy and tshark read these files too, and many others; this reader is for speed.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from emulation.files import compressed
 from emulation.files.foreign import LONGEST_NS, Damaged
 
 SAID = {"c": Outcome.COLLISION, "r": Outcome.OWN_TX, "n": Outcome.NOISE, "b": Outcome.BELOW_THRESHOLD,
-        "u": Outcome.BELOW_THRESHOLD}  # how it begins  # fmt: skip
+        "u": Outcome.BELOW_THRESHOLD}  # by first letter  # fmt: skip
 PART = 1 << 14  # packets written at a time
-SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame, and of one with radiotap
+SHORTEST, LONGEST = 10, 1 << 16  # bytes of a frame; of a frame with radiotap
 
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface of the file: `air`, or a station's. `ip` is empty where the file names none."""
+    """An interface of the file: `air`, or a station's. `ip` is empty if the file names none."""
 
     name: str
     address: bytes
@@ -37,12 +37,12 @@ class Interface:
 
 @dataclass(frozen=True)
 class Capture:
-    """All packets of a run's files, as columns in order of time and then interface.
+    """All packets of a run's files, as columns in order of time and interface.
 
-    `time_ns` is the start of the transmission or arrival; `frame` the offset in `data` of the 802.11 header, followed
-    by `caplen` captured bytes, FCS included where `has_fcs` (the one on `air`, also of what was spoilt); `length` the
-    MPDU's full length, FCS included; `rate` in 100 kb/s; `freq` in MHz; `dbm` the signal (0 on `air`); `bad` the
-    bad-FCS flag.
+    `time_ns` is the start of the transmission or arrival. `frame` is the offset in `data` of the 802.11 header,
+    followed by `caplen` captured bytes, with FCS where `has_fcs` (the FCS on `air`, also of spoilt frames). `length` is
+    the MPDU's full length with FCS; `rate` is in 100 kb/s, `freq` in MHz; `dbm` is the signal (0 on `air`); `bad` is
+    the bad-FCS flag.
     """
 
     data: Array
@@ -61,21 +61,21 @@ class Capture:
     short_preamble: Array
     has_fcs: Array
     bad: Array
-    options: Array  # offset in `data` of what follows epb_packetid: the comment, or the end of options
+    options: Array  # offset in `data` behind epb_packetid: the comment, or the end of options
 
     @property
     def has_views(self) -> bool:
-        """Whether what stations received is there."""
+        """Whether it includes what stations received."""
         return bool(self.interface.any())
 
     def comment(self, packet: int) -> str:
-        """The comment of a packet, by its row; empty if it has none."""
+        """Return the comment of the packet in this row; empty if it has none."""
         at = int(self.options[packet])
         code, length = self.data[at : at + 4].view("<u2").tolist()
         return self.data[at + 4 : at + 4 + length].tobytes().decode() if code == pcapng.OPT_COMMENT else ""
 
     def remarked(self, packets: Array) -> Array:
-        """The Outcome that the air remarks on each of some packets of `air`; OK where it says nothing."""
+        """Return the Outcome that the air remarks on each of these packets of `air`; OK without a remark."""
         comment = self.options[packets]
         has = self.data[comment] == pcapng.OPT_COMMENT
         first = np.where(has, self.data[np.minimum(comment + 4, self.data.size - 1)], 0)
@@ -85,8 +85,8 @@ class Capture:
         return outcome
 
     def queued_ns(self, packets: Array) -> Array:
-        """When the kernel handed over the frames that were first sent as `packets` (rows): from the comment
-        `queued N ms before`; -1 where there is none."""
+        """Return when the kernel handed over the frames whose first attempts are `packets` (rows), from the comment
+        `queued N ms before`; -1 without that comment."""
         words = self.data.view("<u4")
         size = self.options[packets] // 4
         has = words[size] & 0xFFFF == pcapng.OPT_COMMENT
@@ -110,16 +110,16 @@ COLUMNS = [f.name for f in fields(Capture) if f.name not in ("data", "interfaces
 
 
 def read(air: Path) -> Capture:
-    """Read a run's `air.pcapng.gz`, and what the stations received, which is kept beside it, unless it was left out (or
-    is in the same file, if somebody merged the two). Raises Damaged, or OSError."""
+    """Read a run's `air.pcapng.gz`, and what the stations received, if that was recorded beside it or merged into the
+    same file. Raises Damaged if malformed, OSError if unreadable."""
     shown = read_file(air)
     beside = views_of(air, shown)
     return _merge(shown, beside) if beside else shown
 
 
 def views_of(air: Path, shown: Capture) -> views.Views | None:
-    """What is kept beside a file that was read of what stations received; None if nothing is. Raises Damaged,
-    OSError."""
+    """Read what stations received from the file beside a capture; return None if there is none, or the capture includes
+    it. Raises Damaged if malformed, OSError if unreadable."""
     beside = air.with_name(views.FILE)
     if shown.interface.any() or not beside.exists():
         return None
@@ -127,7 +127,7 @@ def views_of(air: Path, shown: Capture) -> views.Views | None:
 
 
 def of_stations(air: Capture, seen: views.Views) -> Iterator[bytes | memoryview]:
-    """What stations received, as a pcapng, in pieces: of what was read of the air, and of what is kept beside it."""
+    """Yield what stations received as a pcapng, in pieces, from the air's capture and the stations' receptions."""
     tx = np.zeros(air.frame.size, TX)
     tx["id"], tx["length"], tx["rate"], tx["freq"] = air.packet_id, air.length, air.rate, air.freq
     tx["flags"], tx["caplen"] = air.short_preamble, air.caplen - 4 * air.has_fcs
@@ -146,7 +146,7 @@ def of_stations(air: Capture, seen: views.Views) -> Iterator[bytes | memoryview]
 
 
 def _merge(air: Capture, seen: views.Views) -> Capture:
-    """Both as one. Of what stations received the frames are those of the air, and remarks come after these."""
+    """Merge both. The stations' frames are those of the air; their remarks are appended to the data."""
     options = [pcapng.comment(text) for text in seen.texts]
     place = air.data.size + np.cumsum([0, *map(len, options)])[:-1]
     theirs = {name: getattr(air, name)[seen.row] for name in COLUMNS}
@@ -162,7 +162,7 @@ def _merge(air: Capture, seen: views.Views) -> Capture:
 
 
 def read_file(path: Path) -> Capture:
-    """A pcapng of ours alone, compressed or not. Raises Damaged, or OSError."""
+    """Read one of our pcapng files, compressed or not. Raises Damaged if malformed, OSError if unreadable."""
     if path.exists() and not path.is_file():
         raise Damaged(f"{path}: not a file")
     data = np.frombuffer(compressed.read(path, pcapng.BEGINS, "pcapng file"), np.uint8)
@@ -224,7 +224,8 @@ def read_file(path: Path) -> Capture:
 
 
 def span_ns(path: Path) -> tuple[int, int]:
-    """When a run began and ended, by the last words of its file. Raises Damaged, OSError."""
+    """Return when a run began and ended, from the last block of its file. Raises Damaged if malformed, OSError if
+    unreadable."""
     last = b""
     with files.opened(path) as file:
         for piece in compressed.pieces(file, path):
@@ -241,7 +242,7 @@ def _wide(high: Array, low: Array) -> Array:
 
 
 def _follow(words: Array, path: Path) -> Array:
-    """The offsets, in words, of all blocks: each block's length leads to the next."""
+    """Return the offsets of all blocks, in words: each block's length leads to the next."""
     steps = (words >> 2).data
     offsets: list[int] = []
     add, at, end = offsets.append, 0, len(steps)

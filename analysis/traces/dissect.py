@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Look into many 802.11 frames at once: what each is, who sends it to whom, and which TCP segment it carries.
+"""Parse many 802.11 frames at once: their kind, sender and receiver, and the TCP segments that they carry.
 
-Frames are given as one byte array and the offset and captured length of each. Every field is read for all frames
-that can have it, and a frame too short to have it reads as zero there, so no byte outside a frame is ever believed.
-What DSR and batman-adv carry is looked at as if it came by itself.
+Frames are one byte array, with the offset and captured length of each. A field is read for all frames at once. Where a
+frame is too short, the field reads as zero, so no byte outside a frame is used. What DSR and batman-adv carry is
+treated as if it came by itself.
 IEEE 802.11-2016, 9.2 and 9.3; RFC 1042 (LLC/SNAP), 791, 8200, 9293, 4728; include/uapi/linux/batadv_packet.h.
 """
 
@@ -20,12 +20,12 @@ TCP, UDP = 6, 17
 ROUTING_PORTS = (269, 654, 698, 6696)  # manet protocols, AODV, OLSR, Babel
 BATMAN = 0x4305  # its ethertype
 BATMAN_VERSION, BATMAN_FRAGMENT, BATMAN_FRAGMENT_HEADER, BATMAN_TO = 15, 0x41, 20, 4
-PROTECTED = 0x40  # of the second byte
-BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets in which an Ethernet frame is, by type: how long their headers are
+PROTECTED = 0x40  # in the second byte
+BATMAN_UNICAST = {0x40: 10, 0x42: 18}  # packets that carry an Ethernet frame, by type: length of the header
 DSR, DSR_FIXED, DSR_FLOW, NOTHING = 48, 4, 0x80, 59  # RFC 4728, 6.1 and 7.1
 ROUTING_PROTOCOLS = (DSR, 138)  # and manet
 ACTION = 0xD0
-PATH_SELECTION = b"\x0d\x01"  # how HWMP's action frames begin: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
+PATH_SELECTION = b"\x0d\x01"  # begin of HWMP's action frames: category Mesh, HWMP Mesh Path Selection (9.6.17.3)
 FIN_SYN_RST, TCP_FLAG_ACK = 0x07, 0x10
 
 
@@ -42,21 +42,22 @@ class Frames:
         return Frames(self.data, self.at[rows], self.caplen[rows])
 
     def field(self, offset: Array | int, size: int = 1) -> Array:
-        """`size` bytes, big-endian, at `offset` of each frame; 0 where the frame is too short."""
+        """Return `size` bytes, big-endian, at `offset` of each frame; 0 where the frame is too short."""
         return native.fields(self.data, self.at, self.caplen, offset, size)
 
     def address(self, number: int) -> Array:
-        """Address 1, 2 or 3 as a 48-bit integer."""
+        """Return Address 1, 2 or 3 as a 48-bit integer."""
         return self.field(4 + 6 * (number - 1), 6)
 
     def duration(self) -> Array:
-        """The Duration/ID field."""
+        """Return the Duration/ID field."""
         duration: Array = self.field(2) | self.field(3) << 8
         return duration
 
     def wants_ack(self) -> Array:
-        """Whether an answer is due: the receiver is no group, Ack Policy is not No Ack (9.2.4.5.4), and Duration leaves
-        time for one: an access point waits for none to what it says to a probe of everybody."""
+        """Return whether an answer is due: the receiver is not a group, Ack Policy is not No Ack (9.2.4.5.4), and
+        Duration leaves time for an answer. An access point expects none to a response that it sends to a broadcast
+        probe."""
         fc0, fc1 = self.field(0), self.field(1)
         policy = self.field(np.where(fc1 & 3 == 3, HEADER + 6, HEADER)) >> 5 & 3
         wanted: Array = (self.field(4) & 1 == 0) & ~((fc0 & 0x8C == 0x88) & (policy == 1)) & (self.duration() > 0)
@@ -65,7 +66,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Tcp:
-    """TCP segments among some frames: `row` says which frame; `network` and `transport` are offsets in it."""
+    """TCP segments among frames: `row` is the frame, `network` and `transport` are offsets in it."""
 
     row: Array
     version: Array
@@ -75,7 +76,7 @@ class Tcp:
 
 
 def classify(frames: Frames) -> tuple[Array, Tcp]:
-    """The `Kind` of each frame, and where the TCP segments among them are."""
+    """Return the `Kind` of each frame, and the TCP segments among them."""
     fc0 = frames.field(0)
     kind = np.full(len(frames), Kind.OTHER, np.uint8)
     for octet, control in ((0xB4, Kind.RTS), (0xC4, Kind.CTS), (0xD4, Kind.ACK)):
@@ -113,7 +114,7 @@ def classify(frames: Frames) -> tuple[Array, Tcp]:
 
 
 def datagrams(frames: Frames) -> tuple[Array, Array, Array]:
-    """The UDP datagrams in IPv4 among some frames: which frame, and where the network's and UDP's headers are."""
+    """Return the UDP datagrams in IPv4: row of the frame, and offsets of the network and UDP headers."""
     rows, network, ethertype = _ether_types(frames, frames.field(0))
     network, ethertype = _past_batman(frames.pick(rows), network, ethertype)
     rows, network = (column[ethertype == 0x0800] for column in (rows, network))
@@ -125,7 +126,7 @@ def datagrams(frames: Frames) -> tuple[Array, Array, Array]:
 
 
 def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
-    """Of the data frames with LLC/SNAP in clear: row, offset of the payload, ethertype."""
+    """Return the data frames with unencrypted LLC/SNAP: row, offset of the payload, ethertype."""
     fc1 = frames.field(1)
     rows = np.flatnonzero((fc0 & 0x4C == 0x08) & (fc1 & PROTECTED == 0))  # data, not Null, not protected
     fc0, fc1, frames = fc0[rows], fc1[rows], frames.pick(rows)
@@ -139,8 +140,8 @@ def _ether_types(frames: Frames, fc0: Array) -> tuple[Array, Array, Array]:
 
 
 def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Array, ...]:
-    """Of the IP packets: row, version, offset, protocol, offset and length of the payload, and whether it is a later
-    fragment, in which no transport header is.
+    """Return the IP packets: row, version, offset, protocol, offset and length of the payload, and whether it is a
+    later fragment, which has no transport header.
 
     IPv6 extension headers are not followed.
     """
@@ -157,8 +158,8 @@ def _packets(frames: Frames, rows: Array, network: Array, v6: Array) -> tuple[Ar
 
 
 def _past_batman(frames: Frames, at: Array, ethertype: Array) -> tuple[Array, Array]:
-    """Offset and ethertype of what batman-adv's unicast packets carry; BATMAN is left to its own packets, and 0 to what
-    cannot be told: later fragments. A fragment with which a packet begins goes to where that goes."""
+    """Return offset and ethertype of what batman-adv's unicast packets carry. Its own packets keep BATMAN; later
+    fragments, which cannot be parsed, get 0. A first fragment has the same destination as the packet in it."""
 
     def ours(at: Array) -> Array:
         sound: Array = frames.field(at + 1) == BATMAN_VERSION
@@ -180,7 +181,7 @@ def _past_batman(frames: Frames, at: Array, ethertype: Array) -> tuple[Array, Ar
 
 
 def _past_dsr(frames: Frames, protocol: Array, transport: Array, segment: Array) -> tuple[Array, ...]:
-    """Protocol, offset and length of what follows a DSR header; DSR is left where nothing does."""
+    """Return protocol, offset and length of what follows a DSR header; the protocol stays DSR if nothing does."""
     within = frames.field(transport)
     header = DSR_FIXED + np.where(frames.field(transport + 1) & DSR_FLOW, 0, frames.field(transport + 2, 2))
     carries = (protocol == DSR) & (within != NOTHING) & (transport + DSR_FIXED <= frames.caplen)

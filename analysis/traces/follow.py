@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a file of a run that is going on, as it grows, to the run's end.
 
-The kernel tells of every change in the run's folder (inotify(7)), so nothing is asked over and over. A run is going on
-from when its trace or its lane's folder is there until it has written `run.json`, or has failed and taken them away.
+The kernel reports every change in the run's folder (inotify(7)), so nothing is polled. A run is going on while its
+trace or its lane's folder exists and it has not written `run.json`; a run that fails removes them.
 """
 
 import ctypes
@@ -18,12 +18,12 @@ EVENTS = 1 << 16  # bytes
 
 
 def is_going_on(run: Path) -> bool:
-    """Whether what is in a run's folder is still being written."""
+    """Return whether files in a run's folder are still being written."""
     return not (run / "run.json").exists() and ((run / "air.trace").exists() or any(run.glob(".lane-*")))
 
 
 class Following(io.RawIOBase):
-    """A file of a run's folder; it need not be there yet. Raises OSError if the folder cannot be watched."""
+    """A file of a run's folder, which may not exist yet. Raises OSError if the folder cannot be watched."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,9 +37,9 @@ class Following(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As much as there is, waiting for some; 0 at the end of the run."""
+        """Read what is available, and wait until there is something; return 0 at the end of the run."""
         while True:
-            last = not is_going_on(self.path.parent)  # asked first: what was written before is then read, too
+            last = not is_going_on(self.path.parent)  # checked first, so that all written before is still read
             if self.file is None and self.path.exists():
                 self.file = io.FileIO(files.descriptor(self.path))
             if count := self.file.readinto(buffer) if self.file else 0:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The loops of `analysis` that touch every frame of a trace, and that numpy
- * can only do by way of large tables: following the chain of records, reading
- * a field of all frames, and writing packets. What they mean is in trace.py and pcapng.py, which check
- * what they hand over; here nothing is decided, and nothing allocated.
+ * The loops of `analysis` over every frame of a trace, for which numpy would
+ * need large tables: following the chain of records, reading a field of all
+ * frames, and writing packets. trace.py and pcapng.py define what these mean,
+ * and check the arguments. Nothing is decided or allocated here.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ enum {
 	CHANNEL_5GHZ = 0x100,
 };
 
-/* A record TX of docs/interfaces.md, section 3. */
+/* A record TX of docs/records.md, section 3. */
 struct tx {
 	uint16_t size;
 	uint8_t type, kind;
@@ -45,19 +45,19 @@ struct tx {
 	uint16_t caplen, zero;
 } __attribute__((packed));
 
-/* One packet to be written: which transmission, on which interface, when. */
+/* A packet to write: which transmission, on which interface, when. */
 struct packet {
 	int64_t tx, time_ns;
-	int64_t text, waited_ns; /* what its comment says: the number of a text, and for how long; or -1 */
+	int64_t text, waited_ns; /* its comment: the number of a text, and a waiting time; or -1 */
 	int32_t signal_mdbm;
 	uint16_t interface;
 	uint8_t bad, zero;
 };
 
 /*
- * The byte offsets of the records that are whole in `size` bytes; returns how
- * many. *end is where the next one begins: short of `size` if that one is not
- * whole, or has a size that none can have.
+ * Write the byte offsets of the whole records in `size` bytes; return their
+ * number. *end is the end of the last one. It is less than `size` if the next
+ * record is incomplete or has an impossible size.
  */
 long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
 {
@@ -76,8 +76,9 @@ long follow(const uint8_t *data, long size, int64_t *offsets, int64_t *end)
 }
 
 /*
- * The numbers that are in `size` bytes, big-endian, at this offset of each
- * frame; 0 where a frame, which is `at` a place and so long, has none there.
+ * Read the number in `size` bytes, big-endian, at this offset of each frame;
+ * 0 where the frame is too short. A frame is `at` an offset of `data`, and has
+ * `length` bytes.
  */
 void fields(const uint8_t *data, const int64_t *at, const int64_t *length, const int64_t *offset, long count, long size,
 	    int64_t *numbers)
@@ -91,7 +92,7 @@ void fields(const uint8_t *data, const int64_t *at, const int64_t *length, const
 	}
 }
 
-static uint32_t crc_table[8][256]; /* [n]: of a byte that n more follow */
+static uint32_t crc_table[8][256]; /* [n]: for a byte that n more follow */
 
 __attribute__((constructor)) static void make_crc_table(void)
 {
@@ -140,8 +141,8 @@ static int8_t dbm(int32_t mdbm)
 }
 
 /*
- * What a frame that had waited says of it, after what else there is to say of
- * it: "queued 1.234567 ms before"; returns its length.
+ * Write how long a frame had waited, "queued 1.234567 ms before"; if `more`,
+ * after "; ", because other text comes before. Return the length.
  */
 static long queued(char *to, bool more, int64_t ns)
 {
@@ -163,20 +164,20 @@ static long queued(char *to, bool more, int64_t ns)
 }
 
 /*
- * Write packets as Enhanced Packet Blocks to `out`, which has room for them;
- * returns the bytes that they take. `text_at` has one entry more than there
- * are texts.
+ * Write packets as Enhanced Packet Blocks to `out`, which has room for them.
+ * Return their size in bytes. `text_at` has one entry more than there are
+ * texts.
  */
 long write_packets(uint32_t *out, const struct packet *packets, long count, const struct tx *txs, const uint8_t *data,
 		   const int64_t *frames, const uint8_t *texts, const int64_t *text_at)
 {
-	int64_t summed = -1; /* the transmission whose FCS is `good` */
+	int64_t summed = -1; /* the transmission with the FCS `good` */
 	uint32_t good = 0;
 	long words = 0;
 
 	for (const struct packet *p = packets; p < packets + count; p++) {
 		const struct tx *tx = &txs[p->tx];
-		bool whole = tx->caplen + 4 == tx->length; /* then the FCS is there too */
+		bool whole = tx->caplen + 4 == tx->length; /* then the FCS is added */
 		long captured = tx->caplen + 4 * whole, in_words = (captured + 3) / 4;
 		long text = p->text < 0 ? 0 : text_at[p->text + 1] - text_at[p->text];
 		char waited[48];
@@ -211,7 +212,7 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		if (whole) {
 			uint32_t sum;
 
-			if (p->tx != summed) /* stations hear it one after the other */
+			if (p->tx != summed) /* stations receive it one after the other */
 				good = fcs(frame, tx->caplen);
 			summed = p->tx;
 			sum = p->bad ? ~good : good;
@@ -224,7 +225,7 @@ long write_packets(uint32_t *out, const struct packet *packets, long count, cons
 		tail[4] = tx->id >> 32;
 		if (comment) {
 			tail[5] = OPT_COMMENT | (text + more) << 16;
-			tail[4 + comment] = 0; /* the last word is filled up */
+			tail[4 + comment] = 0; /* pad the last word */
 			memcpy((char *)(tail + 6) + text, waited, more);
 			memcpy(tail + 6, texts + (text ? text_at[p->text] : 0), text);
 		}

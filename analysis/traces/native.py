@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The loops of `native.c`, on numpy's arrays. The library is built on first use, and kept in the cache."""
+"""The loops of `native.c`, on numpy's arrays. The library is built on first use, and cached."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Array = NDArray[Any]
 SOURCE = Path(__file__).with_suffix(".c")
 PACKET = np.dtype([("tx", "<i8"), ("time_ns", "<i8"), ("text", "<i8"), ("waited_ns", "<i8"), ("signal_mdbm", "<i4"),
                    ("interface", "<u2"), ("bad", "u1"), ("zero", "u1")])  # fmt: skip
-PACKET_BYTES = 152  # that write_packets() writes of one, at most, beside its frame and its text
+PACKET_BYTES = 152  # upper bound of a packet's size in write_packets(), without its frame and its text
 
 
 @cache
 def _library() -> ctypes.CDLL:
-    from emulation.setup import library  # only now: that is all of set-up, and not all who read traces need a loop
+    from emulation.setup import library  # imported late: it loads all of setup, and not every reader needs a loop
 
     loaded = ctypes.CDLL(str(library.obtain(SOURCE)))
     address = ctypes.c_void_p
@@ -34,16 +34,16 @@ def _library() -> ctypes.CDLL:
 
 
 def follow(data: Array) -> tuple[Array, int]:
-    """The byte offsets of the records at the beginning of `data`, each of which has its own size, and where that ends:
-    at a record that is not whole, or of a size that none can have."""
+    """Return the byte offsets of the records at the beginning of `data`, each with its own size, and the end of the
+    last whole one. Following stops at an incomplete record or an impossible size."""
     offsets, end = np.empty(data.size // 8, np.int64), np.zeros(1, np.int64)
     count = _library().follow(data.ctypes.data, data.size, offsets.ctypes.data, end.ctypes.data)
     return offsets[:count], int(end[0])
 
 
 def fields(data: Array, at: Array, length: Array, offset: Array | int, size: int) -> Array:
-    """The numbers that are in `size` bytes, big-endian, at an `offset` of each frame, which lies `at` a place of `data`
-    and has this `length`; 0 where it is too short."""
+    """Return the numbers in `size` bytes, big-endian, at `offset` of each frame. A frame is `at` an offset of `data`
+    and has `length` bytes; the result is 0 where it is too short."""
     data, offset = np.ascontiguousarray(data), np.broadcast_to(offset, at.shape)
     each = [np.ascontiguousarray(column, np.int64) for column in (at, length, offset)]
     numbers = np.empty(at.size, np.int64)
@@ -52,8 +52,8 @@ def fields(data: Array, at: Array, length: Array, offset: Array | int, size: int
 
 
 def write_packets(packets: Array, tx: Array, data: Array, frame: Array, texts: Sequence[bytes]) -> Array:
-    """Packets (dtype PACKET) as pcapng blocks, in bytes. `tx`, `data` and `frame` are those of a Trace, `texts` those
-    of comments, by their number."""
+    """Return packets (dtype PACKET) as pcapng blocks, in bytes. `tx`, `data` and `frame` are those of a Trace; `texts`
+    are the comments by number."""
     packets, tx, frame = np.ascontiguousarray(packets), np.ascontiguousarray(tx), np.ascontiguousarray(frame)
     blob = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     text_at = np.cumsum([0, *map(len, texts)], dtype=np.int64)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Know one TCP segment's packet again on all its hops, and the station that it is for.
+"""Identify a TCP segment's packet on all its hops, and the station that it is for.
 
-The IP header names a packet: addresses, identification, and below it ports, sequence numbers and length. Packets of
-IPv6, which has no identification, are the same if all else is.
+A packet is identified by its IP header (addresses, identification) and by ports, sequence numbers and length. IPv6 has
+no identification; its packets are equal if all else is.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ SEGMENTS = (Kind.TCP_DATA, Kind.TCP_ACK)
 
 @dataclass(frozen=True)
 class Packets:
-    """What transmissions carry, a row each: the `kind` of frame; of segments `number`, the same for one packet on all
-    its hops, and `destination`, the station that has its IP destination (-1: none); and the `duration` of RTSs, us."""
+    """What transmissions carry, one per row: the `kind` of frame; for segments `number`, equal for one packet on all
+    its hops, and `destination`, the station with its IP destination (-1: none); for RTSs `duration`, us."""
 
     kind: Array
     number: Array
@@ -31,7 +31,7 @@ class Packets:
 
     @classmethod
     def of(cls, data: Array, tx: Array, frame: Array, ips: Sequence[str]) -> "Packets":
-        """Of transmissions as in Trace. What is no segment to the air is not looked into."""
+        """Examine transmissions as in Trace. Only frames that the air counts as segments are parsed."""
         kind, number, destination = tx["kind"].copy(), np.zeros(tx.size, np.uint64), np.full(tx.size, -1)
         row = np.flatnonzero(one_of(kind, SEGMENTS))
         frames = Frames(data, frame[row], tx["caplen"][row].astype(np.int64))
@@ -44,7 +44,7 @@ class Packets:
 
     @classmethod
     def joined(cls, parts: Sequence["Packets"]) -> "Packets":
-        """Those of parts of a trace, one after the other."""
+        """Join those of consecutive parts of a trace."""
         columns = zip(*((part.kind, part.number, part.destination, part.duration) for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 
@@ -53,8 +53,8 @@ class Packets:
 
 
 def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[Array, Array]:
-    """Of some `row`s of `frames` that `tcp` knows as segments: a number that is the same for one packet on all its
-    hops, and the station, by its place in `ips`, that has its IP destination (-1: none)."""
+    """Return for each `row` of `frames`, which `tx` must have as a segment, a number that is the same for one packet on
+    all its hops, and the station, as an index into `ips`, that has its IP destination (-1: none)."""
     at = np.searchsorted(tcp.row, row)
     frames, network, transport = frames.pick(row), tcp.network[at], tcp.transport[at]
     v6 = tcp.version[at] == 6
@@ -66,7 +66,7 @@ def identify(frames: Frames, tcp: Tcp, ips: Sequence[str], row: Array) -> tuple[
 
 
 def _owner(address: Array, ips: Sequence[str]) -> Array:
-    """The station that has each IP address (as _mix makes them); -1: none."""
+    """Return the station that has each IP address (as from _mix); -1 if none has."""
     known = np.array([_ip_number(ip) for ip in ips], np.uint64)
     by_ip = np.argsort(known)
     place = np.searchsorted(known[by_ip], address).clip(max=known.size - 1)
@@ -74,18 +74,18 @@ def _owner(address: Array, ips: Sequence[str]) -> Array:
 
 
 def _ip_words(frames: Frames, at: Array, v6: Array) -> list[Array]:
-    """The four 32-bit words of an IP address; of IPv4's, all but the first are zero."""
+    """Return the four 32-bit words of an IP address; for IPv4 all but the first are zero."""
     return [np.where(v6 | (word == 0), frames.field(at + 4 * word, 4), 0) for word in range(4)]
 
 
 def _ip_number(ip: str) -> int:
-    """An address as _mix makes it from _ip_words; "", of a station that has none, is no packet's."""
+    """Return an address as _mix makes it from _ip_words; "", of a station without one, equals no packet's."""
     packed = ip_address(ip).packed.ljust(16, b"\0") if ip else b"\xff" * 16
     return int(_mix(list(np.frombuffer(packed, ">u4").reshape(4, 1)))[0])
 
 
 def _mix(words: list[Array]) -> Array:
-    """One 64-bit number of several (Fowler-Noll-Vo's offset and prime, with a shift so that high bits count too)."""
+    """Hash several words to 64 bits (Fowler-Noll-Vo's offset and prime, with a shift so that high bits count too)."""
     value = np.full(words[0].shape, FNV_OFFSET, np.uint64)
     for word in words:
         value = (value ^ word.astype(np.uint64)) * FNV_PRIME

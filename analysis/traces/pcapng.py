@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air's trace as a pcapng, written from `traces.trace` columns: `air.pcapng.gz`, which shows every transmission
-once; beside it `traces.views` keeps what each station received, of which `capture.of_stations` makes a pcapng, too:
+"""Write the air's trace as a pcapng, from the columns of `traces.trace`: `air.pcapng.gz` has every transmission once.
+Beside it, `traces.views` keeps what each station received; `capture.of_stations` makes a pcapng of that too, where
 spoilt frames have the bad-FCS flag.
 
-Both have the same interfaces: 0 is `air`, k is station k (docs/traces.md has the
-layout to the byte). Which packets there are, and in which order, is worked out here; `native.c` writes them. The bytes
-depend on the trace alone.
+Both have the same interfaces: 0 is `air`, k is station k (docs/traces.md has the layout to the byte). This module
+decides which packets there are, and their order; `native.c` writes them. The bytes depend on the trace alone.
 
 Sources: the pcapng specification (draft-ietf-opsawg-pcapng) and radiotap.org.
 """
@@ -31,16 +30,17 @@ BEGINS = SECTION.to_bytes(4, "little")
 OPT_COMMENT, OPT_FLAGS, OPT_PACKETID = 1, 2, 5
 
 RADIOTAP_LEN = 28
-RT_SHORT_PREAMBLE, RT_FCS, RT_BAD_FCS = 0x02, 0x10, 0x40  # its Flags field
+RT_SHORT_PREAMBLE, RT_FCS, RT_BAD_FCS = 0x02, 0x10, 0x40  # of its Flags field
 HEAD_WORDS = 14  # of a packet: block header and radiotap
 TAIL_WORDS = 5  # epb_flags and epb_packetid; comment, end of options and block length follow
 
 
 def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, str | None]:
-    """Write `trace` to AIR and `views.FILE` in `folder`, and return the SHA-256 of what is in them, in hex.
+    """Write `trace` to AIR and `views.FILE` in `folder`. Return the SHA-256 of both contents, in hex (None: not
+    written).
 
-    `stations` are the plan's, in their order: `name`, `address`, `ip` of each are used. Raises OSError, and
-    ValueError if the trace tells of more stations than there are.
+    `stations` are the plan's, in order; `name`, `address` and `ip` of each are used. Raises OSError if a file cannot be
+    written, ValueError if the trace has more stations than these.
     """
     with Writer(stations, folder) as writer:
         writer.write(trace, 0, NEVER)
@@ -48,8 +48,8 @@ def write(trace: Trace, stations: Sequence[Mapping[str, Any]], folder: Path) -> 
 
 
 class Writer:
-    """Writes both files, bit by bit; what is not finished at the end of its block is gone again. What stations received
-    is left out, all of it, if it comes to more than `most` bytes. Raises OSError."""
+    """Writes both files in parts. If `finish` was not called by the end of the block, both are removed. If what
+    stations received exceeds `most` bytes, that file is omitted. Raises OSError if a file cannot be written."""
 
     def __init__(self, stations: Sequence[Mapping[str, Any]], folder: Path, most: float = math.inf) -> None:
         self.names = [str(station["name"]) for station in stations]
@@ -68,8 +68,8 @@ class Writer:
             self.views.remove()
 
     def write(self, trace: Trace, begin_ns: int, until_ns: int) -> None:
-        """Append what began in this span of time, and what came of it. What of the trace lies before and after serves
-        the remarks. Raises ValueError if it tells of more stations than there are."""
+        """Append the transmissions that began in this span of time, and their outcomes. The trace before and after the
+        span serves the remarks. Raises ValueError if the trace has more stations than the plan."""
         if max((int(part["station"].max()) for part in (trace.tx, trace.rx) if part.size), default=-1) >= len(
             self.names
         ):
@@ -85,8 +85,8 @@ class Writer:
         self.views.write(trace, first, last, texts, at_station)
 
     def finish(self, start_ns: int, stop_ns: int) -> tuple[str, str | None]:
-        """End both files with when the trace began and ended; returns the SHA-256 of what is in them, in hex (None:
-        left out)."""
+        """End both files with the times at which the trace began and ended. Return the SHA-256 of both contents, in hex
+        (None: omitted)."""
         self.air.write(all_statistics(len(self.names) + 1, start_ns, stop_ns))
         found = self.air.finish(), self.views.finish()
         self.finished = True
@@ -104,7 +104,7 @@ def _option(code: int, value: bytes) -> bytes:
 
 
 def comment(text: bytes) -> bytes:
-    """The last options of a packet of which something is remarked, or nothing."""
+    """Return the last options of a packet: its comment, if any, and the end of options."""
     return (_option(OPT_COMMENT, text) if text else b"") + bytes(4)  # end of options
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the air remarks on packets, as pcapng comments: docs/traces.md has their words.
+"""The air's remarks on packets, as pcapng comments; docs/traces.md has their wording.
 
-On `air`: what became of a frame at its addressed receiver and whose doing it was, that it was given up, which attempt
-it is, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts are on many
-packets, so the remark of a packet is a number: the text's place among all. Only how long a frame had waited is another
-with each; `native.c` puts it into words.
+On `air`: the outcome of a frame at its addressed receiver and its cause, whether it was given up, the number of the
+attempt, its access category, and how long it had waited. On a station: why it was spoilt there. Most texts apply to
+many packets, so a remark is the number of its text. Only the waiting time differs for each packet; `native.c` formats
+it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from analysis.traces.dissect import Frames, classify
 from analysis.traces.trace import CATEGORIES, GIVEN_UP, NOBODY, Array, Kind, Outcome, Reason, Trace, is_response
 
 UNHEARD, LONGEST_DELAY_NS = "unheard", 32_000
-NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two in one number
-# What a frame is called: as the counters do, and of TCP what else is OTHER to them.
+NONE, LOW = -1, 0xFFFF_FFFF  # no remark; the second of two numbers in one
+# Names of frames: those of the counters, and for TCP also names of segments that the counters have as OTHER.
 FLAGS = {0x02: "TCP SYN", 0x01: "TCP FIN", 0x04: "TCP RST"}
 NAMES = [{Kind.TCP_DATA: "DATA", Kind.TCP_ACK: "TCP ACK"}.get(kind, kind.name) for kind in Kind] + list(FLAGS.values())
 LIMITS = {
@@ -28,19 +28,18 @@ LIMITS = {
 
 
 def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Array, Array]:
-    """The texts, each once; which of them each row of `trace.tx` has, and which each row of `trace.rx` (NONE: none);
-    and for how many ns each row of `trace.tx` had waited (-1: it was not the first of its frame). `stations` are the
-    stations' names."""
+    """Return the distinct texts; the text number of each row of `trace.tx` and of `trace.rx` (NONE: none); and how many
+    ns each row of `trace.tx` had waited (-1: not the first of its frame). `stations` are the stations' names."""
     texts: dict[str, int] = {}
 
     def numbers(codes: Array, text: Callable[[int], str]) -> Array:
-        """The number of each code's text."""
+        """Return the number of each code's text."""
         each, place = np.unique(codes, return_inverse=True)
         found: Array = np.array([texts.setdefault(text(code), len(texts)) for code in each.tolist()], np.int64)[place]
         return found
 
     def say(rows: Array, more: Array) -> None:
-        """Add texts to those that these rows of `trace.tx` have; of several for one row in their order."""
+        """Append texts to those of these rows of `trace.tx`; a row that occurs several times gets them in order."""
         while rows.size:
             row, at = np.unique(rows, return_index=True)
             on_air[row] = numbers(on_air[row] << 32 | more[at], partial(_both, list(texts)))
@@ -64,12 +63,12 @@ def remarks(trace: Trace, stations: Sequence[str]) -> tuple[list[str], Array, Ar
 
 
 def _both(texts: Sequence[str], pair: int) -> str:
-    """Two texts as one, of which the first may be NONE."""
+    """Join two texts, of which the first may be NONE."""
     return "; ".join(texts[number] for number in (pair >> 32, pair & LOW) if number != NONE)
 
 
 def _names(trace: Trace) -> Array:
-    """What each transmission is called, as its place in NAMES."""
+    """Return each transmission's name, as an index into NAMES."""
     what = trace.tx["kind"].astype(np.int64)
     other = np.flatnonzero(what == Kind.OTHER)
     frames = Frames(trace.data, trace.frame[other], trace.tx["caplen"][other].astype(np.int64))
@@ -81,7 +80,7 @@ def _names(trace: Trace) -> Array:
 
 
 def _causes(trace: Trace, bad: Array, what: Array) -> Array:
-    """Of some spoilt arrivals, as one number: outcome, whose transmission it was, and what that is called."""
+    """Return for each spoilt arrival, as one number: outcome, station that caused it, and the name of its frame."""
     rx, tx = trace.rx[bad], trace.tx
     other, name = rx["other"].astype(np.int64), rx["other_kind"].astype(np.int64)
     row = np.flatnonzero(tx["kind"] == Kind.OTHER)
@@ -107,7 +106,8 @@ def _outcome_text(cause: int, stations: Sequence[str]) -> str:
 
 
 def _unheard(trace: Trace) -> Array:
-    """The transmissions to a station of which nothing arrived there, and that were over before the last began."""
+    """Return the transmissions to a station of which nothing arrived there, and that ended before the last one
+    began."""
     tx, told = trace.tx, np.zeros(trace.tx.size, bool)
     told[trace.rx_tx[trace.rx["addressed"] != 0]] = True
     over = tx["start_ns"] + tx["duration_ns"] + LONGEST_DELAY_NS <= tx["start_ns"].max(initial=0)
@@ -115,7 +115,8 @@ def _unheard(trace: Trace) -> Array:
 
 
 def _given_up(trace: Trace, what: Array) -> tuple[Array, Array]:
-    """The last transmission of each frame that was given up; and, as one number, at which limit, and what it was."""
+    """Return the last transmission of each frame that was given up, and as one number the limit and the frame's
+    name."""
     end = trace.end[one_of(trace.end["reason"], GIVEN_UP) & (trace.end["id"] > 0)]
     row = np.searchsorted(trace.tx["id"], end["id"]).clip(max=max(0, trace.tx.size - 1))
     known = trace.tx["id"][row] == end["id"] if trace.tx.size else np.zeros(end.size, bool)
@@ -129,7 +130,7 @@ def _limit_text(limit: int) -> str:
 
 
 def _waited(trace: Trace) -> Array:
-    """How long the first transmission of each frame, an RTS for it included, had waited, in ns; -1 for the others."""
+    """Return how long (ns) the first transmission of each frame, or an RTS for it, had waited; -1 for all others."""
     tx = trace.tx
     own = np.flatnonzero(~is_response(tx["kind"]) & (tx["msdu"] > 0))
     frame = tx["station"][own].astype(np.int64) << 32 | tx["msdu"][own]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collisions of stations that hear each other well: both began in one slot, so neither could sense the other.
+"""Collisions of frames that began in the same slot, so neither station could sense the other.
 
-That is how DCF loses frames where all are in range (seed 004, equation 1), and no RTS helps; the others are those of
-hidden terminals. Two that are hidden from each other may begin within a slot by chance, and are counted here, too.
+This is how DCF loses frames where all stations are in range (paper 004, equation 1), and RTS does not prevent it. The
+other collisions are those of hidden terminals. Frames of two hidden stations may begin within a slot by chance; they
+count here too.
 """
 
 import numpy as np
@@ -14,9 +15,10 @@ APART = (Kind.ACK, Kind.ROUTING, Kind.MANAGEMENT)  # these are in no total of co
 
 
 def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
-    """How many frames collided at their addressed receivers because another began less than a slot before or after.
+    """Return how many frames collided at their addressed receivers with a frame that began less than a slot before or
+    after.
 
-    `tx` and `rx` are records of a trace, the former by time; `row` says which of the former each arrival is of.
+    `tx` and `rx` are records of a trace, `tx` sorted by time; `row` is the row in `tx` of each arrival.
     """
     spoilt = (rx["addressed"] != 0) & one_of(rx["outcome"], (Outcome.COLLISION, Outcome.OWN_TX))
     at = np.flatnonzero(spoilt)
@@ -27,7 +29,7 @@ def same_slot(tx: Array, rx: Array, row: Array, slot_ns: int) -> int:
     other = np.where(own, rx["station"][at], rx["other"][at]).astype(np.int64)
     start = tx["start_ns"][row[at]].astype(np.int64)
     station, begun = tx["station"].astype(np.int64), tx["start_ns"].astype(np.int64)
-    order = np.argsort(tx["station"], kind="stable")  # each station's by time, as all are
+    order = np.argsort(tx["station"], kind="stable")  # for each station by time
     key = station[order] << 48 | (begun[order] - int(begun[0]))
     place = np.searchsorted(key, other << 48 | (start - int(begun[0]) + slot_ns - 1).clip(min=0), "right") - 1
     last = order[place.clip(min=0)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read `air.trace`, the records that the air module wrote, into numpy columns.
+"""Read `air.trace`, the records of the air module, into numpy columns.
 
-The file is a chain of little-endian records, each with its own size, all multiples of 8 bytes (docs/interfaces.md,
-section 3). One pass follows the chain; everything after that is done on whole columns. Nothing in the file is
-believed unchecked: what does not fit is a `Damaged` that names the byte.
+The file is a chain of little-endian records, each with its own size, a multiple of 8 bytes (docs/records.md, section
+3). One pass follows the chain; all else works on whole columns. Everything in the file is checked: what does not fit
+raises `Damaged`, which names the byte.
 """
 
 from collections.abc import Sequence
@@ -24,28 +24,28 @@ NEVER = np.iinfo(np.int64).max
 
 
 class Kind(IntEnum):
-    """What a frame is to the counters."""
+    """Kinds of frames that the counters distinguish."""
 
     RTS = 0
     CTS = 1
-    ACK = 2  # the MAC's
+    ACK = 2  # of the MAC
     TCP_DATA = 3
     TCP_ACK = 4
     ROUTING = 5
     MANAGEMENT = 6
     OTHER = 7
-    ENCRYPTED = 8  # data of which nobody outside can tell more
+    ENCRYPTED = 8  # data whose content is encrypted
     UDP = 9  # a datagram, or a fragment of one
 
 
 def is_response(kind: Array) -> Array:
-    """Whether a frame is a CTS or an ACK. All others are attempts of their senders."""
+    """Return whether a frame is a CTS or an ACK. All others are attempts of their senders."""
     response: Array = (kind == Kind.CTS) | (kind == Kind.ACK)
     return response
 
 
 class Outcome(IntEnum):
-    """What became of an arrival."""
+    """The outcome of an arrival."""
 
     OK = 0
     COLLISION = 1
@@ -55,7 +55,7 @@ class Outcome(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a station was done with a frame."""
+    """Why a station finished a frame."""
 
     ACKED = 0
     GROUP = 1  # sent, no ACK due
@@ -80,7 +80,7 @@ class _Record(IntEnum):
 
 
 def record(fields: str) -> np.dtype[Any]:
-    """The dtype of "name:type name:type ...", little-endian and packed."""
+    """Return the dtype of "name:type name:type ...", little-endian and packed."""
     return np.dtype([(name, "<" + kind) for name, kind in (field.split(":") for field in fields.split())])
 
 
@@ -119,19 +119,19 @@ class Trace:
 
 
 def read(path: Path) -> Trace:
-    """Read and check the trace file at `path`. Raises Damaged, or OSError if it cannot be read."""
+    """Read and check the trace file at `path`. Raises Damaged if malformed, OSError if unreadable."""
     return parse(np.fromfile(path, np.uint8))
 
 
 def parse(data: Array) -> Trace:
-    """The trace in the bytes `data` (uint8, one dimension). Raises Damaged."""
+    """Return the trace in the bytes `data` (uint8, one dimension). Raises Damaged if malformed."""
     return whole(data, [Records.of(data, 0)])
 
 
 @dataclass(frozen=True)
 class Records:
-    """Those of a part of a file, checked each for itself: as in Trace, and where they are, in bytes. `end_at` is where
-    the next part begins."""
+    """The records of a part of a file, each checked by itself: as in Trace, with their offsets in bytes. `end_at` is
+    where the next part begins."""
 
     tx: Array
     rx: Array
@@ -144,7 +144,7 @@ class Records:
 
     @classmethod
     def of(cls, data: Array, begin: int) -> "Records":
-        """The whole records of a file's bytes from `begin` on. Raises Damaged."""
+        """Read the whole records of a file's bytes from `begin` on. Raises Damaged if one is malformed."""
         places, end_at = native.follow(data[begin:])
         at = places + begin
         words = data[: data.size & ~7].view("<u8")
@@ -181,7 +181,7 @@ class Records:
 
 
 def whole(data: Array, parts: Sequence[Records]) -> Trace:
-    """The trace in the bytes `data`, whose parts these are. Raises Damaged if it is not all there."""
+    """Return the trace in the bytes `data`, which consists of these parts. Raises Damaged if it is incomplete."""
 
     def all_of(column: str) -> Array:
         return joined(*(getattr(part, column) for part in parts))
@@ -196,7 +196,7 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
         raise Damaged(f"trace is truncated: at byte {data.size}: it ends without the stop mark")
     lost = int(mark["lost"][1])
     row, known = rows_of(tx, rx)
-    if lost:  # the module said so: do without arrivals whose transmission is missing
+    if lost:  # the module reported it: omit arrivals whose transmission is missing
         rx, row = rx[known], row[known]
     else:
         _fail(rx_at, ~known, "an arrival of a transmission that is not in the trace")
@@ -204,38 +204,38 @@ def whole(data: Array, parts: Sequence[Records]) -> Trace:
 
 
 def check_order(tx: Array, tx_at: Array) -> None:
-    """Raises Damaged unless these, which are at these bytes, are numbered in their order."""
+    """Raises Damaged unless these transmissions, at these byte offsets, are numbered in order."""
     _fail(tx_at[1:], np.diff(tx["id"]) <= 0, "transmissions that are not numbered in their order")
 
 
 def rows_of(tx: Array, rx: Array) -> tuple[Array, Array]:
-    """The row in `tx` of each arrival's transmission, and whether it is there."""
+    """Return the row in `tx` of each arrival's transmission, and whether it exists."""
     row = np.searchsorted(tx["id"], rx["id"]).clip(max=max(0, tx.size - 1))
     return row, tx["id"][row] == rx["id"] if tx.size else np.zeros(rx.size, bool)
 
 
 def so_far(data: bytes, now_ns: int) -> Trace:
-    """The trace in bytes that are all there is until now, while it is still written. Raises Damaged."""
+    """Return the trace in the bytes so far, while it is still written. Raises Damaged if they are malformed."""
     mark = np.zeros(1, MARK)
     mark["size"], mark["type"], mark["what"], mark["time_ns"] = MARK.itemsize, _Record.MARK, 1, now_ns
     return parse(np.frombuffer(data + mark.tobytes(), np.uint8))
 
 
 def runs(words: Array, length: int) -> Array:
-    """A view of one-dimensional `words` whose row i is words[i : i + length]: picking or setting rows copies whole
-    runs, several times faster than an index for each word."""
+    """Return a view of one-dimensional `words` whose row i is words[i : i + length]. Reading or writing rows copies
+    whole runs, several times faster than an index per word."""
     if words.size < length:
         return np.zeros((0, length), words.dtype)
     return np.lib.stride_tricks.sliding_window_view(words, length, writeable=words.flags.writeable)
 
 
 def joined(*columns: Array) -> Array:
-    """Columns of one dtype, one after the other; as words, because numpy would copy records one by one."""
+    """Concatenate columns of one dtype; as words, because numpy would copy records one by one."""
     return np.concatenate([column.view("<u8") for column in columns]).view(columns[0].dtype)
 
 
 def picked(records: Array, which: Array) -> Array:
-    """Some of these records; as words, for the same reason."""
+    """Return a selection of records; as words, for the same reason."""
     return records.view("<u8").reshape(-1, records.dtype.itemsize // 8)[which].view(records.dtype).reshape(-1)
 
 
@@ -245,7 +245,7 @@ def _fail(at: Array, bad: Array, what: str) -> None:
 
 
 def _no_rest(data: Array, last: int, end: int) -> None:
-    """All of the file is whole records: the last one begins at `last` and ends at `end`."""
+    """Raises Damaged unless the file is whole records; the last one begins at `last` and ends at `end`."""
     if end == data.size and last >= 0:
         return
     left = data[end : end + 2]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each station received, in `views.gz`: a few bytes an arrival, because the frames are in `air.pcapng.gz`. What a
-station showed of them follows from both: `capture.read` has it as packets, `capture.of_stations` as a file for others.
+"""What each station received, in `views.gz`: a few bytes per arrival, because the frames are in `air.pcapng.gz`.
+`capture.read` combines both into packets, `capture.of_stations` into a pcapng.
 
-The file is a chain of blocks, each of the next BLOCK transmissions (the last of fewer), in the order of the air's file;
-docs/traces.md has it to the byte. Its content depends on the trace alone.
+The file is a chain of blocks, each for the next BLOCK transmissions (the last for fewer), in the order of the air's
+file; docs/traces.md has the layout to the byte. The content depends on the trace alone.
 """
 
 import math
@@ -23,17 +23,18 @@ FILE = "views.gz"
 BLOCK = 4096  # transmissions
 HEAD = record("transmissions:u4 arrivals:u4 texts:u4")  # of a block; the last in bytes
 COLUMNS = (("delay_ns", "<u4"), ("station", "<u2"), ("text", "<u2"), ("dbm", "i1"))  # of its arrivals
-FINE = 0  # the text of what was received well
+FINE = 0  # the text of a correct reception
 MOST_TEXTS = 1 << 20  # bytes, in a block
 LONGEST_DELAY_NS = 1 << 30
 
 
 @dataclass(frozen=True)
 class Views:
-    """Every arrival at a station at or above its reception threshold, by transmission and then station: columns.
+    """All arrivals at stations from the reception threshold on, by transmission and station: columns.
 
-    `row` is the transmission's packet in the air's file, `station` is numbered from 0, `delay_ns` is from the start of
-    the transmission to that of the arrival. `text` is a row of `texts`: why it was spoilt there; FINE: it was not.
+    `row` is the transmission's packet in the air's file, `station` is numbered from 0, and `delay_ns` is from the start
+    of the transmission to that of the arrival. `text` is an index into `texts`: why it was spoilt there; FINE if it was
+    not.
     """
 
     row: Array
@@ -50,19 +51,19 @@ class Views:
 
 
 class Writer:
-    """Writes the file, bit by bit; it is gone again if it comes to more than `most` bytes. Raises OSError."""
+    """Writes the file in parts; removes it if it exceeds `most` bytes. Raises OSError if it cannot be written."""
 
     def __init__(self, path: Path, most: float = math.inf) -> None:
         self.most = most
         self.file = Compressed(path) if most else None
         self.texts: dict[bytes, int] = {b"": FINE}
-        self.told = 1  # of the texts, so many are in the file
-        self.count = np.zeros(0, np.int64)  # arrivals of each transmission that is not
+        self.told = 1  # number of texts in the file
+        self.count = np.zeros(0, np.int64)  # arrivals of each transmission that is not in the file yet
         self.columns = [np.zeros(0, dtype) for _, dtype in COLUMNS]
 
     def write(self, trace: Trace, first: int, last: int, said: Sequence[bytes], at_station: Array) -> None:
-        """Append what became of the transmissions in these rows of a trace: of its arrivals `at_station` has the row in
-        `said`, or a negative number."""
+        """Append the arrivals of the transmissions in these rows of a trace; `at_station` has for each arrival the
+        index of its text in `said`, or a negative number."""
         if self.file is None:
             return
         row, rx = trace.rx_tx, trace.rx
@@ -80,20 +81,20 @@ class Writer:
         self._flush(BLOCK)
 
     def finish(self) -> str | None:
-        """The SHA-256 of the content, in hex; None if it was too much."""
+        """Return the SHA-256 of the content, in hex; None if it was too large."""
         self._flush(1)
         sha256 = self.file.finish() if self.file else None
         self._check()
         return sha256 if self.file else None
 
     def remove(self) -> None:
-        """It was in vain, or too much."""
+        """Remove the file."""
         if self.file:
             self.file.remove()
         self.file = None
 
     def _numbers(self, said: Sequence[bytes], which: Array) -> Array:
-        """Our number of each of these texts; new ones are numbered as they come, so that their parts do not matter."""
+        """Return the file's number of each text; new texts are numbered as they come, so parts do not matter."""
         each, first, place = np.unique(which, return_index=True, return_inverse=True)
         number = np.zeros(each.size, np.int64)
         for at in np.argsort(first).tolist():
@@ -103,7 +104,7 @@ class Writer:
         return found
 
     def _flush(self, least: int) -> None:
-        """Write the blocks that there are enough transmissions for."""
+        """Write the blocks for which there are at least `least` transmissions."""
         names = list(self.texts)
         while self.file and self.count.size >= least:
             arrivals = int(self.count[:BLOCK].sum())
@@ -123,7 +124,8 @@ class Writer:
 
 
 def read(path: Path, transmissions: int, stations: int) -> Views:
-    """The file at `path`, of a run of so many. Raises Damaged, OSError."""
+    """Read a file of a run with this many transmissions and stations. Raises Damaged if malformed, OSError if
+    unreadable."""
     counts, columns, texts = [], [[np.zeros(0, dtype)] for _, dtype in COLUMNS], [b""]
     with files.opened(path) as file, reading(path):
         stream = BufferedReader(Stream(pieces(file, path)), 1 << 16)

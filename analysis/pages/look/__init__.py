@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all pages look like: the report, the timeline, the film, and that of a live network."""
+"""The common look of all pages: the report, the timeline, the film and the live network."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of runs: one file that a browser shows, with what they found, figures that can be zoomed, what differed
-from the kernel's defaults, and how to repeat it. It is made of what is at hand when the runs are over: the tables and
-verdicts that were printed (`analysis.tables.findings`), their Result, and what figures are drawn of.
+"""The report of runs: one page with findings, figures that zoom, settings that differ from the kernel's defaults, and
+how to repeat the runs. It is made from what is in memory after the runs: the printed tables and verdicts
+(`analysis.tables.findings`), their Result, and the data of the figures.
 
-Curves are drawn by uPlot, which is in the file, as its license wants it with that (`analysis/pages/look/uplot/`).
+uPlot draws the curves. The page contains it together with its licence, as that demands (`analysis/pages/look/uplot/`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PROGRAMS = ("uplot/uPlot.iife.min.js", "charts.js", "curves.js", "report.js")
-LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # in the folder of a run
+LEFT = ("timeline.html", "film.html", "air.pcapng.gz", ".")  # files in the folder of a run
 UPLOT = """<!-- Curves are drawn by uPlot 1.6.32, which is in this file under this license:
 {}-->
 <style>{}</style>
 """
-MOST_SETTINGS = 400  # rows; there are more only if each station has its own
+MOST_SETTINGS = 400  # rows; more occur only if stations have settings of their own
 OF_COLLISIONS = {f"col.{kind}": label for kind, (label, _) in KINDS.items()}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a report is made of. `command`: the line that made the runs. `names` of variants and cases; `rows`: what the
-    cases are; `published`: by case, variant and path; `seen`: what there is to be drawn over time."""
+    """The contents of a report. `command`: the line that made the runs. `names`: of variants and cases. `rows`: what
+    the cases are. `published`: by case, variant and path. `seen`: what can be drawn over time."""
 
     findings: Findings
     result: Result
@@ -64,19 +64,19 @@ class Report:
         )
 
     def write(self, path: Path) -> None:
-        """Leave the file there. Raises OSError."""
+        """Write the page to this path. Raises OSError if it cannot."""
         files.write(path, page(self))
 
 
 def page(report: Report) -> str:
-    """The whole file."""
+    """Return the whole file."""
     said, columns = content(report)
     uplot = [(LOOK / "uplot" / name).read_text() for name in ("LICENSE", "uPlot.min.css")]
     return packed.page(HERE, report.findings.title, PROGRAMS, packed.pack(said, columns), UPLOT.format(*uplot))
 
 
 def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
-    """What the file says, and the columns that its figures are drawn of."""
+    """Return the page's JSON object, and the columns that its figures draw."""
     found, result = report.findings, report.result
     columns: dict[str, Array] = {}
     charts = [*_bars(report), *_cases(report), *curves(report.seen, report.names, columns)]
@@ -91,7 +91,7 @@ def content(report: Report) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def table(printed: "Table") -> dict[str, Any]:
-    """A table as it is printed: its name, columns, rows, and after which rows there is a rule."""
+    """Return a printed table as data: its title, columns, rows, and the rows that a rule follows."""
     columns = [[str(cell) for cell in column.cells] for column in printed.columns]
     return {
         "title": str(printed.title or ""), "caption": str(printed.caption or ""),
@@ -103,8 +103,8 @@ def table(printed: "Table") -> dict[str, Any]:
 
 
 def settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """What differed from the kernel's defaults: what, its value and the default, where, and in which runs (of several;
-    all of them: none are named)."""
+    """Return the settings that differ from the kernel's defaults: name, value, default, where, and in which runs ("" if
+    in all)."""
     rows: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     everywhere: dict[str, set[str]] = {}
     for run in runs:
@@ -128,7 +128,7 @@ def _word(value: object) -> str:
 
 
 def _plain(specification: Mapping[str, Any]) -> list[list[str]]:
-    """A specification, flat, without what is not there."""
+    """Return a specification as rows of path and value, without empty values and the nodes."""
 
     def flat(of: Any, path: str) -> Iterator[list[str]]:
         if isinstance(of, Mapping) and of:
@@ -141,7 +141,7 @@ def _plain(specification: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _row(run: Run, report: Report) -> dict[str, Any]:
-    """A run, with what there is of it to be linked to."""
+    """Return a run's row, with the files of its folder that the page can link to."""
     names, where = report.names, Path(report.folder) / run.folder
     return {
         "folder": run.folder, "variant": names.get(run.variant, run.variant), "case": names.get(run.case, run.case),
@@ -152,13 +152,13 @@ def _row(run: Run, report: Report) -> dict[str, Any]:
 
 
 def _estimate(found: Sequence[float]) -> list[float | None]:
-    """Mean and half of the interval, None where there is none."""
+    """Return the mean and half of its interval; None where there is none."""
     of = statistics.mean(found)
     return [None if np.isnan(number) else number for number in (of.mean, of.half_width)]
 
 
 def _bars(report: Report) -> Iterator[dict[str, Any]]:
-    """Goodput and collisions, of one case."""
+    """Yield the charts of goodput and collisions, if there is one case."""
     groups = by_case(report.result.runs)
     if len(groups) != 1:
         return
@@ -183,13 +183,13 @@ def _bars(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _cases(report: Report) -> Iterator[dict[str, Any]]:
-    """Each quantity over the cases, of several."""
+    """Yield a chart of each quantity over the cases, if there are several."""
     groups = by_case(report.result.runs)
     if len(groups) < 2:
         return
     variants = list(dict.fromkeys(variant for group in groups.values() for variant in group))
     numbers, what = to_scale([report.names.get(case, case) for case in groups], report.rows) or (None, report.rows)
-    if numbers:  # a curve goes from the left to the right
+    if numbers:  # a curve goes from left to right
         groups = {case: groups[case] for _, case in sorted(zip(numbers, groups, strict=True))}
     cases = [report.names.get(case, case) for case in groups]
     for path, label in shown(report.quantities, report.result.runs, report.published).items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report draws over time: segments in flight, what TCP's senders did, how flows stood, and their routes.
+"""What a report draws over time: segments in flight, TCP senders, samples of flows, and routes.
 
-A chart of kind "time" has lines, each of which names its two columns, and may have marks above it; one of kind "spans"
-has a row for each flow, and in it when it was in which of some states. `curves.js` draws both.
+A chart of kind "time" has lines, each of which names its two columns, and may have marks above them. A chart of kind
+"spans" has a row per flow, with the times that it spent in each of some states. `curves.js` draws both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from analysis.routes.paths import Paths
     from analysis.routes.routes import Routes
 
-POINTS = 961  # of an average over time
-A_SECOND = 120  # as many steps has what is counted by the second
-MOST_FLOWS = 12  # in one figure
-LIFTED = 0.08  # hops: a flow's dots above those of the flow before
+POINTS = 961  # points of an average over time
+A_SECOND = 120  # steps of a rate per second
+MOST_FLOWS = 12  # flows in one figure
+LIFTED = 0.08  # hops: vertical shift of each flow's dots from those of the flow before
 SIDES = {"cwnd": "cwnd, segments", "ssthresh": "ssthresh, segments", "in_flight": "in flight, segments",
          "srtt": "SRTT, ms"}  # fmt: skip
-EXACT = ("cwnd", "srtt_ms")  # of which TCP's senders told each change
+EXACT = ("cwnd", "srtt_ms")  # quantities of which the records of TCP senders have every change
 Chart = dict[str, Any]
 Columns = dict[str, Array]
 Of = TypeVar("Of")
@@ -38,28 +38,28 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class OverTime:
-    """What there is to be drawn over time: of each variant its segments in flight, a seed each; and of the first seed,
-    by what to call each flow, what TCP's sender did, how it stood, its routes and the paths of its packets (None: not
-    known); and when control packets were sent (s), by kind or by run."""
+    """What can be drawn over time. For each variant: segments in flight, one per seed. For the first seed, by the name
+    of the flow: the TCP sender, samples, routes and paths of packets (None: unknown). Also the times at which control
+    packets were sent (s), by kind or by run."""
 
     flights: Mapping[str, Sequence[Counts]] = field(default_factory=dict)
     flows: Mapping[str, TcpFlow] = field(default_factory=dict)
     samples: "Mapping[str, Series]" = field(default_factory=dict)
     routes: "Mapping[str, tuple[Routes, Paths | None]]" = field(default_factory=dict)
     control_s: Mapping[str, Array] = field(default_factory=dict)
-    air_s: float = 0.0  # of the first seed's
+    air_s: float = 0.0  # duration of the first seed's runs
 
 
 NOTHING = OverTime()
 
 
 def some(flows: Mapping[str, Of]) -> dict[str, Of]:
-    """As many as one figure has room for."""
+    """Return the first flows, as many as fit into one figure."""
     return dict(list(flows.items())[:MOST_FLOWS])
 
 
 def curves(seen: OverTime, names: Mapping[str, str], columns: Columns) -> Iterator[Chart]:
-    """The charts, whose columns are put with the others. `names` of variants."""
+    """Yield the charts, and add their columns to `columns`. `names` are those of variants."""
     yield from _in_flight(seen, names, columns)
     yield from _tcp(seen, columns)
     yield from _samples(seen, columns)
@@ -67,8 +67,8 @@ def curves(seen: OverTime, names: Mapping[str, str], columns: Columns) -> Iterat
 
 
 def _in_flight(seen: OverTime, names: Mapping[str, str], columns: Columns) -> Iterator[Chart]:
-    """Segments in flight: the average over a sixtieth of the time; of one seed above the counts themselves, of several
-    with the interval of their mean."""
+    """Yield the chart of segments in flight: the moving average over a sixtieth of the time; with one seed also the
+    counts, with several the interval of the mean."""
     lines = []
     for at, (variant, flights) in enumerate(seen.flights.items()):
         air_s = min(flight.air_s for flight in flights)
@@ -91,7 +91,7 @@ def _in_flight(seen: OverTime, names: Mapping[str, str], columns: Columns) -> It
 
 
 def _tcp(seen: OverTime, columns: Columns) -> Iterator[Chart]:
-    """What senders did: the window, with what was lost above it, the rest of what they knew, and their phases."""
+    """Yield the charts of TCP senders: the window with losses marked above it, their other state, and their phases."""
     flows = some(seen.flows)
     for side, said in SIDES.items() if flows else ():
         lines, marks = [], []
@@ -121,7 +121,7 @@ def _side(flow: TcpFlow, side: str) -> Array:
 
 
 def _samples(seen: OverTime, columns: Columns) -> Iterator[Chart]:
-    """How flows stood, a chart for each thing that one of them has to say of itself, and that is not drawn above."""
+    """Yield the charts of samples, one for each quantity that a flow has and that is not drawn above."""
     flows = some(seen.samples)
     for quantity, label in OVER_TIME:
         lines = []
@@ -136,8 +136,8 @@ def _samples(seen: OverTime, columns: Columns) -> Iterator[Chart]:
 
 
 def _routes(seen: OverTime, columns: Columns) -> Iterator[Chart]:
-    """How long routes were, as sources knew, a dot for each segment that arrived over so many hops; when there was
-    none; and how many control packets were sent."""
+    """Yield the charts of routes: the length that sources knew, with a dot for each segment at the number of hops it
+    took; the times without a route; and the rate of control packets."""
     flows = some(seen.routes)
     if not flows:
         return
@@ -164,14 +164,14 @@ def _routes(seen: OverTime, columns: Columns) -> Iterator[Chart]:
 
 
 def _line(name: str, key: str, of: int, edges: Array, values: Array, columns: Columns) -> Chart:
-    """Steps, of which each value holds from its edge to the next."""
+    """Add a line of steps; each value holds from its edge to the next."""
     steps = np.append(values.astype(float), values[-1:])[: edges.size]
     columns[f"{key}_t"], columns[key] = _floats(*as_shown(edges, steps))
     return {"name": name, "x": f"{key}_t", "y": key, "steps": True, "of": of}
 
 
 def _spans(title: str, key: str, states: Sequence[str], rows: Mapping[str, Sequence[Array]], columns: Columns) -> Chart:
-    """A row for each flow, with when it was in which state: rows of two, seconds."""
+    """Return a chart with a row per flow. `rows` has for each state the spans in it, as pairs of begin and end (s)."""
     made: list[Chart] = []
     for at, (name, of) in enumerate(rows.items()):
         state = np.repeat(np.arange(len(of)), [len(spans) for spans in of])

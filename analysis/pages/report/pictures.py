@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of a report as files, for print: what its page draws, drawn by `analysis.figures.figures`."""
+"""The figures of a report as files for print: `analysis.figures.figures` draws what the page draws."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,21 +11,21 @@ from analysis.pages.report import Report
 from analysis.pages.report.curves import some
 from analysis.tables.table import conditions, of_quantity, shown, values
 
-Picture = tuple[Callable[..., None], Sequence[Any]]  # what draws it, and its arguments, of which the first is its path
-UNUSUAL = re.compile(r"[^\w.-]")  # in the name of a file
-LONGEST = 100  # of one
+Picture = tuple[Callable[..., None], Sequence[Any]]  # the drawing function; its arguments, path first
+UNUSUAL = re.compile(r"[^\w.-]")  # characters replaced in file names
+LONGEST = 100  # characters of a file name
 
 
 def pictures(report: Report, folder: Path, formats: Sequence[str]) -> Iterator[Picture]:
-    """How each of them is drawn into this folder, in each of these formats."""
+    """Yield for each figure and format how to draw it into this folder."""
     for form in formats:
         for figure, name, arguments in drawings(report):
             yield figure, (folder / f"{UNUSUAL.sub('_', name)[:LONGEST]}.{form}", *arguments)
 
 
 def drawings(report: Report) -> Iterator[tuple[Callable[..., None], str, Sequence[Any]]]:
-    """What draws a figure, its name, and of what. Of several cases, each quantity over the cases; of one, goodput and
-    collisions, and what there is over time."""
+    """Yield for each figure the function that draws it, its name, and its arguments. With several cases: each quantity
+    over the cases. With one: goodput, collisions, and what there is over time."""
     runs, names, said, seen = report.result.runs, dict(report.names), report.findings.said, report.seen
     if len({run.case for run in runs}) > 1:
         for path, label in shown(report.quantities, runs, report.published).items():
@@ -52,6 +52,6 @@ def drawings(report: Report) -> Iterator[tuple[Callable[..., None], str, Sequenc
 
 
 def noted(flows: Mapping[str, Any], said: str) -> str:
-    """What to say below a figure that may not have room for all of these."""
+    """Return the note below a figure; it says if the figure shows only some of the flows."""
     shown = len(some(flows))
     return said if shown == len(flows) else f"{said}; {shown} of {len(flows)} flows"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air of a run on a timeline: each transmission, what became of it and by whose doing, who heard it, and what TCP's
-senders did meanwhile; as columns, of which `page` makes a file that a browser shows and `perfetto` a trace for others.
+"""The air of a run on a timeline: each transmission, its outcome and what caused that, who heard it, and TCP's senders.
+The timeline is columns; `page` makes a file for the browser of them, `perfetto` a trace for other programs.
 
-Frames, outcomes, attempts and waits are what the air wrote into air.pcapng.gz, a row each, in its order: row i is
-frame i + 1 in Wireshark. Who received a frame is in views.gz; who sensed it, the plan's powers say. Backoff, NAV and
-carrier sense are in no file: the page derives them from all that, as the standard has it (10.3.2, 10.3.4).
+Frames, outcomes, attempts and waits are what the air wrote to air.pcapng.gz, one row per frame: row i is frame i + 1 in
+Wireshark. views.gz says who received a frame, the plan's powers who sensed it. Backoff, NAV and carrier sense are in no
+file: the page derives them as the standard defines them (10.3.2, 10.3.4).
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +32,8 @@ ANSWER_LEN = 14  # bytes of a CTS or ACK
 
 @dataclass(frozen=True)
 class Frames:
-    """Transmissions in order, columns. Stations are numbered from 0 (NONE: not known, or a group); times in ns since
-    the start of what was measured; rows are of these columns, NONE is no row."""
+    """Transmissions in order, as columns. Stations are numbered from 0; NONE means unknown, or a group. Times are in ns
+    since measuring began. Columns that hold rows refer to these columns; NONE means no row."""
 
     start: Array
     took: Array
@@ -42,33 +42,34 @@ class Frames:
     receiver: Array
     outcome: Array  # at the addressed receiver
     culprit: Array  # row of the transmission that spoilt it
-    attempt: Array  # RTSs, and sendings of the frame itself, from 1
-    given_up: Array  # Reason at whose limit the frame was given up after this; 0: it was not
-    queued: Array  # how long before its start the kernel handed it over; NONE: not the first of its frame
-    waited: Array  # how long before its start its station began to contend for it; NONE: an answer, or after a CTS
-    before: Array  # the attempt of the same frame before it; of a CTS or ACK, the attempt that it answers
+    attempt: Array  # number of the RTS, or of the transmission of the frame itself, from 1
+    given_up: Array  # Reason at whose limit the MAC gave up the frame after this; 0: not given up
+    queued: Array  # time from the kernel's handing over to the start; NONE: not the first attempt
+    waited: Array  # time from when its station began to contend to the start; NONE: an answer, or after a CTS
+    before: Array  # the previous attempt at the same frame; for a CTS or ACK, the attempt that it answers
     length: Array  # bytes, with FCS
     rate: Array  # 100 kb/s
     freq: Array  # MHz
     short: Array  # preamble
     control: Array  # Frame Control, 16 bits
-    duration: Array  # us: Duration field, 0 where it is none
-    sequence: Array  # sequence number of the MAC; 0 of control frames
-    category: Array  # place in CATEGORIES from 1 on; 0: none is said
-    flow: Array  # number of the flow that it is of, or asks or answers for; NO_FLOW
-    back: Array  # whether it carries a segment from the flow's destination to its source
-    seq: Array  # TCP's numbers, since the connection's first; where there is no segment 0
+    duration: Array  # us: Duration field; 0 if it holds none
+    sequence: Array  # sequence number of the MAC; 0 for control frames
+    category: Array  # place in CATEGORIES, from 1; 0: not given
+    flow: Array  # number of the flow that it carries, or requests or answers for; NO_FLOW
+    back: Array  # whether its segment goes from the flow's destination to its source
+    seq: Array  # TCP's numbers, relative to the connection's first; 0 without a segment
     ack: Array
     payload: Array
     flags: Array  # TCP's
-    sensed: Array  # who could sense it, as number of a mask
-    received: Array  # who received it well, the same
+    sensed: Array  # stations that could sense it, as the number of a mask
+    received: Array  # stations that received it correctly, likewise
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """All of it. `masks` has rows of bits, one a station, lowest first. `views`: whether it is known who received what,
-    or supposed of all within range. `delay_ns`: [sender][receiver], None where it changes. `tcp`: by flow's name."""
+    """A run's timeline. `masks` has rows of bits, one per station, lowest first. `views`: whether the receivers are
+    recorded; otherwise all stations in range count as receivers. `delay_ns`: [sender][receiver], None if it changes.
+    `tcp`: by flow name."""
 
     title: str
     took_ns: int
@@ -77,7 +78,7 @@ class Timeline:
     frames: Frames
     masks: Array
     views: bool
-    mac: Mapping[str, int]  # `spaces`
+    mac: Mapping[str, int]  # from `spaces`
     delay_ns: Sequence[Sequence[int]] | None
     tcp: Mapping[str, TcpFlow]
 
@@ -85,7 +86,7 @@ class Timeline:
 def read(
     title: str, folder: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], tcp: Mapping[str, TcpFlow]
 ) -> Timeline:
-    """That of the run in this folder. Raises Damaged, OSError."""
+    """Return the timeline of the run in this folder. Raises Damaged if a file is, OSError if one cannot be read."""
     shown = capture.read_file(folder / pcapng.AIR)
     with reading(folder):
         return make(title, plan, lane, shown, capture.views_of(folder / pcapng.AIR, shown), tcp)
@@ -95,8 +96,8 @@ def make(
     title: str, plan: Mapping[str, Any], lane: Mapping[str, Any], shown: Capture, views: Views | None,
     tcp: Mapping[str, TcpFlow],
 ) -> Timeline:  # fmt: skip
-    """The timeline of a run: of its plan and lane.json, what was on the air, what stations received (None: left out),
-    and what TCP's senders did."""
+    """Return the timeline of a run: `shown` is what was on the air, `views` what stations received (None: not
+    recorded)."""
     air = aired.of_capture(shown, plan)
     names = [radio["name"] for radio in radios(plan)]
     start = air.start_ns - lane["started_ns"]
@@ -147,8 +148,8 @@ def make(
 
 
 def spaces(plan: Mapping[str, Any], medium: Medium) -> dict[str, int]:
-    """The MAC's times (ns): DIFS, EIFS (0: there is none; 10.3.2.3.7), and after how long without an answer the NAV of
-    an RTS is forgotten (0: never; 10.3.2.4). Answers are taken to go at the lowest basic rate."""
+    """Return the MAC's times (ns): slot, SIFS, DIFS, EIFS (0: none; 10.3.2.3.7), and the time without an answer after
+    which the NAV of an RTS is reset (0: never; 10.3.2.4). Answers are assumed at the lowest basic rate."""
     rate, long = np.array(min(medium.basic_rates)), np.array(False)
     answer = int(airtime_ns(rate, np.array(ANSWER_LEN), long, medium.signal_extension_ns))
     difs = medium.sifs_ns + 2 * medium.slot_ns

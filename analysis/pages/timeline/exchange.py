@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which transmissions belong together: attempts at one frame and their answers, a collision and who caused it; and how
-long each station contended. As the air remarked on them in air.pcapng.gz (docs/traces.md), and by their order."""
+"""Which transmissions belong together: attempts at one frame, their answers, collisions and their causes; and how long
+each station contended. The sources are the air's remarks in air.pcapng.gz (docs/traces.md) and the order of frames."""
 
 import re
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Said:
 
 
 def remarked(shown: Capture) -> Said:
-    """From the comments, most of which occur many times."""
+    """Read the comments, most of which occur many times."""
     attempt, given_up, category = (np.full(shown.time_ns.size, value) for value in (1, 0, 0))
     known: dict[str, tuple[int, int, int]] = {}
     comment = shown.options
@@ -49,7 +49,7 @@ def remarked(shown: Capture) -> Said:
 
 
 def _parts(comment: str) -> tuple[int, int, int]:
-    """Attempt, limit at which it was given up, and access category."""
+    """Return the attempt, the limit at which the frame was given up, and the access category."""
     attempt, limit, category = 1, 0, 0
     for part in filter(None, comment.split("; ")):
         if found := GIVEN_UP.fullmatch(part):
@@ -57,13 +57,13 @@ def _parts(comment: str) -> tuple[int, int, int]:
         elif found := ATTEMPT.fullmatch(part):
             attempt = int(found[1])
         elif part.startswith("AC_"):
-            category = CATEGORIES.index(part.removeprefix("AC_")) + 1  # ValueError: there is no other
+            category = CATEGORIES.index(part.removeprefix("AC_")) + 1  # raises ValueError for an unknown one
     return attempt, limit, category
 
 
 def culprits(air: Aired) -> Array:
-    """The transmission that spoilt each: of the station that the air names, or of the receiver itself, the last that
-    began before its end, if it was on the air meanwhile (but for delays, which are short)."""
+    """Return the transmission that spoilt each: the last one of the station that the air names, or of the receiver
+    itself, that began before its end. It must have been on the air at the same time, up to the propagation delay."""
     own = air.outcome == Outcome.OWN_TX
     who = np.where(own, air.receiver, air.culprit)
     spoilt = np.flatnonzero(who != NONE)
@@ -77,9 +77,9 @@ def culprits(air: Aired) -> Array:
 
 
 def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
-    """For each transmission the attempt of the same frame before it (of a CTS or ACK the attempt that it answers), and
-    the first of its frame (of answers, of what they answer). A station serves one frame at a time, with EDCA one of
-    each category."""
+    """Return for each transmission the previous attempt at the same frame (for a CTS or ACK, the attempt that it
+    answers), and the first attempt at its frame (for an answer, that of the frame it answers). A station serves one
+    frame at a time; with EDCA, one per access category."""
     before, first = np.full(air.kind.size, NONE), np.arange(air.kind.size)
     own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
     server = air.station * (len(CATEGORIES) + 1) + category
@@ -95,8 +95,8 @@ def attempts(air: Aired, queued: Array, category: Array) -> tuple[Array, Array]:
 
 
 def waits(air: Aired, queued: Array, before: Array, medium: Medium, shown: Capture) -> Array:
-    """How long before its start each attempt's station began to contend for the medium: since its frame was handed
-    over, or its exchange before was over (with the timeout, if nothing came). NONE: it did not, as after a CTS."""
+    """Return how long before its start each attempt's station began to contend: when its frame was handed over, or its
+    previous exchange ended (with the timeout, if no answer came). NONE if it did not contend, as after a CTS."""
     waited = np.full(air.kind.size, NONE)
     own = np.flatnonzero(~is_response(air.kind) & (air.station != NONE))
     if not own.size:

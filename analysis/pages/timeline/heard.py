@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who heard each transmission, as masks: rows of bits, one a station. Most transmissions share theirs with others."""
+"""Which stations heard each transmission, as masks: rows of bits, one per station. Most transmissions share a mask."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from analysis.traces.capture import Capture
 from analysis.traces.trace import Array
 from analysis.traces.views import Views
 
-PAIRS = 1 << 19  # of transmissions and stations, looked at together
-MOST_PAIRS = 40_000_000  # of more nobody waits for an answer
+PAIRS = 1 << 19  # pairs of transmission and station, processed together
+MOST_PAIRS = 40_000_000  # with more, computing takes too long
 
 
 def receivers(views: Views, transmissions: int, stations: int) -> Array:
-    """Who received each transmission well."""
+    """Return the mask of the stations that received each transmission correctly."""
     masks = np.zeros((transmissions, -(-stations // 8)), np.uint8)
     for one in range(stations):
         masks[views.row[~views.bad & (views.station == one)], one // 8] |= np.uint8(1 << one % 8)
@@ -32,8 +32,8 @@ def hearing(
     air: Aired, plan: Mapping[str, Any], lane: Mapping[str, Any], medium: Medium, shown: Capture,
     thresholds: Sequence[str] = SENSED,
 ) -> Array | None:  # fmt: skip
-    """At whom each transmission arrived with one of these powers at least: a frame is sensed that is received, too.
-    None: there are too many to be asked."""
+    """Return the mask of stations at which each transmission arrived with at least the lowest of these thresholds: a
+    frame that is received is also sensed. Return None if there are too many pairs."""
     stations, size = medium.links.stations, air.station.size
     if size * stations > MOST_PAIRS:
         return None
@@ -55,13 +55,13 @@ def hearing(
 
 
 def mark(masks: Array, station: Array, which: Array) -> None:
-    """Some transmissions reached these stations, too."""
+    """Add these stations to the masks of the selected transmissions."""
     row = np.flatnonzero(which)
     masks[row, station[row] // 8] |= (1 << station[row] % 8).astype(np.uint8)
 
 
 def distinct(*masks: Array) -> tuple[Array, list[Array]]:
-    """The masks that there are, and of each of several columns of them their numbers."""
+    """Return the distinct masks, and for each argument the numbers of its masks."""
     rows = np.concatenate(masks)
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
     _, first, number = np.unique(whole, return_index=True, return_inverse=True)

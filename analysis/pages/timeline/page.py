@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that a browser shows (`pages.packed`). Times and numbers of rows are differences, as they compress best;
-those that may not fit into 32 bits are in two columns."""
+"""Make the file that a browser shows (`pages.packed`). Times and row numbers are stored as differences, which compress
+best. Values that may exceed 32 bits take two columns."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ NOBODY = 255
 
 
 def page(made: Timeline) -> str:
-    """The whole file."""
+    """Return the whole file."""
     return packed.page(HERE, made.title, PROGRAMS, pack(made))
 
 
 def pack(made: Timeline) -> bytes:
-    """The data of a timeline."""
+    """Return the data of a timeline."""
     of, flows = made.frames, [made.tcp[name] for name, _, _ in made.flows if name in made.tcp]
     rows = np.arange(of.start.size)
     columns: dict[str, Array] = {
@@ -66,7 +66,7 @@ def pack(made: Timeline) -> bytes:
 
 
 def _sizes(made: Timeline, name: str) -> dict[str, int]:
-    """How many rows the columns of TCP have of a flow."""
+    """Return how many rows of TCP's columns belong to a flow."""
     flow = made.tcp.get(name)
     if flow is None:
         return {"steps": 0, "rtos": 0, "fasts": 0, "end": 0}
@@ -75,12 +75,12 @@ def _sizes(made: Timeline, name: str) -> dict[str, int]:
 
 
 def _wide(name: str, values: Array) -> dict[str, Array]:
-    """A column of numbers up to 2^48, as two."""
+    """Split a column of numbers below 2^48 into two."""
     return {name: (values & 0xFFFFFFFF).astype("<u4"), f"{name}_high": (values >> 32).astype("<u2")}
 
 
 def _back(rows: Array, to: Array) -> Array:
-    """How many rows before each that row is, or after; 0: none."""
+    """Return the distance back to another row; negative if it lies ahead, 0 for none."""
     return np.where(to == NONE, 0, rows - to).astype("<i4")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same for Perfetto: Chrome's trace-event format (JSON), which ui.perfetto.dev and chrome://tracing open. Each
-station is a process, its frames are slices of a thread; queues and what TCP's senders kept are counters. A collision is
-a flow event, an arrow from whose transmission it was to what that spoilt. Times are in us, as the format has them."""
+"""Write a timeline for Perfetto, in Chrome's trace-event format (JSON) for ui.perfetto.dev and chrome://tracing. Each
+station is a process, its frames are slices of a thread, queues and TCP's state are counters. A collision is a flow
+event: an arrow from the transmission that caused it to the one that it spoilt. The format's times are in us."""
 
 import gzip
 import json
@@ -24,14 +24,14 @@ Event = dict[str, Any]
 
 
 def write(made: Timeline, out: Path) -> None:
-    """One event a line; compressed if the name ends in .gz. Raises OSError."""
+    """Write one event per line, compressed if the name ends in .gz. Raises OSError if the file cannot be written."""
     lines = (json.dumps(event, separators=(",", ":")) for event in events(made))
     text = '{"displayTimeUnit":"ns","traceEvents":[\n' + ",\n".join(lines) + "\n]}\n"
     out.write_bytes(gzip.compress(text.encode(), 6, mtime=0) if out.suffix == ".gz" else text.encode())
 
 
 def events(made: Timeline) -> Iterator[Event]:
-    """All of them."""
+    """Yield all events of a timeline."""
     for station, name in enumerate(made.stations):
         yield {"ph": "M", "name": "process_name", "pid": station + 1, "args": {"name": name}}
         yield {"ph": "M", "name": "process_sort_index", "pid": station + 1, "args": {"sort_index": station}}
@@ -46,7 +46,7 @@ def events(made: Timeline) -> Iterator[Event]:
 
 
 def _slices(made: Timeline) -> Iterator[Event]:
-    """The frames, and arrows to what they spoilt."""
+    """Yield the frames, and arrows to the frames that they spoilt."""
     of = made.frames
     columns = (column.tolist() for column in (of.start, of.took, of.kind, of.station, of.receiver, of.outcome,
                of.culprit, of.attempt, of.given_up, of.length, of.rate, of.flow, of.seq, of.payload))  # fmt: skip
@@ -76,16 +76,16 @@ def _slices(made: Timeline) -> Iterator[Event]:
 
 
 def _steps(name: str, pid: int, time_ns: Array, values: Array) -> Iterator[Event]:
-    """A counter."""
+    """Yield the events of a counter."""
     for at, value in zip(time_ns.tolist(), values.tolist(), strict=True):
         yield {"ph": "C", "name": name, "pid": pid, "ts": at / 1e3, "args": {"": value}}
 
 
 def queue(of: Frames, station: int) -> tuple[Array, Array]:
-    """When a station's queue changed (ns), and how many frames it had then: from when the kernel handed each over until
-    its last attempt was over."""
+    """Return the times at which a station's queue changed (ns), and its length from then on. A frame is in the queue
+    from when the kernel hands it over until its last attempt ends."""
     own = np.flatnonzero((of.station == station) & ~is_response(of.kind))
-    own = own[np.argsort(of.category[own], kind="stable")]  # each serves a frame at a time
+    own = own[np.argsort(of.category[own], kind="stable")]  # each access category serves one frame at a time
     first = np.flatnonzero(begins(of.category[own]) | (of.queued[own] != NONE))
     last = own[np.append(first[1:] - 1, own.size - 1)[: first.size]]
     known = of.queued[own[first]] != NONE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which TCP segment or UDP datagram of which flow a transmission carries."""
+"""Which flow a transmission belongs to, and which TCP segment or UDP datagram it carries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FLAG_ACK = 0x10
 
 @dataclass(frozen=True)
 class Segments:
-    """What of a flow each transmission carries: columns of Frames. Of datagrams there is the payload only."""
+    """The part of a flow that each transmission carries: columns of Frames. Datagrams have a payload only."""
 
     flow: Array
     back: Array
@@ -29,7 +29,8 @@ class Segments:
 
 
 def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segments:
-    """Those of the plan's flows, by their ends' addresses and the port; numbers count from each connection's first."""
+    """Find the plan's flows by their ends' addresses and port. Sequence numbers are relative to each connection's
+    first."""
     size, tcp = air.kind.size, air.tcp
     found = Segments(np.full(size, NO_FLOW), *(np.zeros(size, np.int64) for _ in range(5)))
     ip = dict(zip((radio["name"] for radio in radios(plan)), air.ips, strict=True))
@@ -67,7 +68,8 @@ def segments(air: Aired, plan: Mapping[str, Any], names: Sequence[str]) -> Segme
 
 
 def of_exchange(flow: Array, first: Array) -> Array:
-    """The flow of each, and of those that ask or answer for one of its frames; `first` is that of each's frame."""
+    """Return the flow of each transmission; RTSs and answers belong to the flow of their frame. `first` is its first
+    attempt."""
     of_frame = np.full(flow.size, NO_FLOW)
     np.minimum.at(of_frame, first, flow)
     found: Array = of_frame[first]
@@ -76,7 +78,7 @@ def of_exchange(flow: Array, first: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Udp:
-    """UDP datagrams: in which row, from and to which address and port, and bytes of payload."""
+    """UDP datagrams: row, source and destination address and port, bytes of payload."""
 
     row: Array
     ends: list[Array]
@@ -92,18 +94,18 @@ class _Udp:
         return cls(row, ends, ports, (mine.field(transport + 4, 2) - 8).clip(min=0))
 
     def of_port(self, port: int, source: int, destination: int) -> Array:
-        """Those from one address to the other of which one has this port."""
+        """Return which datagrams go from one address to the other and have this port at either end."""
         between = (self.ends[0] == source) & (self.ends[1] == destination)
         which: Array = between & ((self.ports[0] == port) | (self.ports[1] == port))
         return which
 
 
 def _first(seq: Array, acknowledged: Array) -> int:
-    """The number that a direction's count from."""
+    """Return the number from which a direction counts."""
     return int(seq[0]) if seq.size else int(acknowledged[0]) if acknowledged.size else 0
 
 
 def _number(address: str) -> int:
-    """An IPv4 address as a number; -1: it is none."""
+    """Return an IPv4 address as a number, -1 for anything else."""
     parts = address.split(".")
     return int.from_bytes(bytes(map(int, parts)), "big") if len(parts) == 4 else -1

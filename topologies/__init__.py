@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topologies: who stands where, who moves how, who talks to whom.
+"""Topologies: positions of nodes, their motion, and flows.
 
-A topology is one module of this folder, or a file of the user's own, named by its path. Its docstring says what it is;
-its pydantic model `Parameters` holds what a user may choose; its function `layout(Parameters)` makes a `Layout`, the
-short form for stations that talk, or a whole `Network`. Its function `usual(Parameters)`, if it has one, gives the
-options that it is meant with (`propagation`, `routing` …), where a user says nothing else. To write the file is all it
-takes: docs/topologies.md has an example.
+A topology is a module of this folder, or a user's file, named by its path. The first line of its docstring describes
+it. Its pydantic model `Parameters` has the user's choices. Its function `layout(Parameters)` returns a `Layout`, the
+short form for stations with flows, or a whole `Network`. An optional function `usual(Parameters)` returns defaults for
+other options (`propagation`, `routing` …). Nothing else has to be registered: docs/topologies.md has an example.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ NO_TOPOLOGY = ("area", "files", "links", "mobility", "motion", "network")  # mod
 
 @dataclass(frozen=True)
 class Layout:
-    """Stations by name with their positions in metres, in order; and flows as (source, destination).
+    """Stations in order, by name, with their positions in metres; and flows as (source, destination).
 
-    Raises ValueError for a layout that makes no sense.
+    Raises ValueError for an invalid layout.
     """
 
     stations: dict[str, Position]
@@ -65,7 +64,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Topology:
-    """A topology by its name: what it is, what may be chosen, and how it is laid out."""
+    """A topology by its name: its description, its parameters, and its layout."""
 
     name: str
     summary: str
@@ -74,7 +73,7 @@ class Topology:
     usual: Callable[[Any], Mapping[str, Any]] = lambda parameters: {}
 
     def network(self, parameters: dict[str, Any]) -> Network:
-        """The network that these parameters make. Raises ValueError, as pydantic does."""
+        """Return the network with these parameters. Raises ValueError, as pydantic does, if they are invalid."""
         chosen = self.Parameters(**parameters)
         with own_mistakes(Path(self.name)):
             made = self.layout(chosen)
@@ -85,22 +84,22 @@ class Topology:
         return made
 
 
-@cache  # to look into the folder takes longer than all else
+@cache  # reading the folder takes longer than everything else
 def names() -> list[str]:
-    """The topologies there are."""
+    """Return the names of all topologies."""
     found = (module.name for module in pkgutil.iter_modules(__path__) if module.name not in NO_TOPOLOGY)
     return sorted(name.replace("_", "-") for name in found)
 
 
 def is_file(name: str) -> bool:
-    """Whether this is the path of a topology of the user's own."""
+    """Return whether this is the path of a user's topology."""
     return name.endswith(".py")
 
 
 def find(name: str) -> Topology:
-    """The topology of this name, or in this file (a path that ends in .py).
+    """Return the topology with this name, or in this file (a path that ends in .py).
 
-    Raises ValueError, with the names there are, if it is none of them, or the file holds none.
+    Raises ValueError, which lists the names, if there is none, or if the file defines none.
     """
     if is_file(name):
         module = load(name, "topology", {"Parameters": MODEL, "layout": FUNCTION})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rectangle in which nodes stand and move: its corner is at 0, 0; written 1500x300, in metres."""
+"""A rectangle in which nodes stand and move, written like 1500x300, in metres; its corner is at 0, 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIDES = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", re.ASCII)
 
 
 def sides(area: str) -> Point:
-    """Width and height. Raises ValueError."""
+    """Return width and height. Raises ValueError if the text is invalid."""
     found = SIDES.fullmatch(area)
     width, height = map(float, found.groups()) if found else (0.0, 0.0)
     if not (SHORTEST <= width <= LONGEST and SHORTEST <= height <= LONGEST):
@@ -35,13 +35,13 @@ Area = Annotated[str, AfterValidator(_check)]
 
 
 def somewhere(area: Point, random: Random) -> Point:
-    """A point of an area with these sides, each as likely as any other."""
+    """Return a uniformly distributed point of an area with these sides."""
     return area[0] * random.random(), area[1] * random.random()
 
 
 def bounce(area: Point, here: Point, velocity: Point, seconds: float) -> Iterator[tuple[float, Point, Point]]:
-    """The way of a node that walls reflect as a mirror does light: each time (s) at which it hits one, and the last,
-    with its position then and its velocity (m/s) from then on."""
+    """Yield the path of a node that walls reflect as a mirror reflects light: at each hit, and at the end, the time
+    (s), the position, and the velocity from then on (m/s)."""
     at, where, speed = 0.0, list(here), list(velocity)
     while at < seconds:
         hits = [_hit(*axis) for axis in zip(where, speed, area, strict=True)]
@@ -57,7 +57,7 @@ def bounce(area: Point, here: Point, velocity: Point, seconds: float) -> Iterato
 
 
 def _hit(where: float, speed: float, side: float) -> float:
-    """When a node meets the wall before it, along one axis."""
+    """Return the time until a node meets the wall ahead, along one axis."""
     if speed == 0:
         return math.inf
     return (side - where) / speed if speed > 0 else -where / speed

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the user's own, named by their paths: plug-ins, which are Python; and data.
+"""Users' files, named by their paths: plug-ins, which are Python, and data.
 
-A specification may name both. What a user says on a command line, or in Python, is done. What a lane has left, or a run
-folder says, others wrote: of that no file is run, and none is read, but those that the user is known to `Trust`.
+A specification may name both. Files that a user names on the command line or in Python are used. Text that a lane left,
+or that a run folder contains, was written by others: only files are run or read that the user is known to `Trust`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ def _found_again(name: str) -> str:
     return str(Path(name).resolve())
 
 
-Asked = tuple[Callable[[Any], bool], str]  # of a word in a file: what it is to be; and what to say if it is not
+Asked = tuple[Callable[[Any], bool], str]  # a test of a name in a file, and the error if it fails
 MODEL: Asked = (lambda found: isinstance(found, type) and issubclass(found, BaseModel), "is no model of pydantic")
 FUNCTION: Asked = callable, "is no function"
-File = Annotated[str, AfterValidator(_found_again)]  # a path, which holds wherever one goes on
+File = Annotated[str, AfterValidator(_found_again)]  # a path, made absolute
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Which files may be run or read, and which folders of plug-ins and modules named, by their whole paths; None: all.
+    """The files that may be run or read, and the folders of plug-ins and modules that may be named, by absolute paths;
+    None means all.
 
     It is the context in which pydantic validates a specification. Without a context no file is run.
     """
@@ -47,11 +48,11 @@ class Trust:
     folders: frozenset[str] | None = frozenset()
 
 
-NOBODY, USER = Trust(), Trust(None, None)  # whose words are heeded
+NOBODY, USER = Trust(), Trust(None, None)  # trust in nobody; in the user
 
 
 def run_by(name: str, context: object) -> str:
-    """A file's name, if it may be run. Raises ValueError."""
+    """Return a file's name if it may be run. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else NOBODY
     if trust.files is not None and _found_again(name) not in trust.files:
         raise ValueError(f"{name} is a program, which is not run on the word of others")
@@ -59,7 +60,7 @@ def run_by(name: str, context: object) -> str:
 
 
 def read_by(name: str, context: object) -> str:
-    """The same of a file that is to be read; without a context it may be, too."""
+    """Return a file's name if it may be read, as it may without a context. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else USER
     if trust.files is not None and _found_again(name) not in trust.files:
         raise ValueError(f"{name} is a file, which is not read on the word of others")
@@ -67,7 +68,7 @@ def read_by(name: str, context: object) -> str:
 
 
 def named_by(folder: str, context: object) -> str:
-    """The same of a folder of plug-ins or modules."""
+    """Return the name of a folder of plug-ins or modules if it may be used. Raises ValueError otherwise."""
     trust = context if isinstance(context, Trust) else NOBODY
     if trust.folders is not None and _found_again(folder) not in trust.folders:
         raise ValueError(f"{folder}/ has programs, which are not run on the word of others")
@@ -75,15 +76,15 @@ def named_by(folder: str, context: object) -> str:
 
 
 def load(name: str, what: str, words: Mapping[str, Asked]) -> ModuleType:
-    """The module in a file, which is to be `what` and to define these words.
+    """Import the module in a file, which should be a `what` and define these names.
 
-    Raises ValueError, which says in which line something is wrong, if there is no such file, or it is none.
+    Raises ValueError, which names the line of an error, if there is no such file, or it does not define them.
     """
     path = Path(name).resolve()
     spec = importlib.util.spec_from_file_location(f"own {path}", path)  # no other module has such a name
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError(f"there is no file {name}")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for their own
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look it up
     with own_mistakes(path):
         spec.loader.exec_module(module)
     for word, (is_it, lacks) in words.items():
@@ -95,13 +96,13 @@ def load(name: str, what: str, words: Mapping[str, Asked]) -> ModuleType:
 
 
 def defines(name: str) -> dict[str, int]:
-    """What a Python file defines, and in which line, found without running it; nothing, if it is not there. Raises
-    ValueError, which says where, if it is not Python."""
+    """Return the names that a Python file defines, with their lines, without running it; nothing if it does not exist.
+    Raises ValueError, which names the place, if it is not Python."""
     try:
         body = ast.parse(Path(name).read_bytes(), str(Path(name).resolve())).body
     except OSError:
         return {}
-    except (SyntaxError, ValueError) as error:  # a null byte is the latter
+    except (SyntaxError, ValueError) as error:  # a null byte raises the latter
         raise ValueError(mistake(error, Path(name).resolve()) or f"{Path(name).name}: {error}") from None
     found = {}
     for statement in body:
@@ -116,7 +117,7 @@ def defines(name: str) -> dict[str, int]:
 
 
 def place_of(name: str, word: str) -> str:
-    """Where a file defines a word."""
+    """Return the file and line in which a file defines a name."""
     line = defines(name).get(word)
     return Path(name).name + (f", line {line}" if line else "")
 
@@ -125,8 +126,8 @@ def place_of(name: str, word: str) -> str:
 def own_mistakes(
     place: Path, kind: Callable[[str], Exception] = ValueError, words: tuple[type[Exception], ...] = (ValueError,)
 ) -> Iterator[None]:
-    """What goes wrong in the code of this file, or of one in this folder, becomes an error of this kind that says
-    where. What a function raises there of `words` is its own word to the user."""
+    """Turn errors in the code of this file, or of a file in this folder, into errors of this kind that name the place.
+    Errors of the types `words` that a function raises are messages to the user and pass unchanged."""
     try:
         yield
     except Exception as error:
@@ -137,7 +138,7 @@ def own_mistakes(
 
 
 def mistake(error: Exception, place: Path) -> str | None:
-    """What went wrong in the code of this file, or of one in this folder, and in which line; None: it was not there."""
+    """Return what went wrong in the code of this file or folder, with the line; None if it went wrong elsewhere."""
     frames, what = traceback.extract_tb(error.__traceback__), str(error)
     lines = [(frame.filename, frame.lineno) for frame in frames if Path(frame.filename).is_relative_to(place)]
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(place):
@@ -148,13 +149,13 @@ def mistake(error: Exception, place: Path) -> str | None:
 
 
 def loading(error: Exception) -> bool:
-    """Whether this went wrong as a file was loaded."""
+    """Return whether an error occurred while a file was loaded."""
     return any(frame.name == "<module>" for frame in traceback.extract_tb(error.__traceback__))
 
 
 @contextlib.contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """A file, to be read; one that ends in .gz is unpacked. Raises ValueError if it cannot be read."""
+    """Open a file for reading; decompress it if it ends in .gz. Raises ValueError if it cannot be read."""
     try:
         with open(name, "rb") as stream:
             yield io.BufferedReader(gzip.GzipFile(fileobj=stream)) if name.endswith(".gz") else stream
@@ -165,7 +166,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 
 def lines(name: str) -> Iterator[tuple[str, str]]:
-    """The lines of a file, each with what to call it. Raises ValueError if it cannot be read."""
+    """Yield the lines of a file, each with its name for messages. Raises ValueError if the file cannot be read."""
     with opened(name) as stream:
         for number, line in enumerate(io.TextIOWrapper(stream, "utf-8", "replace"), 1):
             yield f"{name}, line {number}", line.strip()
@@ -173,7 +174,7 @@ def lines(name: str) -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def said_of(place: str) -> Iterator[None]:
-    """What is wrong is said with where it is."""
+    """Prefix errors with their place."""
     try:
         yield
     except ValueError as error:
@@ -181,11 +182,11 @@ def said_of(place: str) -> Iterator[None]:
 
 
 def number(text: str, least: float = -FARTHEST, most: float = FARTHEST) -> float:
-    """A number between these. Raises ValueError."""
+    """Return a number between these limits. Raises ValueError if it is not one."""
     try:
         value = float(text)
     except ValueError:
         raise ValueError(f"{text!r} is no number") from None
-    if not least <= value <= most:  # nor is nan
+    if not least <= value <= most:  # nan is not, either
         raise ValueError(f"{text} is not between {least:g} and {most:g}")
     return value

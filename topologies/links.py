@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links as they were measured: what arrives of each station at each other one, in CSV.
+"""Measured links: what arrives of each station at each other one, from CSV.
 
 The first line names the columns: `from`, `to`, and one of `dbm` (received power), `snr` (dB over the noise) and
-`delivery` (the share of frames that arrive, 0 to 1, sent at a `rate` in Mb/s, which is a column, too). Each direction
-has a line of its own, as the two are seldom alike; where there is none nothing arrives. What was read goes into the
-specification, so that a run needs its file no more.
+`delivery` (the share of frames that arrive, 0 to 1, sent at the `rate` in Mb/s of another column). Each direction has
+its own line, as the two are seldom equal; without a line nothing arrives. The values become part of the specification,
+so a run no longer needs the file.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from topologies.network import MAX_NODES, NAME
 
 LIMITS = {"dbm": (-200.0, 40.0), "snr": (-100.0, 140.0), "delivery": (0.0, 1.0)}  # of each quantity
 RATES = (1.0, 2.0, 5.5, 6.0, 9.0, 11.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
-MOST_BYTES = 8_000_000  # all pairs of a full network at four rates, and room
+MOST_BYTES = 8_000_000  # all pairs of a full network at four rates, with a margin
 
 Row = tuple[str, str, float, float | None]  # from, to, the quantity, and the rate of a delivery ratio
 
 
 @dataclass(frozen=True)
 class Links:
-    """What arrives, by ordered pair. Raises ValueError for rows that make no sense."""
+    """What arrives, by ordered pair. Raises ValueError for invalid rows."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     quantity: str
     rows: tuple[Row, ...]
-    source: str = "drawn"  # a file, or that it was none
+    source: str = "drawn"  # a file, or none
 
     def __post_init__(self) -> None:
         if self.quantity not in LIMITS:
@@ -50,24 +50,24 @@ class Links:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Name for people."""
         return Path(self.source).name
 
     @property
     def stations(self) -> list[str]:
-        """In the order in which they are named."""
+        """The stations, in order of first occurrence."""
         return list(dict.fromkeys(end for row in self.rows for end in row[:2]))
 
 
 def check(quantity: str, a: str, b: str, value: float, rate: float | None) -> None:
-    """Raises ValueError."""
+    """Raises ValueError if a row is invalid."""
     for end in (a, b):
         if not re.fullmatch(NAME, end):
             raise ValueError(f"{end!r} is no name of a station: up to nine letters, digits, dots and hyphens")
     if a == b:
         raise ValueError(f"from {a} to itself")
     least, most = LIMITS[quantity]
-    if not least <= value <= most:  # nor is nan
+    if not least <= value <= most:  # nan is not, either
         raise ValueError(f"{quantity}: {value:g} is not between {least:g} and {most:g}")
     if (quantity == "delivery") != (rate in RATES):
         raise ValueError(f"rate: a delivery ratio is of one of {', '.join(f'{each:g}' for each in RATES)} Mb/s")
@@ -78,7 +78,7 @@ def twice(a: str, b: str, rate: float | None) -> str:
 
 
 def read(name: str) -> Links:
-    """The links in a file, also one in .gz. Raises ValueError, with the line."""
+    """Return the links in a file, which may be in .gz. Raises ValueError, which names the line."""
     source = str(Path(name).resolve())
     numbered = _numbered(source)
     place, head = next(numbered, (name, ""))
@@ -108,7 +108,7 @@ def read(name: str) -> Links:
 
 
 def _numbered(name: str) -> Iterator[tuple[str, str]]:
-    """Its lines, but for empty ones and remarks, each with what to call it. Raises ValueError."""
+    """Yield the lines except empty ones and comments, each with its name for messages. Raises ValueError."""
     with opened(name) as stream:
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:

@@ -12,7 +12,7 @@
     sta21 ── sta22 ── sta23 ── sta24 ── sta25    flow3
     flow4             flow5            flow6
 
-The topology of seed 000, section 4, is 5x5 at 200 m with 3 flows (rows) or 6 (columns too): all of them 4 hops long.
+The topology of paper 000, section 4, is 5x5 at 200 m with 3 flows (rows), or 6 (also columns), all of 4 hops.
 """
 
 import re

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stations that move by random waypoint in a rectangle, and flows between some of them.
 
-The mobile ad hoc network of seed 003's section 4.4 and of most that was published: 50 stations, 1500x300 m. Where they
-are and go is the run's seed's, and nothing else draws from that stream, so every TCP and every routing meets the same
-movement. It comes with a routing that finds and loses its ways, as no other makes sense.
+This is the mobile ad hoc network of paper 003, section 4.4, and of most publications: 50 stations in 1500x300 m. The
+run's seed determines positions and motion, and nothing else draws from that stream, so every TCP and every routing
+protocol meets the same motion. Its default is a routing protocol that finds and loses routes, because nothing else
+makes sense here.
 """
 
 from __future__ import annotations

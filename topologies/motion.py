@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion as data: between waypoints a node goes straight on, evenly; before the first and after the last it stands.
+"""Motion as data: between waypoints a node moves in a straight line at constant speed; before the first and after the
+last it stands.
 
-Whatever a model or a file says is brought into one form here: whole microseconds and millimetres, so that no later step
-rounds again; from 0 s to the end of the run; and no waypoint that changes nothing.
+All models and files are converted to one form: whole microseconds and millimetres, so that no later step rounds again;
+from 0 s to the end of the run; and without waypoints that change nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from random import Random
 from topologies.network import Network, Position, Span, Waypoint
 
 Point = tuple[float, float]  # in the plane, metres
-Path = Iterator[tuple[float, Point]]  # when a node is where, in order of time; without an end
+Path = Iterator[tuple[float, Point]]  # time and position of a node, in order of time, without an end
 _TIME = attrgetter("at_s")
 
 
 def position_at(way: Sequence[Waypoint], at_s: float) -> Position:
-    """Where a node with these waypoints is."""
+    """Return the position of a node with these waypoints."""
     after = bisect_right(way, at_s, key=_TIME)
     if after in (0, len(way)):
         return way[min(after, len(way) - 1)].position
@@ -33,8 +34,8 @@ def position_at(way: Sequence[Waypoint], at_s: float) -> Position:
 
 
 def settle(way: Iterable[Waypoint], seconds: float) -> tuple[Waypoint, ...]:
-    """The same motion from 0 s to so many seconds, in whole microseconds and millimetres. Of waypoints at one time the
-    last is taken. Raises ValueError if their times go back, or are no numbers."""
+    """Return the same motion from 0 s to `seconds`, in whole microseconds and millimetres. Of waypoints with the same
+    time the last counts. Raises ValueError if times decrease, or are not numbers."""
     given = [Waypoint(*waypoint) for waypoint in way]
     for before, after in pairwise(given):
         if not before.at_s <= after.at_s:
@@ -56,7 +57,7 @@ def settle(way: Iterable[Waypoint], seconds: float) -> tuple[Waypoint, ...]:
 
 
 def settle_spans(spans: Iterable[Span], seconds: float) -> tuple[Span, ...]:
-    """The parts of these spans of time that are within so many seconds, in whole microseconds."""
+    """Return the parts of these spans that are within the duration, in whole microseconds."""
     cut = (Span(_micro(max(begin, 0.0)), _micro(min(end, seconds))) for begin, end in spans)
     return tuple(span for span in cut if span.from_s < span.until_s)
 
@@ -71,12 +72,12 @@ def _milli(position: Position) -> Position:
 
 
 def stream(draw: int, name: str) -> Random:
-    """A stream of random numbers of this name's own: what it yields does not depend on what other names there are."""
+    """Return the random stream of this name: its values do not depend on other names."""
     return Random(f"{draw} {name}")
 
 
 def follow(path: Path, z: float, seconds: float) -> list[Waypoint]:
-    """The waypoints of a path, at one height, until so many seconds are over."""
+    """Return the waypoints of a path, at one height, until `seconds` is reached."""
     way = []
     for at, (x, y) in path:
         way.append(Waypoint(at, (x, y, z)))
@@ -86,11 +87,11 @@ def follow(path: Path, z: float, seconds: float) -> list[Waypoint]:
 
 
 def each(network: Network, seconds: float, random: Random, path: Callable[[Random], Path]) -> dict[str, list[Waypoint]]:
-    """A path of its own for each node, drawn from a stream of its own."""
+    """Return each node's path, drawn from its own stream."""
     draw = random.getrandbits(64)
     return {name: follow(path(stream(draw, name)), node.position[2], seconds) for name, node in network.nodes.items()}
 
 
 def go(at: float, here: Point, to: Point, speed: float) -> tuple[float, Point]:
-    """When and where a node is that goes there at this speed (m/s), above 0."""
+    """Return when and where a node arrives that moves there at this speed (m/s), above 0."""
     return at + math.dist(here, to) / speed, to

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network, as data: nodes, the links that join them, the applications that run on them, and who moves how.
+"""A network as data: nodes, the links between them, the applications on them, and motion.
 
-A topology makes one, a script builds one, a specification holds one. Nothing here knows what a kind means: a kind names
-the file that carries it out (docs/plugins), and `settings` go there.
+A topology makes one, a script builds one, a specification contains one. This module knows no kinds: a kind names the
+file that implements it (docs/plugins), which gets the `settings`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 MAX_NODES = 1000  # the air has room for 1024
 FARTHEST = 1e6
 WITH_RADIO, BRIDGES = ("station", "ap"), ("ap", "switch")  # kinds of nodes
-NAME = r"[\w.-]{1,9}"  # as its interface's, NAME-wlan0, has at most fifteen characters
+NAME = r"[\w.-]{1,9}"  # its interface's name, NAME-wlan0, has at most fifteen characters
 
 
 def _position(value: Any) -> Any:
-    """Three numbers, also as they are written in Mininet-WiFi: "10,20,0"."""
+    """Convert three numbers, or their form in Mininet-WiFi: "10,20,0"."""
     try:
         value = tuple(map(float, value.split(","))) if isinstance(value, str) else value
         fits = len(value) == 3 and all(abs(number) <= FARTHEST for number in value)
@@ -36,14 +36,14 @@ Position = Annotated[tuple[float, float, float], BeforeValidator(_position)]
 
 
 class Waypoint(NamedTuple):
-    """Where a node is at a time (s since the start of what is measured); straight on, evenly, to the next."""
+    """A node's position at a time (s since measuring began); it moves straight to the next, at constant speed."""
 
     at_s: float
     position: Position
 
 
 class Span(NamedTuple):
-    """From when until when, in seconds since the start of what is measured."""
+    """A span of time, in seconds since measuring began."""
 
     from_s: float
     until_s: float
@@ -54,10 +54,10 @@ class Model(BaseModel):
 
 
 class Node(Model):
-    """A node: of what kind, where (metres), and what it has otherwise than the others: `rts`, `rate`,
+    """A node: its kind, its position (metres), and its settings that differ from other nodes: `rts`, `rate`,
     `tx_power_dbm`, `short_retry`, `long_retry`, `receive_dbm`, `sense_dbm` and `mac` of a radio.
 
-    A `station` has a radio, and passes packets on; an `ap` has one and is a bridge, as a `switch` is; a `host` is at
+    A `station` has a radio and forwards packets. An `ap` has a radio and is a bridge, as a `switch` is. A `host` is at
     the end of wires.
     """
 
@@ -67,7 +67,7 @@ class Node(Model):
 
 
 class Link(Model):
-    """What joins some nodes: of what kind, and what it has otherwise than the others of that kind: `ssid`, `delay`."""
+    """A link between nodes: its kind, and settings that differ from others of that kind, such as `ssid` and `delay`."""
 
     nodes: tuple[str, ...]
     kind: str = "adhoc"
@@ -75,7 +75,7 @@ class Link(Model):
 
 
 class Application(Model):
-    """What runs between two nodes. Without a kind, and where `settings` say nothing, it is as the specification has it.
+    """An application between two nodes. Its kind and missing `settings` default to those of the specification.
 
     `settings`: those of flows (`tcp`, `bytes`, `start_s`, `stop_s` …) and of its kind (docs/traffic.md).
     """
@@ -87,13 +87,13 @@ class Application(Model):
 
 
 class Network(Model):
-    """Nodes by name, in order; links, applications, and waypoints by node. Stations and access points on no link of
-    radios share one.
+    """Nodes by name, in order; links, applications, and waypoints by node. Stations and access points without a radio
+    link share one.
 
-    `presence`: when a node is there, of those that come and go (vehicles) or are switched off and on; the others are
-    always there, and one with no span never.
+    `presence`: when a node is present, for nodes that come and go (vehicles) or are switched off and on. Nodes not
+    listed are always present; a node without spans never is.
 
-    Raises ValueError, as pydantic does, for a network that makes no sense.
+    Raises ValueError, as pydantic does, for an invalid network.
     """
 
     nodes: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Node]
@@ -125,7 +125,7 @@ class Network(Model):
         return self
 
     def on_air(self) -> Self:
-        """The part of it that has radios, without what is on it or between it."""
+        """Return the part of the network that has radios, without its links and applications."""
         nodes = {name: node for name, node in self.nodes.items() if node.kind in WITH_RADIO}
         if len(nodes) == len(self.nodes):
             return self
@@ -142,7 +142,7 @@ def _rising(times: list[float]) -> bool:
 
 
 class Motion(NamedTuple):
-    """What a mobility model finds: waypoints by node, and when those are there that are not always."""
+    """A mobility model's result: waypoints by node, and the presence of nodes that are not always present."""
 
     waypoints: Mapping[str, Sequence[Waypoint]]
     presence: Mapping[str, Sequence[Span]] = MappingProxyType({})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stations anywhere in a rectangle, each place as likely as any other, and flows between some of them.
+"""Stations at uniformly random positions in a rectangle, and flows between some of them.
 
-The networks of seed 003's studies of motion: 50 stations in 1500x300 m, flows between random pairs. `placement` is the
-number of the draw, apart from a run's seed: many seeds may run in one placement. Stations that move by a model with an
-area (docs/mobility.md) are placed by that, from the run's seed.
+These are the networks of paper 003's studies of motion: 50 stations in 1500x300 m, flows between random pairs.
+`placement` is the number of the draw, separate from a run's seed: many seeds may use one placement. Stations that move
+by a model with an area (docs/mobility.md) are placed by that model, from the run's seed.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def layout(p: Parameters) -> Layout:
 
 
 def _drawn(p: Parameters, names: list[str]) -> list[tuple[str, str]]:
-    """Pairs from a stream of their own: those of the same placement are the same in another area."""
+    """Return pairs from their own stream: they depend on the placement, not on the area."""
     ends = stream(p.placement, "flows").sample(names, 2 * p.flows)
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 @cache
 def place(stations: int, area: str, connected: float | None, placement: int) -> tuple[Point, ...]:
-    """Where they stand, in millimetres. Raises ValueError if none of so many draws is connected."""
+    """Return the positions, rounded to millimetres. Raises ValueError if none of TRIES draws is connected."""
     random = stream(placement, "places")
     for _ in range(TRIES if connected else 1):
         points = tuple(_drawn_point(sides(area), random) for _ in range(stations))
@@ -84,7 +84,7 @@ def _drawn_point(area: Point, random: Random) -> Point:
 
 
 def is_connected(points: tuple[Point, ...], reach: float) -> bool:
-    """Whether everybody reaches everybody by hops of at most so many metres."""
+    """Return whether all stations reach each other by hops of at most `reach` metres."""
     left, near = set(points[1:]), [points[0]]
     while near and left:
         here = near.pop()

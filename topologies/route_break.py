@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A string whose last station walks away from the one before, while a helper can still reach both.
 
-Seed 003, section 3.2: five stations 200 m apart and, from some seconds on, a sixth near the last two. At `leaves` the
-fifth begins to move away from the fourth at 10 m/s; 50 m later that link is gone, and the way over the helper is there.
-The radio is an ideal disc of 250 m, so nothing but routing is seen. Where the helper stands, and where the fifth stops,
-the seed does not say: here they stay in reach of each other.
+Paper 003, section 3.2: five stations 200 m apart and, after some seconds, a sixth near the last two. At `leaves` the
+fifth begins to move away from the fourth at 10 m/s; after 50 m that link is gone, and the route over the helper exists.
+The radio is an ideal disc of 250 m, so only routing matters. The paper does not say where the helper stands, or where
+the fifth stops; here they stay in each other's range.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     sta1 ──── sta2 ──── sta3 ──── sta4 ──── sta5
      └────────────── flow1, flow2 … ─────────┘
 
-The topology of seed 000, sections 2 and 3. At 200 m, with 250 m of reception and 550 m of carrier sense, a station
+The topology of paper 000, sections 2 and 3. At 200 m, with 250 m of reception and 550 m of carrier sense, a station
 hears its neighbours, senses the stations two hops away, and is hidden from the third.
 """
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from topologies import Layout
 
-MOST = 256  # as no packet goes over more than 255 hops
+MOST = 256  # no packet crosses more than 255 hops
 
 
 class Parameters(BaseModel):

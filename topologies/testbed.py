@@ -9,11 +9,11 @@
                       │       │ ╲
                      28 ──────┘  30, 34
 
-The MAP testbed of seed 001, which names the hops of its flows and says no more of its links. So they are drawn: a loss
-with the logarithm of the distance, log-normal shadowing that both directions share, and a part of each direction's own.
-The routers are put down one after the other, each until every hop of the seed's carries 5.5 Mb/s, and until nobody
-gives the ends of a flow a shorter way than these hops do; and all of it until the ends of some flow of two hops hear
-each other without a link. Or the links are those of a file, whose names are then the routers'.
+The MAP testbed of paper 001, which names the hops of its flows but says nothing else about its links. So links are
+drawn: the loss grows with the logarithm of the distance; to it come log-normal shadowing, equal in both directions, and
+a part for each direction. Routers are placed one by one, each again until every hop of the paper carries 5.5 Mb/s, and
+no flow's ends have a shorter path than these hops. All of it is repeated until the ends of some two-hop flow hear each
+other without a link. Alternatively, a file has the links, and its names are the routers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FLOWS = (
     "1-23-16-13-22", "1-16-13-29-30",
 )  # fmt: skip
 
-# Where the routers of the flows stand, in hops: 4-19 and 5-28 are the longest of the one-hop flows, 22-13 the shortest.
+# Positions of the flows' routers, in hops: 4-19 and 5-28 are the longest one-hop flows, 22-13 is the shortest.
 PLACES: dict[str, Point] = {
     "1": (0, 1.6), "23": (-0.5, 0.87), "16": (0.5, 0.87), "13": (1.4, 0.87), "22": (2.05, 1.2), "29": (1, 0),
     "30": (1.95, 0.25), "34": (2, -0.45), "28": (0.55, -0.87), "5": (-0.6, -0.87), "3": (-1, 0), "14": (-1.4, 1.3),
@@ -52,10 +52,10 @@ BUILDINGS = (  # west, south, east, north
 JITTER = 0.05  # standard deviation of each coordinate
 
 SENT_DBM, LOSS_DB, NOISE_DBM = 18 + 2 * 2, 40.1, -94  # both antennas' 2 dBi; at 1 m, 2412 MHz
-HOP_DB = 8.3  # the SNR in the mean over a hop
-CARRIES_DB = 4.0  # nearly all frames of 1536 bytes at 5.5 Mb/s, and a margin
-NO_LINK_DB = -2.5  # next to no short ones at 2 Mb/s
-HEARD_DB = -4.0  # from where on the medium is busy
+HOP_DB = 8.3  # mean SNR over a hop
+CARRIES_DB = 4.0  # nearly all frames of 1536 bytes at 5.5 Mb/s, with a margin
+NO_LINK_DB = -2.5  # almost no short frames at 2 Mb/s
+HEARD_DB = -4.0  # the medium is busy from here on
 STRONGEST_DB = 60.0
 TRIES, DRAWS = 1000, 100
 
@@ -80,7 +80,7 @@ class Parameters(BaseModel):
         return self
 
     def path(self) -> list[str]:
-        """The flow's routers. Raises ValueError."""
+        """Return the flow's routers. Raises ValueError if they are no path."""
         there = self.links.stations if self.links else [f"r{number}" for number in (*PLACES, *OTHERS)]
         path = [name if name in there else f"r{name}" for name in self.flow.split("-")]
         if len(path) < 2 or len(set(path)) < len(path) or not re.fullmatch(r"[\w.]+(-[\w.]+)+", self.flow):
@@ -104,7 +104,7 @@ def layout(p: Parameters) -> Network:
 
 
 def usual(p: Parameters) -> dict[str, Any]:
-    """The seed's radios: ten retries of everything; broadcasts, and so the probes of ETX, at 2 Mb/s."""
+    """Return the paper's radios: ten retries for everything; broadcasts, including the probes of ETX, at 2 Mb/s."""
     return {
         "propagation": p.links or drawn(p.exponent, p.sigma, p.asymmetry, p.placement)[1],
         "reception": "sinr",
@@ -124,7 +124,7 @@ SNR = dict[tuple[str, str], float]  # by ordered pair, dB
 
 @cache
 def drawn(exponent: float, sigma: float, asymmetry: float, placement: int) -> tuple[dict[str, Point], Links]:
-    """Where the routers stand, in metres, and what arrives. Raises ValueError if none of so many draws will do."""
+    """Return the routers' positions in metres, and the links. Raises ValueError if none of DRAWS draws is suitable."""
     random = stream(placement, "testbed")
     for _ in range(DRAWS):
         found = _draw(exponent, sigma, asymmetry, random)
@@ -136,13 +136,13 @@ def drawn(exponent: float, sigma: float, asymmetry: float, placement: int) -> tu
 
 
 def _draw(exponent: float, sigma: float, asymmetry: float, random: Random) -> tuple[dict[str, Point], SNR] | None:
-    """Routers and links that have the seed's flows; None if this draw has not."""
+    """Draw routers and links that have the paper's flows; return None if this draw does not."""
     hop_m = 10 ** ((SENT_DBM - LOSS_DB - NOISE_DBM - HOP_DB) / (10 * exponent))
     places: dict[str, Point] = {}
     snr: SNR = {}
 
     def links_of(name: str, here: Point) -> SNR | None:
-        """To and from all that stand already; None where a hop of the seed's does not carry."""
+        """Draw the links to and from all placed routers; return None if a hop of the paper does not carry."""
         found: SNR = {}
         for other, there in places.items():
             loss = LOSS_DB + 10 * exponent * math.log10(max(math.dist(here, there), 1.0))
@@ -184,7 +184,7 @@ ENDS = sorted({(flow.split("-")[0], flow.split("-")[-1]) for flow in FLOWS})
 
 
 def lengths(links: frozenset[frozenset[str]], source: str) -> dict[str, int]:
-    """How many hops away everybody is whom a router reaches."""
+    """Return the hops to each router that this one reaches."""
     near: dict[str, list[str]] = {}
     for a, b in map(tuple, links):
         near.setdefault(a, []).append(b)
@@ -201,14 +201,14 @@ HOPS_BETWEEN = {(a, b): lengths(HOPS, a)[b] for a, b in ENDS}
 
 
 def no_shorter(snr: SNR) -> bool:
-    """Whether the ends of no flow have a shorter way than over the seed's hops. What is no link brings next to no short
-    frame at 2 Mb/s over, one way at least."""
+    """Return whether no flow's ends have a shorter path than over the paper's hops. A pair is no link if it carries
+    almost no short frame at 2 Mb/s, in at least one direction."""
     links = frozenset(frozenset(pair) for pair, db in snr.items() if min(db, snr[pair[::-1]]) > NO_LINK_DB)
     away = {source: lengths(links, source) for source, _ in ENDS}
     return all(away[a].get(b, hops) >= hops for (a, b), hops in HOPS_BETWEEN.items())
 
 
 def some_hear_each_other(snr: SNR) -> bool:
-    """Whether the ends of some flow of two hops hear each other, and have no link."""
+    """Return whether the ends of some two-hop flow hear each other without a link."""
     ends = [(a, b) for (a, b), hops in HOPS_BETWEEN.items() if hops == 2]
     return any(HEARD_DB <= min(snr[a, b], snr[b, a]) <= NO_LINK_DB for a, b in ends)

@@ -5,7 +5,7 @@
     sta2 ├──  ap1 ━━━━ h1      flow1, flow2 … up, from the stations to the host; down; or both
     sta3 ┘
 
-The infrastructure of seed 004: 11 Mb/s with 1 Mb/s for control frames, and a wire of 2 to 15 ms. All stations are at
+The infrastructure of paper 004: 11 Mb/s with 1 Mb/s for control frames, and a wire of 2 to 15 ms. All stations are at
 the same distance, so that none is stronger than another.
 """
 

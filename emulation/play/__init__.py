@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Playing what was asked for, from set-up to result.json, for whoever asks: a command line, a bench, a benchmark.
+"""Play specifications, from set-up to result.json, for every caller: the command line, the bench, the benchmark.
 
-`asking` makes tasks (`run`) of options; `session` sets up a `lab` and plays them in it, in processes side by side
-(`player`, `processes`); `study` does all of that, to the report of what was found (`reporting`); `replay` repeats it.
+`asking` turns options into tasks (`run`). `session` sets up a `lab` and plays tasks in it, in parallel processes
+(`player`, `processes`). `study` does all of that, up to the report (`reporting`). `replay` repeats it.
 """

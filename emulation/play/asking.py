@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what a user asks for to tasks: options become specifications, and each task is planned once, where that is
-first asked for. What cannot be is said before anything is played, of a study once for all seeds.
+"""Turn what a user asks for into tasks. Options become specifications, and each task is planned once, on first use.
+Errors are reported before anything is played; for a study, once for all seeds.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 def asked_for(what: str | Network, given: Mapping[str, Any]) -> Specification:
-    """The specification of a topology, or of a network, and the options that were given. Raises ValueError."""
+    """Return the specification of a topology or network with the given options. Raises ValueError if it is invalid."""
     return specify(what, {name: value for name, value in given.items() if value is not None})
 
 
 def task_for(what: str | Network, given: Mapping[str, Any], variant: str | None = None, case: str = "") -> Task:
-    """A run of it, `checked`; its variant is its use of RTS, if it is not of a study."""
+    """Return a `checked` task. Its variant is by default its use of RTS. Raises as `checked` does."""
     with misuse():
         asked = asked_for(what, given)
     return checked(Task(asked, asked.radio.rts if variant is None else variant, case))
 
 
 def checked(task: Task) -> Task:
-    """The same, planned. Raises Misuse, which says what is wrong with it; and Failure, if a program that it needs is
-    not there. What is dubious about it is said."""
+    """Plan a task, and return it. Print warnings about it. Raises Misuse, which says what is wrong with it, or Failure
+    if a program that it needs is missing."""
     with misuse():
         check_programs(task.plan)
     for sentence in advice(task.plan):
@@ -48,7 +48,7 @@ def checked(task: Task) -> Task:
 
 @contextlib.contextmanager
 def misuse() -> Iterator[None]:
-    """What a specification refuses, or its plan, a line each."""
+    """Turn the ValueError of a specification or plan into Misuse, with one line per error."""
     try:
         yield
     except ValueError as error:
@@ -57,7 +57,7 @@ def misuse() -> Iterator[None]:
 
 @functools.cache
 def warn(sentence: str) -> None:
-    """Say it once, however many runs it is true of."""
+    """Print a warning once, even if it applies to many runs."""
     say(f"warning: {sentence}")
 
 
@@ -65,7 +65,8 @@ def tasks_of(
     study: Study, seeds: Sequence[int], given: Mapping[str, Any], cases: Sequence[str] = (),
     variants: Sequence[str] = (), what: str | Network = "",
 ) -> list[Task]:  # fmt: skip
-    """The runs of a study, or of some of its cases and variants, with what the user gave. Raises Misuse, Failure."""
+    """Return the runs of a study, or of some of its cases and variants, with the user's options. Raises Misuse or
+    Failure."""
     all_ = itertools.product(study.cases, study.variants)
     wanted = [(c, v) for c, v in all_ if c in (cases or study.cases) and v in (variants or study.variants)]
     return tasks_for(study, wanted, seeds, given, what)
@@ -75,8 +76,8 @@ def tasks_for(
     study: Study, wanted: Iterable[tuple[str, str]], seeds: Sequence[int], given: Mapping[str, Any],
     what: str | Network = "",
 ) -> list[Task]:  # fmt: skip
-    """The same of some cases and variants, each a pair; those of the first seed are `checked`. Raises Misuse, which
-    says of a study of the user's own where it is, Failure."""
+    """Return the runs of these pairs of case and variant, with the user's options. The tasks of the first seed are
+    `checked`. Raises Misuse, which for a user's own study names its place, or Failure."""
 
     def made(case: str, variant: str, user: Mapping[str, Any]) -> Task:
         options = {**study.options, **user, **study.cases[case], **study.variants[variant], "seed": seeds[0]}
@@ -95,5 +96,5 @@ def tasks_for(
 
 
 def under(seeds: Iterable[int], tasks: Iterable[Task]) -> list[Task]:
-    """The same under each of these seeds."""
+    """Return these tasks, under each of these seeds."""
     return [Task(task.specification.with_seed(seed), task.variant, task.case) for seed in seeds for task in tasks]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures without waiting: a process loads the drawing library while lanes run, and draws side by side when asked.
+"""Draw figures without waiting: a process loads the drawing library while lanes run, and draws in parallel on request.
 
-Loading takes as long as drawing, and as all else that a program loads: so it may begin `ahead` of all that. What is
-started here ends with the block that started it, however that ends.
+Loading takes as long as drawing, and as long as everything else that a program loads, so it may begin `ahead`.
+Processes that are started here end with the block that started them, in every case.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ahead: list[Child[None]] = []  # that nobody has taken yet
 
 
 class Artist:
-    """Called with a function of `figures.figures` and its arguments, it will draw that: once it is told to `begin`, as
-    all is known, or at the end of its block."""
+    """Call it with a function of `figures.figures` and its arguments to request a figure. Drawing begins with `begin`,
+    when all requests are made, or at the end of the block."""
 
     def __init__(self, studio: Child[None]) -> None:
         self._studio, self._begun = studio, False
@@ -38,14 +38,14 @@ class Artist:
             self._studio.say((figure, arguments))
 
     def begin(self) -> None:
-        """Begin to draw what was asked for; there is no more to come."""
+        """Begin to draw what was requested; no more requests follow."""
         if not self._begun:
             self._begun = True
             with _named():
                 self._studio.say(None)
 
     def finish(self) -> None:
-        """Wait for all figures. Raises what one of them raised."""
+        """Wait for all figures. Raises what drawing one of them raised."""
         self.begin()
         with _named():
             self._studio.result()
@@ -53,10 +53,10 @@ class Artist:
 
 @contextlib.contextmanager
 def ahead() -> Iterator[None]:
-    """Load the drawing library from now on, beside what is done in this block, for the first `artist` in it. Raises
-    ImportError if it is not installed."""
+    """Load the drawing library in parallel to this block, for the first `artist` in it. Raises ImportError if it is not
+    installed."""
     _look_for_it()
-    import numpy  # noqa: F401  # which both need: once
+    import numpy  # noqa: F401  # both processes need it: load it once
 
     with Child(_studio, daemon=False) as studio:
         _ahead.append(studio)
@@ -66,7 +66,7 @@ def ahead() -> Iterator[None]:
 
 @contextlib.contextmanager
 def artist() -> Iterator[Artist]:
-    """The end of the block waits for all that is drawn, and raises what one of them raised. Raises ImportError if the
+    """Draw figures; the end of the block waits for them, and raises what one of them raised. Raises ImportError if the
     drawing library is not installed."""
     _look_for_it()
     with _ahead.pop() if _ahead else Child(_studio, daemon=False) as studio:
@@ -76,14 +76,14 @@ def artist() -> Iterator[Artist]:
 
 
 def _look_for_it() -> None:
-    """Before anything is played, and not in the process that draws, when all is over."""
+    """Check this before anything is played, not in the process that draws, at the very end."""
     if importlib.util.find_spec(LIBRARY) is None:
         raise ModuleNotFoundError(f"No module named {LIBRARY!r}", name=LIBRARY)
 
 
 @contextlib.contextmanager
 def _named() -> Iterator[None]:
-    """Say which process was killed."""
+    """Turn the error of a killed process into one that says what it did."""
     try:
         yield
     except (ChildProcessError, BrokenPipeError):
@@ -91,17 +91,17 @@ def _named() -> Iterator[None]:
 
 
 def _studio(parent: Parent) -> None:
-    """Draw what the parent says, until it says None, on all CPUs."""
+    """Draw what the parent requests, until it sends None, on all CPUs."""
     parent.stand_back()
-    # It would say at once that a home cannot be written to, and it does without.
+    # It would report at once that a home cannot be written to, which does not matter.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", "Unable to import Axes3D")  # nor is that missed, if it is ended while it loads
+    warnings.filterwarnings("ignore", "Unable to import Axes3D")  # nor needed
     from matplotlib import _docstring
     from matplotlib.artist import Artist as Drawn
 
-    undocumented = classmethod(lambda cls: None)  # its classes; writing that is half of loading the rest
+    undocumented = classmethod(lambda cls: None)  # writing documentation is half of the load time
     Drawn._update_set_signature_and_docstring = undocumented  # type: ignore[attr-defined]
-    _docstring._ArtistKwdocLoader.__missing__ = lambda *_: ""  # type: ignore  # nor what they can be given
+    _docstring._ArtistKwdocLoader.__missing__ = lambda *_: ""  # type: ignore  # nor their keywords
     import analysis.figures.figures
     import analysis.figures.panels  # noqa: F401
 
@@ -109,7 +109,7 @@ def _studio(parent: Parent) -> None:
     turns, numbers = os.pipe()
     with os.fdopen(turns, "rb", 0), os.fdopen(numbers, "wb", 0) as queue, contextlib.ExitStack() as stack:
         draw = partial(_draw, drawings, turns)
-        # Not one for each figure: a process copies most of what it has loaded as it first uses it.
+        # Fewer processes than figures: a process copies most of what it has loaded when it first uses it.
         more = range(1, min(len(os.sched_getaffinity(0)), len(drawings)))
         for number, _ in enumerate(drawings):
             queue.write(NUMBER.pack(number))
@@ -121,7 +121,7 @@ def _studio(parent: Parent) -> None:
 
 
 def _draw(drawings: Sequence[Drawing], turns: int, parent: Parent) -> None:
-    """Draw one after the other, whichever is nobody else's yet."""
+    """Draw figures one after the other, each the next that no other process has taken."""
     while number := os.read(turns, NUMBER.size):
         figure, arguments = drawings[NUMBER.unpack(number)[0]]
         figure(*arguments)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is kept of a run that is over: a `Run`, made of what its lane has left, in `run.json`.
+"""What is kept of a finished run: a `Run` in `run.json`, made from what its lane left.
 
-What this imports takes as long to load as a lane takes to boot, so it is loaded when lanes run (`play.player.load`).
+Importing this takes as long as a lane takes to boot, so it is imported while lanes run (`play.player.load`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from emulation.play.run import FINISHED, Outcome, Task
 
 
 class Finished(BaseModel):
-    """`run.json`: what a run found; written last, so that one that was interrupted has none."""
+    """`run.json`: what a run found. It is written last, so an interrupted run has none."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,8 +35,8 @@ def take(
     keeper: traces.Keeper, made_of: Mapping[str, str], task: Task, wall_s: Callable[[], float], ended: LaneResult,
     played_in: Lane,
 ) -> Outcome:  # fmt: skip
-    """Turn what the lane has left of a run into what is kept. `wall_s` says what it took, reading included. Raises
-    LaneError if the trace is not whole, and if the lane did not keep time, unless that is allowed."""
+    """Convert what the lane left into what is kept. `wall_s` returns the real time so far, reading included. Raises
+    LaneError if the trace is incomplete, or if the lane did not keep time and that is not allowed."""
     where, plan = keeper.where, keeper.plan
     lane = read_lane(where, plan)
     traces.check_whole(lane)
@@ -63,12 +63,12 @@ def take(
 
 
 def finished(where: Path, plan: Mapping[str, Any], made_of: Mapping[str, str], views: str) -> Outcome | None:
-    """What a run of this plan, made of the same, has left; None if there is none, or not all of it. `views`: whether
-    what stations received must be there."""
+    """Return what an earlier run of this plan, made of the same, left; None if it is missing or incomplete. `views`:
+    "yes" requires what stations received."""
     try:
         before = Finished.model_validate(files.read_json(where / FINISHED)).run
         same = files.read_json(where / PLAN) == plan and before.made_of == made_of
-    except (OSError, ValueError):  # there is none, or one of another version
+    except (OSError, ValueError):  # missing, or of another version
         return None
     wanted = [where.parent / name for name in (before.trace, before.views) if name]
     if not same or (before.trace and views == "yes" and not before.views) or not all(map(Path.is_file, wanted)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which modules of the checkout a program loads, at any time, found without running it: what its results hang on.
+"""Find which modules of the checkout a program loads at any time, without running it: its results depend on them.
 
-Whoever imports a module loads it and the packages around it; and who names it in a command runs it. A package that
-looks for its modules by their names, as those of plug-ins do, loads all.
+Importing a module loads it and its packages; naming it in a command runs it. A package that finds its modules by name,
+as plug-ins do, loads all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from emulation.lanes import CHECKOUT, INSIDE
 
 FIRST = "emulation.lane.init"  # what a lane starts
-# Of what a lane left; the rest is in `analysis`.
+# These read what a lane left; the rest is in `analysis`.
 MAKE_RUNS = tuple(f"emulation.play.{name}" for name in ("finished", "player", "run", "traces"))
 IMPORT = re.compile(r"\n[ \t]*(?:from +([\w.]+) +import +(\([^)]*\)|.+)|import +(.+))$", re.MULTILINE)
 WORD = re.compile(r"[\w.]+")
@@ -23,19 +23,19 @@ BY_NAME = "plugins.find(__name__"
 
 
 def of_a_run(*others: str) -> dict[str, Path]:
-    """What is loaded inside a lane that runs a plan, whatever is in it; and these, if the plan names them."""
+    """Return the modules that a lane loads to run any plan, and `others`, which the plan names."""
     return reached([FIRST, *others], modules(*INSIDE))
 
 
 def of_its_result() -> dict[str, Path]:
-    """What makes a `Run` of what a lane left."""
+    """Return the modules that make a `Run` from what a lane left."""
     there = modules(CHECKOUT / "analysis", CHECKOUT / "emulation/files", CHECKOUT / "emulation/play")
     own = {name: file for name, file in there.items() if not name.startswith("emulation.play.") or name in MAKE_RUNS}
     return reached(MAKE_RUNS, own)
 
 
 def modules(*folders: Path) -> dict[str, Path]:
-    """All in these folders of the checkout, by name."""
+    """Return all modules in these folders of the checkout, by name."""
     found = {}
     for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
         parts = file.relative_to(CHECKOUT).with_suffix("").parts
@@ -44,7 +44,7 @@ def modules(*folders: Path) -> dict[str, Path]:
 
 
 def reached(roots: Iterable[str], among: Mapping[str, Path]) -> dict[str, Path]:
-    """Those among some modules that these load, themselves included, in order."""
+    """Return which of these modules the roots load, including the roots, sorted by name."""
     waiting, found = list(roots), set[str]()
     while waiting:
         name = waiting.pop()
@@ -58,7 +58,7 @@ def reached(roots: Iterable[str], among: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def imported(text: str) -> Iterator[str]:
-    """What a module's text imports, or runs as a program: of `from a import b` both `a` and `a.b`."""
+    """Yield what a module's text imports, or runs as a program; `from a import b` yields both `a` and `a.b`."""
     for module, names, plain in IMPORT.findall(f"\n{text}"):
         yield from [module, *(f"{module}.{name}" for name in WORD.findall(names))] if module else WORD.findall(plain)
     for program in RUN.findall(text):

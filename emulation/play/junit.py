@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was checked, as JUnit's XML, which CI systems show as tests.
+"""Write results of checks as JUnit XML, which CI systems show as tests.
 
-No standard says what that is. What is written here is what Ant's JUnit task writes and its schema (JUnit.xsd) asks for,
-which the others accept: suites with all their attributes; a case passed, or was skipped, or failed once. Nothing of the
-day or the machine is in it: its time of day is a constant.
+There is no standard for it. This is what Ant's JUnit task writes and its schema (JUnit.xsd) requires, which others
+accept: suites have all attributes; a case passed, was skipped, or failed once. The file does not depend on the day or
+machine: its time of day is a constant.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DAY, HOST = "1970-01-01T00:00:00", "localhost"
 
 
 class Outcome(Enum):
-    """Of a case; the value is the element that says so."""
+    """Outcome of a case; the value is the name of its XML element."""
 
     PASSED = ""
     SKIPPED = "skipped"
@@ -31,7 +31,8 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """One test: `message` says in a line, and `text` at length, why it failed or was skipped, and `kind` as what."""
+    """One test. `message` is one line and `text` the details of why it failed or was skipped; `kind` is the kind of
+    failure."""
 
     name: str
     outcome: Outcome = Outcome.PASSED
@@ -43,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """`package` and `name` together are its cases' class; `said` is whatever is to be told besides."""
+    """A suite; `package` and `name` form the class of its cases. `said` is any further output."""
 
     package: str
     name: str
@@ -52,18 +53,18 @@ class Suite:
 
 
 def possible(path: Path | None, option: str = "--junit") -> None:
-    """Raises Misuse if there can be no such file: said before hours of work."""
+    """Raises Misuse if the file cannot be written there. Called before hours of work."""
     if path and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise Misuse(f"{option}: {path}: {'it is a folder' if path.is_dir() else 'there is no such folder'}")
 
 
 def write(path: Path, suites: Sequence[Suite]) -> None:
-    """Raises OSError."""
+    """Write the file. Raises OSError if it cannot be written."""
     path.write_bytes(text(suites))
 
 
 def text(suites: Sequence[Suite]) -> bytes:
-    """The file."""
+    """Return the file's bytes."""
     root = Xml.Element("testsuites")
     for number, suite in enumerate(suites):
         outcomes = [case.outcome for case in suite.cases]
@@ -92,5 +93,5 @@ def _case(suite: Xml.Element, of: str, case: Case) -> None:
 
 
 def legal(what: str) -> str:
-    """As XML can have it: what a kernel says may have any character."""
+    """Replace characters that XML forbids; a kernel's message may have any."""
     return NOT_XML.sub("\ufffd", what)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lab: the lane in which runs take place, and what goes into it. A run's trace hangs on nothing else but its plan."""
+"""A lab: a lane and what is loaded into it. Besides its plan, a run's trace depends on nothing else."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from emulation.lanes import Lane
 from emulation.play import imports
 from emulation.setup import cache
 
-KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside names of modules and folders of plug-ins
+KERNEL, PROGRAMS, PLAN = "kernel", "inside", "plan"  # in `Run.made_of`, beside the names of modules and plug-in folders
 
 
 @dataclass(frozen=True)
 class Lab:
-    """The kernel, modules by name, and the lane that boots them."""
+    """A kernel, modules by name, and the lane that boots them."""
 
     kernel: Path
     modules: Mapping[str, Path]
     lane: Lane = field(default_factory=lambda: lanes.find(lanes.DEFAULT))
 
     def chosen(self, names: Iterable[str]) -> dict[str, Path]:
-        """The air's module, and these. Raises Misuse for one there is not."""
+        """Return the air's module and these. Raises Misuse if one is unknown."""
         if missing := next((name for name in names if name not in self.modules), None):
             raise Misuse(f"there is no kernel module {missing}; --modules FOLDER names one of your own")
         return {name: self.modules[name] for name in (AIR_MODULE, *names) if name in self.modules}
 
     def check(self, plan: Mapping[str, Any]) -> None:
-        """Raises Misuse for a module that there is not, and for a parameter that a module has not."""
+        """Raises Misuse if the plan names an unknown module, or an unknown parameter of one."""
         self.chosen(plan["modules"])
         for module, _, name in (parameter.partition(".") for parameter in plan["module_parameters"]):
             there = parameters_of(self.modules[module]) if module in self.modules else []
@@ -46,18 +46,19 @@ class Lab:
 
     @property
     def release(self) -> str | None:
-        """The kernel's release; None if it does not say."""
+        """The kernel's release; None if unknown."""
         told = self.kernel.parent / "include/config/kernel.release"
         return (told.read_text().strip() or None) if told.is_file() else None
 
     @cached_property
     def sha256(self) -> dict[str, str]:
-        """Of each module, of the kernel, and of the programs that a plan's run loads in it."""
+        """SHA-256 of each module, of the kernel, and of the programs that a run of any plan loads in the lane."""
         modules = {name: digest([file]) for name, file in self.modules.items()}
         return {**modules, KERNEL: cache.known_digest(self.kernel), PROGRAMS: digest(imports.of_a_run().values())}
 
     def made_of(self, plan: Mapping[str, Any]) -> dict[str, str]:
-        """What the trace of a run of this plan hangs on, by name: `Run.made_of`. Raises Misuse, as `chosen` does."""
+        """Return what the trace of a run of this plan depends on, by name (`Run.made_of`). Raises Misuse as `chosen`
+        does."""
         return {
             **{name: self.sha256[name] for name in (KERNEL, PROGRAMS, *self.chosen(plan["modules"]))},
             **({PROGRAMS: digest(imports.of_a_run(plan["medium"]["module"]).values())} if plan.get("medium") else {}),
@@ -67,7 +68,7 @@ class Lab:
 
 
 def parameters_of(module: Path) -> list[str]:
-    """The parameters of a module, by the symbols that the kernel's macros make; none if they have been stripped."""
+    """Return a module's parameters, from the symbols of the kernel's macros; none if these were stripped."""
     return sorted(
         {name.decode() for name in re.findall(rb"\0__param_(?!str_|ops_|arr_|string_)(\w+)(?=\0)", module.read_bytes())}
     )
@@ -78,7 +79,7 @@ def programs(folders: Iterable[Path]) -> list[Path]:
 
 
 def digest(files: Iterable[Path]) -> str:
-    """SHA-256 of what is in these files, one after the other."""
+    """Return the SHA-256 of the contents of these files, one after the other."""
     found = hashlib.sha256()
     for file in files:
         with file.open("rb", buffering=0) as content:

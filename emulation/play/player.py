@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Playing runs: each specification becomes a plan, the plan is played in a lane of its own, and what it left becomes a
-`Run`, which is kept beside as `run.json`, so that a sweep can be stopped and continued.
+"""Play runs: each specification becomes a plan, the plan is played in its own lane, and its output becomes a `Run`. The
+Run is kept as `run.json`, so that a sweep can be interrupted and continued.
 
-Lanes are independent of each other, so as many run side by side as there are CPUs; each has a worker that boots it,
-waits for it and reads its trace, and ends with it, whichever of the two is killed first.
+Lanes are independent, so as many run in parallel as there are CPUs. Each has a worker that boots it, waits for it and
+reads its trace. If either of the two is killed, the other ends too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from emulation.specification import Specification
 
 
 def wall_limit_s(specification: Specification) -> float:
-    """When to give a run up as hung: slower than a fifth of real time is not expected of any lab."""
+    """Return the wall time after which a run counts as hung: every lab should reach a fifth of real time."""
     return 120 + 5 * specification.measurement.seconds
 
 
 def load() -> None:
-    """Load what makes a result of what a lane has left: that takes as long as a lane takes to boot."""
+    """Load what makes results from a lane's output; this takes as long as booting a lane."""
     from emulation.play import finished  # noqa: F401
 
     traces.load()
@@ -47,10 +47,10 @@ def play(
 ) -> Outcome:
     """Run one task in `folder`/NAME and return what it found.
 
-    `progress` hears the fraction done and the air time in seconds; `lane_over` is called when only the trace's end is
-    left to be read; `resume` takes what a run of the same plan in the same lab has left before. Raises LaneError, also
-    for what cannot be read of what the lane has left; Misuse where the specification cannot be planned; OSError if
-    the folder cannot be written.
+    `progress` is called with the fraction done and the air time in seconds. `lane_over` is called when only the end of
+    the trace is left to read. `resume` reuses what a run of the same plan in the same lab left. Raises LaneError if the
+    run fails or its output cannot be read, Misuse if the specification cannot be planned, OSError if the folder cannot
+    be written.
     """
     plan, where = task.plan, folder / name_of(task)
     where.mkdir(parents=True, exist_ok=True)
@@ -99,17 +99,17 @@ def play_all(
     resume: bool = False,
     side_by_side: SideBySide = run_all,
 ) -> list[Outcome]:
-    """Run all, `jobs` lanes at a time (by default one a CPU), and return their outcomes in order.
+    """Run all tasks, `jobs` lanes at a time (by default one per CPU), and return their outcomes in order.
 
-    While the trace of one run is read the next lane runs already, so that no CPU is idle; lanes have precedence.
+    While the trace of a run is read, the next lane already runs, so no CPU is idle; lanes have priority.
 
-    `progress` hears the index, the fraction done and the air time; with `resume`, runs that are finished are not run
-    again. `side_by_side` is where they run: in processes of this machine, or in what makes calls elsewhere and shares
-    `folder`. Raises what the first run to fail raised; then, and on KeyboardInterrupt, the others are ended first.
+    `progress` is called with the index, the fraction done and the air time. With `resume`, finished runs are not
+    repeated. `side_by_side` makes the calls: in processes of this machine, or elsewhere if `folder` is shared. Raises
+    what the first failing run raised. Before that, and on KeyboardInterrupt, it ends the others.
     """
     lab.sha256  # noqa: B018  # once, and not in every worker
     if len(tasks) > 1:
-        load()  # the same; of one task, its worker loads it while the lane boots
+        load()  # likewise; a single task's worker loads it while the lane boots
     calls = [partial(_play, lab, task, folder, resume) for task in tasks]
     try:
         return side_by_side(calls, lambda index, said: progress(index, *said), jobs)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls in child processes, side by side: a lane wants a main thread and a CPU for itself, and so does a figure.
+"""Make calls in parallel child processes: a lane needs a main thread and a CPU of its own, and so does a figure.
 
-A child tells its story through a pipe, and does not outlive its parent, however that ends: it is ended and waited for
-when its `with` block is left, and the kernel ends it should the parent be killed. SIGTERM ends it as an exit does, so
-that it cleans up; Ctrl-C is its parent's affair.
+A child reports through a pipe, and does not outlive its parent. The end of the `with` block ends it and waits for it;
+if the parent is killed, the kernel ends it. On SIGTERM it exits normally and cleans up. The parent handles Ctrl-C.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class Said(enum.Enum):
-    """What a child's messages are about."""
+    """Kinds of messages from a child."""
 
     TOLD = enum.auto()
     PLACE_FREE = enum.auto()
@@ -40,7 +39,7 @@ class Said(enum.Enum):
 
 
 class Killed(ChildProcessError):
-    """A child was ended from outside; `index` is that of its call, if it was one of several."""
+    """A child was ended from outside; `index` is that of its call, if there are several."""
 
     def __init__(self, status: int, index: int | None = None) -> None:
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
@@ -49,28 +48,28 @@ class Killed(ChildProcessError):
 
     @property
     def advice(self) -> str:
-        """What may have led to it, and what to do."""
-        if self.status == -signal.SIGBUS:  # at a page of a mapped file that is no longer there
+        """What may have caused it, and what to do."""
+        if self.status == -signal.SIGBUS:  # at a page that a mapped file no longer has
             return "a file that it was reading became shorter: something in the run's lane cut it"
         return "if memory was short, --jobs 1 takes less of it"
 
 
 class Parent:
-    """Who made the call, as it sees it."""
+    """The parent of a call, as the call sees it."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
     def tell(self, what: object) -> None:
-        """Tell how it goes."""
+        """Report progress."""
         self._pipe.send((Said.TOLD, what))
 
     def hear(self) -> Any:
-        """Wait for what the parent has to say. Raises EOFError if it will say nothing any more."""
+        """Wait for a message from the parent. Raises EOFError if there will be none."""
         return self._pipe.recv()
 
     def stand_back(self) -> None:
-        """Give way: the next call may begin now, and what is left to do here takes the CPU time that others leave."""
+        """Give way: the next call may begin now, and the rest of this one runs at low priority."""
         os.nice(STAND_BACK)
         self._pipe.send((Said.PLACE_FREE, None))
 
@@ -80,7 +79,7 @@ Heard = Callable[[int, Any], None]
 
 
 class Child(Generic[Result]):
-    """A call in a process of its own, from here to the end of the `with` block. A daemon has no children itself."""
+    """A call in a process of its own, which ends with the `with` block. A daemon cannot have children."""
 
     def __init__(self, call: Call[Result], daemon: bool = True) -> None:
         self.pipe, theirs = CONTEXT.Pipe()
@@ -89,11 +88,11 @@ class Child(Generic[Result]):
         theirs.close()
 
     def say(self, what: object) -> None:
-        """Tell it something, which it will `hear`."""
+        """Send it a message, which it will `hear`."""
         self.pipe.send(what)
 
     def listen(self) -> tuple[Said, Any]:
-        """Its next message. Raises ChildProcessError if it was killed."""
+        """Return its next message. Raises ChildProcessError if it was killed."""
         try:
             return cast("tuple[Said, Any]", self.pipe.recv())
         except (EOFError, ConnectionResetError):
@@ -101,7 +100,7 @@ class Child(Generic[Result]):
             raise Killed(self.process.exitcode or 0) from None
 
     def result(self) -> Result:
-        """What the call returns. Raises what it raised, and ChildProcessError if it was killed."""
+        """Return what the call returns. Raises what it raised, or ChildProcessError if it was killed."""
         while True:
             kind, said = self.listen()
             if kind is Said.FAILED:
@@ -110,7 +109,7 @@ class Child(Generic[Result]):
                 return cast(Result, said)
 
     def end(self) -> None:
-        """Begin to end it; the block's end waits for it."""
+        """Start ending it; the end of the block waits for it."""
         self.pipe.close()
         self.process.terminate()
 
@@ -123,7 +122,7 @@ class Child(Generic[Result]):
 
 
 class SideBySide(Protocol):
-    """What makes calls side by side: `run_all` does on this machine."""
+    """Makes calls in parallel; `run_all` does so on this machine."""
 
     def __call__(self, calls: Iterable[Call[Result]], heard: Heard, jobs: int | None) -> list[Result]: ...
 
@@ -136,12 +135,12 @@ def run_all(
     done: Callable[[int, Result], None] = lambda index, result: None,
     instead: Callable[[Killed], Result] | None = None,
 ) -> list[Result]:
-    """Make all calls, so many at a time (by default one a CPU), and return what they do, in order.
+    """Make all calls, `jobs` at a time (by default one per CPU), and return their results in order.
 
-    `heard` hears each call's index and what it tells, and `done` what it returned, as soon as it has. A call that
-    stands back leaves its place to the next one, so that up to twice as many are at work. Raises what the first to fail
-    raised, and ChildProcessError for one that was killed, unless there is something to return `instead`; then, and on
-    KeyboardInterrupt, the others are ended first.
+    `heard` gets each call's index and its reports; `done` gets its index and result, as soon as it has one. A call that
+    stands back gives its place to the next one, so up to twice as many run. Raises what the first failing call raised,
+    or ChildProcessError if one was killed and there is no result `instead`. Before that, and on KeyboardInterrupt, it
+    ends the others.
     """
     jobs = jobs or len(os.sched_getaffinity(0))
     waiting = enumerate(calls)
@@ -186,12 +185,12 @@ def run_all(
 
 
 def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
-    """The child."""
+    """Run the call in the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
     sys.unraisablehook = _dropped
     syscalls.die_with_parent(signal.SIGTERM)
-    parents.close()  # else this end would never see that the parent is gone
+    parents.close()  # else this end would never notice that the parent is gone
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody listens any more
         try:
             said: tuple[Said, object] = Said.DONE, call(Parent(pipe))
@@ -201,15 +200,15 @@ def _make(call: Call[Any], pipe: Connection, parents: Connection) -> None:
             pipe.send(said)
         except OSError:
             raise
-        except Exception as error:  # what it returns does not go through a pipe
+        except Exception as error:  # its result cannot be pickled
             pipe.send(_failed(error))
 
 
 def _failed(error: Exception) -> tuple[Said, Exception]:
-    """What to tell of an error: it, with where it happened, which no pipe takes along; or, if it does not go through a
-    pipe itself, what it was."""
+    """Return the message for an error: the error with its traceback as a note, because no pipe transports that. If the
+    error cannot be pickled, its text is sent instead."""
     where = f"In a process of its own:\n{''.join(traceback.format_exception(error))}"
-    error.__traceback__ = error.__cause__ = error.__context__ = None  # Dask has pickle take them along, however deep
+    error.__traceback__ = error.__cause__ = error.__context__ = None  # Dask's pickle includes them, however deep
     try:
         ForkingPickler.loads(ForkingPickler.dumps(error))
     except Exception:
@@ -219,12 +218,12 @@ def _failed(error: Exception) -> tuple[Said, Exception]:
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # once: nothing disturbs the cleaning up
+    signal.signal(number, signal.SIG_IGN)  # once: nothing may disturb the cleanup
     sys.exit(128 + number)
 
 
 def _dropped(what: sys.UnraisableHookArgs) -> None:
-    """What is raised in a destructor, or in a weak reference's callback, is dropped; an exit comes again."""
+    """Repeat an exit that was raised in a destructor or weak reference's callback, where Python drops it."""
     if isinstance(what.exc_value, SystemExit):
         status = what.exc_value.code
         signal.signal(signal.SIGALRM, lambda *_: sys.exit(status))

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far many runs are, and how long the rest will take: by the air time that is done, as that is what takes time."""
+"""How far many runs are, and how long the rest will take, judged by air time, because that is what takes time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-EVERY_S = 60.0  # between two lines, where there is no terminal to show a bar
+EVERY_S = 60.0  # between two lines, if there is no terminal for a bar
 
 
 class Progress:
-    """Runs of so many seconds of air each; `now` is a clock in seconds. What was done before it began tells nothing of
-    how fast the rest goes."""
+    """Progress of runs with these durations in seconds; `now` is a clock in seconds. What was done before does not
+    count towards the speed."""
 
     def __init__(self, seconds: Sequence[float], now: Callable[[], float]) -> None:
         self.seconds, self.now = list(seconds), now
         self.done = [0.0] * len(self.seconds)  # fractions
         self.began = self.said = now()
-        self.first: dict[int, float] = {}  # the fraction of each run that was heard first
+        self.first: dict[int, float] = {}  # the fraction of each run at its first report
 
     def heard(self, index: int, fraction: float) -> None:
-        """A run has come so far."""
+        """Record the fraction of a run that is done."""
         self.first.setdefault(index, fraction if fraction >= 1 else 0.0)
         self.done[index] = fraction
 
     @property
     def runs(self) -> int:
-        """That are done."""
+        """Number of runs that are done."""
         return sum(fraction >= 1 for fraction in self.done)
 
     @property
@@ -33,13 +33,13 @@ class Progress:
         return sum(map(float.__mul__, self.done, self.seconds))
 
     def left_s(self) -> float | None:
-        """How long the rest will take, as fast as it went so far; None before anything has come of it."""
+        """Return how long the rest will take at the speed so far (s); None before there is any progress."""
         found = sum(self.first[index] * self.seconds[index] for index in self.first)
         played, passed = self.air_s - found, self.now() - self.began
         return (sum(self.seconds) - self.air_s) * passed / played if played > 0 and passed > 0 else None
 
     def line(self) -> str | None:
-        """What to say where there is no bar, once in a while."""
+        """Return a line to print if there is no bar; None if the last one was less than EVERY_S ago."""
         if self.now() - self.said < EVERY_S or not (left := self.left_s()):
             return None
         self.said = self.now()
@@ -47,7 +47,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """40 s, 3 min, 2 h 10 min"""
+    """Format a duration: 40 s, 3 min, 2 h 10 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replay: run what a run folder says again, and compare. Wall times aside, one seed gives one result, to the byte."""
+"""Replay: repeat the runs of a run folder, and compare. One seed gives one result, to the byte, except wall times."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SHOWN = 20  # differences
 
 @dataclass(frozen=True)
 class Verdict:
-    """The first differences between a run folder and the same run again (none: identical), and the parts, of those that
-    both are made of, that are not the same any more."""
+    """The first differences between a run folder and its repetition (none: identical), and the names of inputs that
+    have changed since."""
 
     differences: Sequence[str]
     changed: Sequence[str]
 
 
 def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Verdict:
-    """Run a run folder's runs again, in the same lane or another. Raises Misuse if it holds no result of this version,
-    and if it names programs for this machine that are not `trusted`, nor by whom we ask; Failure.
+    """Repeat the runs of a run folder, in the same lane or another. Raises Misuse if the folder has no result of this
+    version, or names programs for this machine that are neither `trusted` nor confirmed; Failure if a run fails.
     """
     before = read(folder)
     if before.script:
@@ -81,17 +81,17 @@ def replay(folder: Path, lane: Lane | None = None, trusted: bool = False) -> Ver
 
 
 def read(folder: Path) -> Result:
-    """The result of a run folder. Raises Misuse."""
+    """Return the result of a run folder. Raises Misuse if there is none of this version."""
     try:
         return result.read(folder / "result.json")
     except OSError as error:
         raise Misuse(f"{folder}: no result.json there: {error.strerror}") from None
-    except ValueError as error:  # which says where
+    except ValueError as error:  # the error names the place
         raise Misuse(f"{error}: that is not a result of this version of dcflab") from None
 
 
 def same_lane(before: Result, trust: Trust) -> Lane:
-    """The lane of these runs. Raises ValueError if there is none of its name."""
+    """Return the lane of these runs. Raises ValueError if there is none with its name."""
     name = before.host.lane
     lane = lanes.find(run_by(name, trust) if name.endswith(".py") else name)
     settings = {"stock": before.host.kernel, "clock": lanes.Clock(before.host.clock)}
@@ -99,7 +99,8 @@ def same_lane(before: Result, trust: Trust) -> Lane:
 
 
 def script_of(before: Result, folder: Path) -> Script | None:
-    """The script whose runs these are: where it was, if it is still the same; else the copy of it. Raises Misuse."""
+    """Return the script of these runs: the original if unchanged, else its copy. Raises Misuse if the copy is
+    missing."""
     if before.script is None:
         return None
     copy, original = folder / KEPT, Path(before.script.path)
@@ -112,7 +113,7 @@ def script_of(before: Result, folder: Path) -> Script | None:
 
 
 def tasks_of(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
-    """What was run. Raises Misuse, also if that names programs that are not trusted."""
+    """Return the tasks of these runs. Raises Misuse if there are none, or they name programs that are not trusted."""
     if not before.runs:
         raise Misuse(f"{folder}/result.json has no runs: there is nothing to be played again")
     try:
@@ -123,13 +124,13 @@ def tasks_of(before: Result, folder: Path, trust: Trust = NOBODY) -> list[Task]:
 
 
 def changed(before: Sequence[Run], now: Sequence[Run]) -> list[str]:
-    """What is not the same any more of what runs are made of, by name."""
+    """Return the names of the inputs of runs that have changed."""
     pairs = [(old.made_of, new.made_of) for old, new in zip(before, now, strict=True)]
     return list(dict.fromkeys(name for old, new in pairs for name in {**old, **new} if old.get(name) != new.get(name)))
 
 
 def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:
-    """Where two JSON values differ, one line each."""
+    """Yield a line for each difference between two JSON values."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in {**a, **b}:
             yield from differences(a.get(key), b.get(key), f"{path}.{key}")
@@ -141,7 +142,8 @@ def differences(a: Any, b: Any, path: str = "result") -> Iterator[str]:
 
 
 def first_difference(a: Path, b: Path) -> list[str]:
-    """Where what is in two files parts; empty if it does not. Raises Damaged, OSError."""
+    """Return where the contents of two files begin to differ; empty if they are equal. Raises Damaged if one is
+    malformed, OSError if one is unreadable."""
     with files.opened(a) as x, files.opened(b) as y:
         one, other = (BufferedReader(Stream(pieces(file, path))) for file, path in ((x, a), (y, b)))
         at = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs found, for the terminal and the report that each run folder has (`analysis.pages.report`). All runs are
-of a study: a network that is none is one of a single case (`experiments.plain`)."""
+"""What runs found, for the terminal and for the report in each run folder (`analysis.pages.report`). All runs belong to
+a study; a plain network is a study with one case (`experiments.plain`)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 BULK = "bulk"
 UNSAID = {"seconds", "seed", "trace", "tcp_trace", "snap", "recorders", "views"}
-LONGEST = 60  # of an option, in a title
-# Options that do not make a study another one: for how long, by which seed or draw, and by whose rules of the air and
+LONGEST = 60  # characters of an option in a title
+# Options that do not change a study: its duration, seed and draws, the rules of air and TCP, what is recorded, and
+# which modules and plug-ins there are.
 # of TCP it is run, what is recorded, and what is at hand.
 DRAWS = {"placement"}
 RULES = (*medium.LIKE.values(), *transport.LIKE.values())
@@ -41,8 +42,8 @@ FREE = {*Measurement.model_fields, *DRAWS, "like", "tcp_like", *(name for rules 
 
 
 def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str], also_bulk: bool = True) -> OverTime:
-    """What there is to be drawn over time of runs that are over, in this folder; of several cases nothing. `also_bulk`:
-    how flows stood that are all of kind `bulk`, too."""
+    """Return what can be drawn over time of finished runs in this folder; nothing for several cases. `also_bulk`:
+    include samples even if all flows are `bulk`."""
     if len({outcome.run.case for outcome in outcomes}) > 1:
         return NOTHING
     flights: dict[str, list[Counts]] = {}
@@ -50,7 +51,7 @@ def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str
         if outcome.flight:
             flights.setdefault(outcome.run.variant, []).append(outcome.flight.total)
     if not any(flight.count.size for of in flights.values() for flight in of):
-        flights = {}  # there is no TCP in it
+        flights = {}  # there is no TCP
     first = [outcome for outcome in outcomes if outcome.run.seed == outcomes[0].run.seed]
     runs = [outcome.run for outcome in first]
     samples = samples_of(runs, folder, names) if also_bulk or any(flow.kind != BULK for flow in runs[0].flows) else {}
@@ -58,11 +59,11 @@ def over_time(outcomes: Sequence[Outcome], folder: Path, names: Mapping[str, str
 
 
 def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
-    """What makes runs another study than this one: options that they have otherwise, as the study has them and as they
-    are. Of a study with which nothing is compared there are none."""
+    """Return the options that make these runs another study: their values in the study and in the runs. A study without
+    published values and claims has none."""
     if not (study.published or study.claims):
         return {}
-    run = result.runs[0]  # of what is given for all, one tells
+    run = result.runs[0]  # one is enough, as this concerns all alike
     theirs = {**flat(result.specification), **run.changes}
     chosen = {**study.options, **study.cases.get(run.case, {}), **study.variants.get(run.variant, {})}
     drawn = {name: theirs[name] for name in DRAWS & theirs.keys()}
@@ -72,16 +73,16 @@ def otherwise(study: Study, result: Result) -> dict[str, tuple[Any, Any]]:
 
 
 def defining(name: str, own: Any, now: Any) -> bool:
-    """Whether an option is otherwise, so that a study is another one. A routing's own parameters are its programs'
-    business, as its rules are the air's."""
+    """Return whether the difference of an option makes another study. A routing protocol's own parameters do not, as
+    the air's rules do not."""
     if name == "routing":
         own, now = own.get("kind"), now.get("kind")
     return bool(own != now)
 
 
 def published_for(study: Study, result: Result) -> tuple[Published, float]:
-    """The published numbers, which are of the study's own duration, with their counts scaled to that of these runs, and
-    by how much; none for runs of another study."""
+    """Return the published numbers, with their counts scaled from the study's duration to that of these runs, and the
+    factor. Runs of another study have none."""
     runs = result.runs
     if otherwise(study, result):
         return {}, 1.0
@@ -90,7 +91,7 @@ def published_for(study: Study, result: Result) -> tuple[Published, float]:
 
 
 def findings_of(study: Study, result: Result, said: str) -> Findings:
-    """Tables and verdicts of a study's runs, made under what is `said`."""
+    """Return tables and verdicts of a study's runs; `said` has their conditions."""
     from analysis.tables.claims import NotTested, judge
     from analysis.tables.flow_tables import flow_tables, troubles
     from analysis.tables.table import case_name, study_tables
@@ -117,7 +118,7 @@ def findings_of(study: Study, result: Result, said: str) -> Findings:
 
 
 def another(study: Study, other: Mapping[str, tuple[Any, Any]]) -> list[str]:
-    """That runs are of another study, in a sentence."""
+    """Return a sentence that says that runs belong to another study, if so."""
     if not other:
         return []
     own = ", ".join(brief(name, value) for name, (value, _) in other.items())
@@ -126,13 +127,13 @@ def another(study: Study, other: Mapping[str, tuple[Any, Any]]) -> list[str]:
 
 
 def brief(name: str, value: Any) -> str:
-    """An option, of which a sentence has room for so much."""
+    """Return an option as on a command line, cut to a length that fits into a sentence."""
     said = flags({name: value}) if value not in (None, [], ()) else f"no --{name.replace('_', '-')}"
     return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
 
 
 def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
-    """What its tables have rows of."""
+    """Return the quantities in the rows of a study's tables."""
     from analysis.tables.table import OF_RUNS, of_runs
 
     return of_runs(runs) if study.quantities == OF_RUNS else study.quantities
@@ -141,7 +142,7 @@ def quantities_of(study: Study, runs: Sequence[Run]) -> Mapping[str, str]:
 def report_of(
     study: Study, result: Result, outcomes: Sequence[Outcome], folder: Path, command: str, said: str
 ) -> Report:  # fmt: skip
-    """The report of runs in this folder, which this command line made under what is `said`."""
+    """Return the report of the runs in this folder; `command` made them, `said` has their conditions."""
     seen = over_time(outcomes, folder, study.names, also_bulk=not study.varied)
     return reported(study, findings_of(study, result, said), result, folder, command, seen)
 
@@ -158,7 +159,8 @@ def reported(
 
 
 def report_again(folder: Path) -> Report:
-    """The report of a run folder that has none, of what is left there. Raises Misuse, Damaged, OSError."""
+    """Return the report of a run folder, made again from its files. Raises Misuse or Failure if it has no runs, Damaged
+    if a file is malformed, OSError if one is unreadable."""
     import experiments
 
     result = read(folder / RESULT)
@@ -168,7 +170,7 @@ def report_again(folder: Path) -> Report:
         Outcome(run, traces.flight_again(*left(run, folder)[:2]) if run.in_flight and there(run, folder) else None)
         for run in result.runs
     ]
-    with reading(folder):  # what it says that it is of may be damaged, too
+    with reading(folder):  # its experiment's name may be damaged, too
         known = result.experiment in experiments.names()
         study = (experiments.find if known else experiments.plain)(result.experiment)
         again = shlex.join(["./dcflab", "replay", str(folder)])
@@ -176,7 +178,7 @@ def report_again(folder: Path) -> Report:
 
 
 def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """What TCP's senders did in these runs, as far as it was recorded, by what to call them."""
+    """Return the TCP senders of these runs, as far as they were recorded, by the flows' names in figures."""
     found = {}
     for run in runs:
         if any(flow.tcp for flow in run.flows) and there(run, folder):
@@ -186,7 +188,7 @@ def flows_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dic
 
 
 def samples_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """How flows stood over time, as far as the folder has it."""
+    """Return the samples of flows over time, as far as the folder has them, by the flows' names in figures."""
     from analysis.results import flow_series
 
     kinds = {flow.name: flow.kind for run in runs for flow in run.flows}
@@ -202,8 +204,8 @@ def samples_of(runs: Sequence[Run], folder: Path, names: Mapping[str, str]) -> d
 def routes_of(
     first: Sequence[Outcome], folder: Path, names: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same of routes, and the paths that packets took; and when control packets were sent, of one run by kind, of
-    several by what to call these."""
+    """Return the routes of flows with the paths of their packets, and the times at which control packets were sent: by
+    kind for one run, by the run's name for several."""
     runs = [outcome.run for outcome in first]
     found: dict[str, Any] = {}
     control: dict[str, Any] = {}
@@ -223,7 +225,7 @@ def routes_of(
 
 
 def draw(asked: Artist, report: Report, folder: Path, formats: Sequence[str]) -> None:
-    """Begin to draw its figures into this folder."""
+    """Request the report's figures, and begin to draw them into this folder."""
     from analysis.pages.report.pictures import pictures
 
     for figure, arguments in pictures(report, folder, formats):
@@ -232,24 +234,24 @@ def draw(asked: Artist, report: Report, folder: Path, formats: Sequence[str]) ->
 
 
 def there(run: Run, folder: Path) -> bool:
-    """Whether the folder has what the run left; a sweep's has not."""
+    """Return whether the folder has the files of the run; the folder of a sweep does not."""
     return (folder / name_of(run) / "plan.json").is_file()
 
 
 def left(run: Run, folder: Path) -> tuple[Path, Any, Any]:
-    """What a run left: where, its plan, and its lane.json."""
+    """Return the folder of a run, its plan, and its lane.json."""
     where = folder / name_of(run)
     return where, *shapes.read_both(where)
 
 
 def called(run: Run, runs: Sequence[Run], names: Mapping[str, str], flow: str) -> str:
-    """What to call a flow in a figure of these runs."""
+    """Return a flow's name in a figure of these runs."""
     variant = names.get(run.variant, run.variant)
     words = [variant] * (len({run.variant for run in runs}) > 1) + [flow] * (len(run.flows) > 1)
     return ", ".join(words) or flow
 
 
 def said_of(*options: Mapping[str, object]) -> dict[str, object]:
-    """The options under which runs were made that make a difference to what they found; the duration is said anyway."""
+    """Return the options that affect what runs found. The duration is omitted, as it is shown anyway."""
     given = {name: value for each in options for name, value in each.items() if value is not None}
     return {name: value for name, value in given.items() if name not in UNSAID}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run: what is asked for, a task; what came of it, an outcome; and where it is kept."""
+"""A run: a task, which asks for it; an outcome, which it gives; and its name in the run folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINISHED = "run.json"
 
 @dataclass(frozen=True)
 class Task:
-    """A specification to be run, and its place in a study: a variant, and a case if there are several."""
+    """A specification to run, and its place in a study: a variant, and a case if there are several."""
 
     specification: Specification
     variant: str = ""
@@ -29,11 +29,11 @@ class Task:
 
     @cached_property
     def plan(self) -> dict[str, Any]:
-        """What is played, worked out where it is first asked for. Raises Misuse."""
+        """The plan, made on first use. Raises Misuse if it cannot be made."""
         return make_plan(self.specification)
 
     def forget(self) -> None:
-        """Let go of the plan: of thousands of tasks there is not room for all."""
+        """Drop the plan: those of thousands of tasks do not fit in memory."""
         self.__dict__.pop("plan", None)
 
     @property
@@ -43,8 +43,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run, its segments in flight (None without a trace, or if some are encrypted), and what routing did, as far as
-    figures show it (None without a protocol, or if it is to be read again)."""
+    """One run, its segments in flight (None: no trace, or some are encrypted), and what figures show of its routing
+    (None: no protocol, or to be read again)."""
 
     run: Run
     flight: Flight | None
@@ -52,5 +52,5 @@ class Outcome:
 
 
 def name_of(run: Task | Run) -> str:
-    """A run's subfolder."""
+    """Return the name of a run's subfolder."""
     return subfolder(run.case, run.variant, run.seed)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script in a lane, and what its runs leave: what any run leaves, made from what `emulation.net` puts into the run
-folder.
+"""Run a script in a lane, and make of its output what every run leaves; `emulation.net` writes it to the run folder.
 
-The script itself is kept there, too: what it does besides running its network's flows is part of its runs, so to play
-them again is to run it again. Under several seeds it is run several times, each in a lane of its own.
+The run folder also keeps the script. What it does besides running flows is part of its runs, so repeating them means
+running it again. With several seeds it runs several times, each in its own lane.
 """
 
 from __future__ import annotations
@@ -43,25 +42,24 @@ MOST_FILES = 10_000  # in a folder of plug-ins that a script names
 
 @dataclass
 class Played:
-    """What came of a script: its exit status, its runs, and the wall time of all. `error` is what ended it before its
-    end, and is to be raised when its finished runs have been seen to."""
+    """The result of a script: its exit status, its runs, and their wall time. `error` is what ended it early; the
+    caller raises it after handling the finished runs."""
 
     status: int = 0
     tasks: list[Task] = field(default_factory=list)
-    shown: list[Path] = field(default_factory=list)  # folders of runs of which there are to be pictures
+    shown: list[Path] = field(default_factory=list)  # folders of runs to be shown as pictures
     outcomes: list[Outcome] = field(default_factory=list)
     wall_s: float = 0.0
     ended: LaneResult = field(default_factory=lambda: LaneResult(0, 0.0))  # the latest lane
-    result: Result | None = None  # None: it has run nothing
+    result: Result | None = None  # None: no run
     error: BaseException | None = None
 
 
 def play_script(
     lab: Lab, script: Script, folder: Path, listener: Listener | None = None, name: str | None = None
 ) -> Played:
-    """Run a script under its seeds, and write result.json. What an unfinished run has left goes; and if there was no
-    run and no file of the script's own, the folder goes, unless it did not end well and another script is there by
-    then, of what was done."""
+    """Run a script under its seeds, and write result.json. Remove the output of an unfinished run. If there was no run
+    and the script left no file, remove the folder, unless the script failed and has changed since."""
     program = b""
     found, began, listener = Played(), time.monotonic(), listener or Listener()
     listener.capture = partial(capture, folder, listener.line)
@@ -84,8 +82,8 @@ def play_script(
     except BaseException as error:
         found.error = error
         with failures():
-            take_back(folder.resolve())  # it may have ended before that
-        with suppress(Failure):  # what it was, is known
+            take_back(folder.resolve())  # the script may have ended before it did so itself
+        with suppress(Failure):  # the first error is known already
             gather(lab, folder, script.modules, found, time.monotonic() - began)
     found.wall_s = time.monotonic() - began
     if found.tasks:
@@ -105,7 +103,7 @@ def play_script(
 
 
 def same(file: Path, content: bytes) -> bool:
-    """Whether this is in it, or it is none."""
+    """Return whether the file has this content, or cannot be read."""
     try:
         return files.read(file) == content
     except OSError:
@@ -113,7 +111,7 @@ def same(file: Path, content: bytes) -> bool:
 
 
 def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_ns: int) -> None:
-    """Write what has been on the air of a run until now into a file of the folder, and say so."""
+    """Write what was on the air of a run so far to a file of the folder, and print a line about it."""
     from analysis.taps.phy import radios
     from analysis.traces import pcapng, trace
 
@@ -122,11 +120,11 @@ def capture(folder: Path, say: Callable[[str], None], run: str, file: str, now_n
         if {os.path.basename(name) for name in (run, file)} != {run, file}:
             raise ValueError("it goes into the run folder")
         records = trace.so_far(files.read(where / RAW, folder), now_ns)
-        with scratch("capture") as there:  # not where the lane could lead us elsewhere
+        with scratch("capture") as there:  # not where the lane could redirect us
             pcapng.write(records, radios(read_plan(where)), Path(there))
             files.write(folder / file, compressed.read(Path(there) / TRACE))
         say(f"*** {len(records.tx)} frames in {folder / file}")
-    except (OSError, ValueError, MemoryError) as error:  # not the network's end
+    except (OSError, ValueError, MemoryError) as error:  # this must not end the network
         of = getattr(error, "filename", None)
         say(f"*** capture: {Path(of).name}: {getattr(error, 'strerror', '')}" if of else f"*** capture: {error}")
 
@@ -136,8 +134,8 @@ def name_of(script: Script) -> str:
 
 
 def specified(where: Path, asked: Any, modules: Sequence[str]) -> Specification:
-    """What a script says that a run was. A lane's words run no file here; its plug-ins are written down, and nothing is
-    planned with them. Raises Failure."""
+    """Return the specification of a run, as the script wrote it. Nothing written by a lane may run a file here:
+    plug-ins are recorded but not used. Raises Failure if it is invalid."""
     try:
         asked["specification"]["kernel"]["modules"] = modules
         return Specification.model_validate(asked["specification"], context=Trust(folders=None))
@@ -147,8 +145,8 @@ def specified(where: Path, asked: Any, modules: Sequence[str]) -> Specification:
 
 
 def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
-    """Take the runs that have been added to the folder, in their order; what is left of an unfinished one is removed.
-    Of what the lane took each is given its share, by air time; `modules` are the script's."""
+    """Take the runs that were added to the folder, in order, and remove unfinished ones. Each run gets its share of the
+    lane's wall time, by air time. `modules` are the script's."""
     new = []
     for where in sorted(file.parent for file in folder.glob(f"*/{ASKED}") if not file.parent.is_symlink()):
         if not (where / "lane.json").exists():
@@ -165,7 +163,7 @@ def gather(lab: Lab, folder: Path, modules: Sequence[str], found: Played, wall_s
 
 
 def take_run(lab: Lab, folder: Path, where: Path, modules: Sequence[str], found: Played, wall_s: float) -> None:
-    """Take one of them."""
+    """Take one of these runs."""
     (asked, _), plan = object_of(where / ASKED, Asked), read_plan(where)
     task = Task(specified(where, asked, modules), asked["name"])
     if any(len(list(islice(Path(own).rglob("*"), MOST_FILES))) == MOST_FILES for own in plan["plugins"]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A session: set up what is missing, make a run folder, play, and leave result.json.
+"""A session: set up what is missing, make a run folder, play, and write result.json.
 
-A run folder holds `result.json`, one subfolder a run (plan, what the lane left, the air's pcapng), and the report.
-A study that was interrupted, or that is to have more seeds, is continued in its folder: only what is missing is run.
+A run folder has `result.json`, a subfolder per run (plan, the lane's output, the air's pcapng), and the report. A study
+that was interrupted, or gets more seeds, continues in its folder; only missing runs are played.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from traffic import applications
 if TYPE_CHECKING:
     from analysis.results.result import Result, Run, Script
 
-LONGEST = 200  # of a path in a message
+LONGEST = 200  # characters of a path in a message
 
 
 def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = None) -> Lab:
-    """Set up what is missing for runs, for these groups besides, and the modules of these folders.
+    """Set up what runs need and is missing, the packages of `groups`, and the modules in `folders`.
 
-    Raises Misuse for a folder that holds no modules, Failure with what mends it for the rest.
+    Raises Misuse if a folder has no modules, Failure with a remedy otherwise.
     """
     for folder in folders:
         if not any((Path(folder) / name).is_file() for name in ("Kbuild", "Makefile")):
@@ -70,7 +70,8 @@ def provide(*groups: Group, folders: Iterable[str] = (), lane: Lane | None = Non
 
 
 def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
-    """What these runs need, and whether it has the modules and parameters that they name. Raises Misuse, Failure."""
+    """Return the lab that these runs need, and check the modules and parameters that they name. Raises Misuse or
+    Failure."""
     lab = provide(folders=tasks[0].specification.kernel.modules, lane=lane)
     with failures():
         for task in tasks:
@@ -80,8 +81,8 @@ def provide_for(tasks: Sequence[Task], lane: Lane) -> Lab:
 
 
 def check_programs(made: Mapping[str, Any]) -> None:
-    """Have the programs that a plan's network and applications call. Raises Failure, with what mends it, for one that
-    is not there and that set-up may not install."""
+    """Check for the programs that a plan's network and applications call, and offer to install them. Raises Failure
+    with a remedy for a program that is missing and may not be installed."""
     medium = made.get("medium")
     if medium and medium["program"] and not shutil.which(medium["program"], path=programs.PATH):
         raise Failure(f"there is no program {medium['program']} here, and no distribution has wmediumd: build it, "
@@ -97,7 +98,7 @@ def check_programs(made: Mapping[str, Any]) -> None:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """What a run can raise, as messages: the reason, and the lane's last words where they help."""
+    """Turn the errors of runs into Failure or Misuse: the reason, with the last console lines where they help."""
     try:
         yield
     except LaneError as error:
@@ -111,7 +112,7 @@ def failures() -> Iterator[None]:
 
 
 def new_folder(out: Path | None, name: str) -> Path:
-    """Make the run folder. Raises Misuse if it cannot be one: not ours to write, or not empty."""
+    """Make the run folder. Raises Misuse if it cannot be written or is not empty."""
     folder = out or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,9 +133,9 @@ def play_with_progress(
     lab: Lab, tasks: Sequence[Task], folder: Path, jobs: int | None = None, resume: bool = False,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:  # fmt: skip
-    """Run all, with a progress bar on a terminal, or a line now and then; with `resume`, only those that are not
-    finished. `meanwhile` is called when the last one begins, as CPUs become free from then on. Raises Misuse, Failure,
-    and OSError."""
+    """Run all tasks with a progress bar, or with lines if there is no terminal. With `resume`, run only unfinished
+    ones. `meanwhile` is called when the last task begins, because CPUs become free then. Raises Misuse, Failure or
+    OSError."""
     progress = Progress([task.specification.measurement.seconds for task in tasks], time.monotonic)
     with failures(), ExitStack() as stack:
         show: Callable[[Progress], None] | None = None
@@ -143,7 +144,7 @@ def play_with_progress(
         def heard(index: int, fraction: float, air_s: float) -> None:
             nonlocal show
             progress.heard(index, fraction)
-            show = show or stack.enter_context(shown(len(tasks)))  # only now: loading that takes as long as a boot
+            show = show or stack.enter_context(shown(len(tasks)))  # imported late: that takes as long as a boot
             show(progress)
             if index == len(tasks) - 1 and index not in begun:
                 meanwhile()
@@ -154,7 +155,7 @@ def play_with_progress(
 
 @contextmanager
 def shown(runs: int) -> Iterator[Callable[[Progress], None]]:
-    """What shows how far so many runs are: a bar on a terminal, or a line now and then."""
+    """Provide a function that shows the progress of this many runs: a bar on a terminal, or lines."""
     if not sys.stderr.isatty():
 
         def tell(progress: Progress) -> None:
@@ -184,7 +185,7 @@ def finish(
     name: str, base: Specification, tasks: Sequence[Task], runs: Sequence[Run], lab: Lab, folder: Path,
     script: Script | None = None,
 ) -> Result:  # fmt: skip
-    """Write result.json: each run's `changes` are the options that it has otherwise than `base`."""
+    """Write result.json; each run's `changes` are the options in which it differs from `base`."""
     from analysis.results.result import Host, Result
 
     common = flatten(base)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results that were found before, by what they are made of: the plan, the kernel, modules, programs in the lane, and
-the programs that read what it left. Where these are the same, so would the result be, to the byte; so it is looked up.
+"""The store of earlier results, by their inputs: the plan, kernel, modules, programs in the lane, and the programs that
+read the lane's output. Equal inputs give an equal result, to the byte, so it is looked up.
 
-Each is a small file, named by a hash and put in place whole, so that programs side by side share a store. Traces are
-not kept. What has not been used for longest goes when a store has outgrown its bound. Beside the results it remembers
-what runs took on this machine, so that what the next ones will take can be said.
+Each result is a small file, named by a hash and put in place atomically, so parallel programs can share a store. Traces
+are not kept. When the store exceeds its bound, the least recently used results are removed. It also remembers how long
+runs took on this machine, to estimate later ones.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from emulation.specification import flatten
 
 NAME, SUFFIX, COSTS = "results", ".json.gz", "costs.json"
 MOST_BYTES = 1 << 30
-GONE = {"trace": None, "views": None}  # what a run found is kept, not what it left
-NEW = 0.5  # how much the latest run counts in what is remembered of its like
+GONE = {"trace": None, "views": None}  # the store keeps what a run found, not its files
+NEW = 0.5  # weight of the latest run in the remembered cost
 
 
 class Store:
-    """Results in a folder, which is made when the first is put there. OSError if it cannot be written."""
+    """Results in a folder, which is made on first use. Methods raise OSError if it cannot be written."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or cache.roots()[-1] / NAME
         self._costs = self._read_costs()
 
     def get(self, made_of: Mapping[str, str]) -> Run | None:
-        """What a run that is made of this found; None if that is not known, or what is there is damaged."""
+        """Return the result of a run with these inputs; None if unknown or damaged."""
         file = self._file(made_of)
         try:
             run = Finished.model_validate_json(gzip.decompress(file.read_bytes())).run
@@ -54,18 +54,18 @@ class Store:
         return run
 
     def put(self, run: Run) -> None:
-        """Keep what it found, if the seed decides that."""
+        """Keep a run's result, if the seed determines it."""
         if run.repeatable:
             kept = Finished(run=run.model_copy(update=GONE)).model_dump_json().encode()
             self._write(self._file(run.made_of), gzip.compress(kept, mtime=0))
 
     def cost(self, task: Task) -> float | None:
-        """The seconds that this run may take alone, by those of its like; None if there has been none."""
+        """Return the seconds that a run may take alone, from earlier similar runs; None if there are none."""
         found = next((self._costs[name] for name in likes(task) if name in self._costs), None)
         return None if found is None else found * task.specification.measurement.seconds
 
     def took(self, taken: Iterable[tuple[Task, Run]]) -> None:
-        """Remember what runs took."""
+        """Remember how long runs took."""
         self._costs = self._read_costs() | self._costs
         for task, run in taken:
             per_s = run.wall_s / max(run.air_s, 1e-9)
@@ -74,7 +74,7 @@ class Store:
         self._write(self.folder / COSTS, json.dumps(self._costs).encode())
 
     def prune(self, most_bytes: int = MOST_BYTES) -> int:
-        """Remove what has not been used for longest, until so much is left; returns how many results went."""
+        """Remove the least recently used results until `most_bytes` are left. Return how many were removed."""
         there = sorted((status.st_mtime_ns, status.st_size, file) for file, status in self._all())
         left, gone = sum(size for _, size, _ in there), 0
         for _, size, file in there:
@@ -85,7 +85,7 @@ class Store:
         return gone
 
     def size(self) -> tuple[int, int]:
-        """How many results there are, and their bytes."""
+        """Return the number of results, and their size in bytes."""
         sizes = [status.st_size for _, status in self._all()]
         return len(sizes), sum(sizes)
 
@@ -105,7 +105,7 @@ class Store:
             return {}
 
     def _write(self, file: Path, what: bytes) -> None:
-        """Whole or not at all, whoever else writes it."""
+        """Write a file atomically, also if others write it at the same time."""
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, half = tempfile.mkstemp(dir=file.parent)
         try:
@@ -113,11 +113,11 @@ class Store:
                 opened.write(what)
             os.replace(half, file)
         finally:
-            Path(half).unlink(missing_ok=True)  # in place already, but if something was raised
+            Path(half).unlink(missing_ok=True)  # already in place, unless something was raised
 
 
 def key(made_of: Mapping[str, str]) -> str:
-    """The name of a result that is made of this, read as it is read now."""
+    """Return the name of a result with these inputs, for the current programs that read it."""
     version = Finished.model_fields["version"].default
     parts = [version, readers(), sorted(made_of.items())]
     return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
@@ -125,13 +125,13 @@ def key(made_of: Mapping[str, str]) -> str:
 
 @functools.cache
 def readers() -> str:
-    """A hash of the programs that make a `Run` of what a lane left."""
+    """Return a hash of the programs that make a `Run` from a lane's output."""
     return digest([*imports.of_its_result().values(), CHECKOUT / "analysis/traces/native.c"])
 
 
 def likes(task: Task) -> list[str]:
-    """Names of those that take about as long as this one for each second of air: of the same options, whatever the seed
-    and the duration; and, if there are none, of as many nodes of the same topology and routing."""
+    """Return the names under which the cost of similar runs is kept: those with the same options except seed and
+    duration; else those with the same topology, number of nodes and routing."""
     flat = {name: value for name, value in flatten(task.specification).items() if name not in ("seed", "seconds")}
     same = hashlib.sha256(json.dumps(flat, sort_keys=True).encode()).hexdigest()[:16]
     network = task.specification.network

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A study, from its tasks to its report: the one way of all that is run. A topology is a study of one case, and so are
-the runs that a script made (`told`)."""
+"""A study from its tasks to its report; all runs take this way. A topology is a study with one case, and so are the
+runs of a script (`told`)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for besides the runs: what the user `gave` of options, the command line, where runs are kept, and
-    what figures are drawn as."""
+    """What is asked for besides the runs: the options that the user `gave`, the command line, the run folder, and the
+    formats of figures."""
 
     gave: Mapping[str, Any]
     command: str
@@ -35,7 +35,7 @@ class Asked:
     formats: Sequence[str]
 
     def drawing(self) -> AbstractContextManager[Artist | None]:
-        """Who draws, if there are to be figures; the end of the block waits for them."""
+        """Return the artist if there are figures to draw; the end of its block waits for them."""
         return artist() if self.formats else nullcontext()
 
 
@@ -44,15 +44,15 @@ def played(
     lab: Lab, study: Study | str, base: Specification, tasks: Sequence[Task], asked: Asked,
     jobs: int | None = None, resume: bool = False, around: AbstractContextManager[None] | None = None,
 ) -> Iterator[tuple[Report, list[Outcome], float]]:  # fmt: skip
-    """Play the runs of a study, or of one network under this title, in a block `around` that, and leave result.json;
-    then look at the report, the outcomes, and the wall time of playing, while figures are drawn. Raises Misuse,
-    Failure, OSError."""
+    """Play the runs of a study, or of one network with this title, in the context `around`, and write result.json.
+    Yield the report, the outcomes and the wall time of playing, while figures are drawn. Raises Misuse, Failure or
+    OSError."""
     began = time.monotonic()
     with asked.drawing() as pen:
         with around or nullcontext():
             outcomes = play_with_progress(lab, tasks, asked.folder, jobs, resume, load)
         wall_s = time.monotonic() - began
-        with suppress(OSError):  # a sweep would find them there, but nothing hangs on it
+        with suppress(OSError):  # a sweep would reuse them, but nothing depends on it
             remember(outcomes)
         of = study_of(study)
         result = finish(of.name, base, tasks, [outcome.run for outcome in outcomes], lab, asked.folder)
@@ -64,7 +64,7 @@ def played(
 def told(
     study: Study | str, result: Result, outcomes: Sequence[Outcome], asked: Asked, pen: Artist | None
 ) -> Iterator[Report]:  # fmt: skip
-    """Look at the report of runs that are over, while their figures are drawn; it is left in their folder."""
+    """Yield the report of finished runs while their figures are drawn; then write it to their folder."""
     from analysis.tables.table import conditions
     from emulation.play.reporting import draw, report_of, said_of
 
@@ -78,14 +78,14 @@ def told(
 
 
 def study_of(study: Study | str) -> Study:
-    """The study; of a title, that of one network, which is loaded when lanes run."""
+    """Return the study; a title gives that of one network, which is loaded while lanes run."""
     import experiments
 
     return experiments.plain(study) if isinstance(study, str) else study
 
 
 def load() -> None:
-    """Load what shows runs, and hash what read them: meanwhile, as they run."""
+    """While lanes run, load what shows results, and hash what reads them."""
     from rich import console, table  # noqa: F401
 
     from analysis.tables import flow_tables  # noqa: F401
@@ -95,7 +95,7 @@ def load() -> None:
 
 
 def remember(outcomes: Sequence[Outcome]) -> None:
-    """Keep what was found for sweeps and claims. Raises OSError."""
+    """Keep results for later sweeps and claims. Raises OSError if the store cannot be written."""
     from emulation.play.store import Store
 
     store = Store()

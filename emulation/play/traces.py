@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the traces that a lane left to those that are kept, and to what is seen in them.
+"""From the traces that a lane left to those that are kept, and to what they show.
 
-What this imports takes longer to load than to use, so it is loaded when it is used: in a worker, while its lane runs.
+Importing this takes longer than using it, so it is imported on use: in a worker, while its lane runs.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 RAW, TRACE, VIEWS, TCP_TRACE, ROUTING_TRACE = "air.trace", "air.pcapng.gz", "views.gz", "tcp.trace", "manet.trace"
 FLOW_ROUTES_FILE = "routes.jsonl"
-LONGEST = 300  # of what is wrong with what was read
+LONGEST = 300  # characters of an error about what was read
 TCP_TAP, MANET_TRACE, FLOW_ROUTES = "tcp_tap", "manet_trace", "flow_routes"
 
 
 def load() -> None:
-    """Load all that reading traces takes, so that workers which are made from now on have it already."""
+    """Import everything that reads traces, so that workers forked later already have it."""
     from analysis import growing  # noqa: F401
     from analysis.routes import flow_routes, paths, routes  # noqa: F401
     from analysis.tcp import hops, journeys, senders  # noqa: F401
@@ -43,8 +43,8 @@ def load() -> None:
 
 @contextlib.contextmanager
 def readable(where: Path) -> Iterator[None]:
-    """Read, in this block, what a lane has left in a folder: whoever was in the lane may have written it, so whatever
-    is not as it should be ends in LaneError."""
+    """In this block, read what a lane left in a folder. Programs in the lane may have written anything, so every
+    malformed input raises LaneError."""
     try:
         yield
     except (LaneError, Failure, OSError):
@@ -60,8 +60,8 @@ def readable(where: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the air's trace shows of a run's routing: the paths that packets took, by flow, and control packets; None
-    and empty without a trace, or a protocol."""
+    """What the air's trace shows of a run's routing: the paths of packets by flow, and control packets. Empty and None
+    without a trace or a protocol."""
 
     paths: dict[str, Paths]
     control: Control | None
@@ -72,8 +72,8 @@ NOTHING = Seen({}, None)
 
 @dataclass(frozen=True)
 class Kept:
-    """The SHA-256 of TRACE and VIEWS (None: left out), the segments in flight (None: some are encrypted), what is seen
-    of routing, collisions in one slot."""
+    """What is kept of a trace: SHA-256 of TRACE and VIEWS (None: omitted), segments in flight (None: some are
+    encrypted), what is seen of routing, and collisions in one slot."""
 
     trace_sha256: str
     views_sha256: str | None
@@ -83,7 +83,7 @@ class Kept:
 
 
 def check_whole(lane: Mapping[str, Any]) -> None:
-    """Raises LaneError if something was lost on the way that nothing else would tell of."""
+    """Raises LaneError if records or frames were lost."""
     air = lane.get("air") or {}
     if lost := air.get("lost_records"):
         raise LaneError(Reason.PROGRAM, f"the trace lost {lost} records: its reader fell behind")
@@ -92,9 +92,9 @@ def check_whole(lane: Mapping[str, Any]) -> None:
 
 
 class Keeper:
-    """Turns the trace of a run into TRACE and VIEWS, which take its place: as far as it has come whenever there is
-    `progress`, and the rest at the end; what stations received is left out if it has more than so many bytes. If the
-    end is not reached they are gone again at the end of the block."""
+    """Converts the trace of a run into TRACE and VIEWS, which replace it: what there is at each `progress`, and the
+    rest in `finish`. What stations received is omitted if it exceeds `most_views` bytes. Without `finish`, the end of
+    the block removes both."""
 
     def __init__(self, where: Path, plan: Mapping[str, Any], most_views: float) -> None:
         self.where, self.plan, self.most_views = where, plan, most_views
@@ -108,12 +108,12 @@ class Keeper:
         self.cleanup.close()
 
     def progress(self) -> None:
-        """The trace has grown."""
+        """Convert what was added to the trace."""
         if self.plan["air"]["trace"]:
             self._growing().more()
 
     def finish(self) -> Kept | None:
-        """The trace is whole; None if there is none."""
+        """Convert the rest of the complete trace; return None if there is no trace."""
         if not self.plan["air"]["trace"]:
             return None
         from analysis.routes import paths
@@ -139,7 +139,7 @@ class Keeper:
 
 
 def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
-    """The segments in flight, from the pcapng."""
+    """Return the segments in flight, from the pcapng."""
     from analysis.taps.observe import observe
     from analysis.taps.phy import Medium
     from analysis.tcp.hops import of_observation
@@ -151,14 +151,14 @@ def flight_again(where: Path, plan: Mapping[str, Any]) -> Flight:
 
 
 def pack(where: Path, lane: Mapping[str, Any]) -> None:
-    """Compress what recorders left as they found it."""
+    """Compress the files of recorders."""
     for recorder, name in ((TCP_TAP, TCP_TRACE), (MANET_TRACE, ROUTING_TRACE)):
         if recorder in lane["recorders"]:
             compressed.pack(where / name)
 
 
 def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> dict[str, Flow]:
-    """The course of each TCP flow of a run; empty if it was not recorded."""
+    """Return the TCP flows of a run over time; empty if they were not recorded."""
     from analysis.tcp.senders import flows
 
     return flows(where / TCP_TRACE, plan, lane) if TCP_TAP in lane["recorders"] else {}
@@ -166,8 +166,8 @@ def tcp_flows(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True)
 class Routing:
-    """What routing did in a run: in all; each flow's routes, and the paths that its packets took, by name (those of a
-    run without the air's trace are not known); and when which control packets were sent (s)."""
+    """The routing of a run: its summary; each flow's routes, and the paths of its packets, by name (no paths without
+    the air's trace); and the times at which control packets were sent (s)."""
 
     summary: RoutingSummary
     routes: dict[str, Routes]
@@ -175,16 +175,16 @@ class Routing:
     control_s: dict[str, Array]
 
     def of_flows(self, tcp: Mapping[str, Flow]) -> dict[str, RouteSummary]:
-        """Each flow's summary, by name; `tcp` is what its sender did, where that is known."""
+        """Return each flow's summary, by name; `tcp` has its sender, if known."""
         return {name: of.summary(self.paths.get(name), tcp.get(name)) for name, of in self.routes.items()}
 
     def shown(self) -> Routing:
-        """As far as a figure can show it."""
+        """Return it reduced to what a figure can show."""
         return replace(self, paths={name: of.shown() for name, of in self.paths.items()})
 
 
 def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen: Seen | None = None) -> Routing | None:
-    """The same, of a run of which this was seen on the air (None: read it from its pcapng); None without a protocol."""
+    """Return the routing of a run; None without a protocol. `seen` is what the air showed (None: read the pcapng)."""
     from analysis.routes import flow_routes, routes
 
     if not {MANET_TRACE, FLOW_ROUTES} & lane["recorders"].keys():
@@ -203,7 +203,7 @@ def routing(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any], seen:
 
 
 def seen_again(where: Path, plan: Mapping[str, Any], lane: Mapping[str, Any]) -> Seen:
-    """What is seen of routing, from the pcapng."""
+    """Return what is seen of routing, from the pcapng."""
     from analysis.routes import paths
     from analysis.routes.control import Control
     from analysis.taps import aired

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run folder has this machine run, if its runs are played again or its specification is made: others may have
-written it, so the user is asked.
+"""Find the programs that this machine would run if the runs of a folder are repeated, or its specification is planned.
+Others may have written the folder, so the user is asked.
 
-Whatever names a program is found by what it looks like, in whichever field. Nothing hangs on that this list is whole:
-a specification is made of what was agreed to, and refuses another file (`topologies.files.Trust`).
+Programs are found in any field, by the form of their names. Security does not depend on a complete list: a
+specification is made from what was agreed to, and refuses any other file (`topologies.files.Trust`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from emulation.setup import packages
 from emulation.setup.errors import say
 from topologies.files import NOBODY, Trust
 
-FOLDERS = ("modules", "plugins")  # the options that name folders of programs
-UNCONFINED = "host"  # the lane in which a script, and any program that a plan names, is root of this machine
+FOLDERS = ("modules", "plugins")  # options that name folders of programs
+UNCONFINED = "host"  # the lane in which scripts, and all programs that a plan names, are root on this machine
 FLAG = "--trust"
 
 
 def programs_of(before: Result, lane: Lane | None = None) -> list[str]:
-    """What these runs name that is built or run on this machine, and not in a lane. `lane`: another to play them in."""
+    """Return the programs that these runs build or run on this machine outside a lane. `lane`: play them in another."""
     found = [*of_specification(before), *(f"{folder}/" for folder in (before.script.modules if before.script else ()))]
     if lane is None:
         found += named(before.host.lane)
@@ -39,15 +39,15 @@ def programs_of(before: Result, lane: Lane | None = None) -> list[str]:
 
 
 def of_specification(before: Result) -> Iterator[str]:
-    """The same of what was asked for alone."""
+    """Yield the programs that specification and changes name."""
     yield from named(before.specification)
     for run in before.runs:
         yield from named(run.changes)
 
 
 def named(value: Any, key: str = "") -> Iterator[str]:
-    """The programs that a value of an option names, however deep it is, also as it is written on a command line: files
-    of Python, and folders, which end in a slash."""
+    """Yield the programs that an option's value names, at any depth, also in the form of a command line: Python files,
+    and folders, which end in a slash."""
     todo = [(key, value)]
     while todo:
         key, value = todo.pop()
@@ -62,14 +62,14 @@ def named(value: Any, key: str = "") -> Iterator[str]:
 
 
 def known(programs: Collection[str], folder: Path, trusted: bool) -> bool:
-    """Whether the user knows these, which a run folder names: who has said so is not asked."""
+    """Return whether the user trusts these programs of a run folder; ask unless `trusted`."""
     shown = ", ".join(programs)
     question = f"dcflab: {folder}/result.json has this machine run, as you: {shown}. Go on? [y/N] "
     return trusted or not programs or packages.agreed(question)
 
 
 def to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = None) -> Trust:
-    """What may be run to play these runs again: what they name. Raises Misuse if the user does not know it."""
+    """Return what may be run to repeat these runs. Raises Misuse if the user does not trust the programs they name."""
     programs = programs_of(before, lane)
     if not known(programs, folder, trusted):
         raise Misuse(f"{folder}/result.json names programs that run on this machine, as you: {', '.join(programs)}; "
@@ -78,8 +78,8 @@ def to_play(folder: Path, before: Result, trusted: bool, lane: Lane | None = Non
 
 
 def to_film(folder: Path, trusted: bool) -> Trust:
-    """What may be run to find out how far stations reach, which a film does without if need be: nothing is planned, so
-    of folders no program is run."""
+    """Return what may be run to compute the stations' ranges, which a film can omit. Nothing is planned, so no program
+    of a folder is run."""
     try:
         before = result.read(folder / "result.json")
     except (OSError, ValueError):

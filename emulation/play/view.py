@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one looks at of runs, from their folders: the air on a timeline (`analysis.pages.timeline`)."""
+"""Views of runs, made from their folders: the air on a timeline (`analysis.pages.timeline`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERFETTO = (".json", ".json.gz")
 
 
 def runs_of(folder: Path) -> list[Path]:
-    """The runs in a run folder, or the one that it is. Raises Misuse if there is none."""
+    """Return the runs in a run folder, or the folder itself if it is a run. Raises Misuse if there is none."""
     found = sorted(path.parent for path in [*folder.glob("lane.json"), *folder.glob("*/lane.json")])
     if not found:
         raise Misuse(f"{folder}: there is no run in it")
@@ -25,7 +25,8 @@ def runs_of(folder: Path) -> list[Path]:
 
 
 def timeline_of(where: Path) -> Timeline:
-    """That of the run in this folder. Raises Misuse if it left no trace, Damaged, OSError."""
+    """Return the timeline of the run in this folder. Raises Misuse without a trace, Damaged if malformed, OSError if
+    unreadable."""
     plan, lane = shapes.read_both(where)
     if not (where / TRACE).is_file():
         raise Misuse(f"{where}: there is no {TRACE}, of which a timeline is made: run it without --no-trace")
@@ -34,12 +35,12 @@ def timeline_of(where: Path) -> Timeline:
 
 
 def write_timeline(made: Timeline, out: Path) -> None:
-    """The file that a browser shows. Raises OSError."""
+    """Write the timeline as a page for the browser. Raises OSError if it cannot be written."""
     out.write_text(page(made))
 
 
 def write_perfetto(made: Timeline, out: Path) -> None:
-    """The same for ui.perfetto.dev. Raises Misuse, OSError."""
+    """Write the timeline for ui.perfetto.dev. Raises Misuse for another suffix, OSError if it cannot be written."""
     if not out.name.endswith(PERFETTO):
         raise Misuse(f"perfetto: {out} is none of {', '.join('*' + suffix for suffix in PERFETTO)}")
     perfetto.write(made, out)

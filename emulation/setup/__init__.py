@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Set-up: what a run needs and a checkout does not hold.
+"""Set-up: obtain what a run needs and a checkout does not contain.
 
-That is a Python environment, system packages, a User-Mode Linux kernel and the modules that are loaded into it, and a
-library for what Python would take too long over. Each is built once and kept in a cache under a hash of what it is
-built from (`cache`), so set-up has no state of its own: asking for a thing either finds it or builds it. Only the
-standard library is imported, as the launcher calls this package to make the environment (`python -m emulation.setup`).
+That is a Python environment, system packages, a User-Mode Linux kernel with modules, and a library for what is slow in
+Python. Each is built once and kept in a cache under a hash of its sources (`cache`). So set-up has no state: it either
+finds a thing or builds it. Only the standard library is imported, because the launcher calls this package to make the
+environment (`python -m emulation.setup`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class PreparedStock:
-    """The same of a lane that boots a distribution's kernel."""
+    """What a lane with a distribution's kernel boots."""
 
     kernel: stock.Installed
     modules: dict[str, Path]
@@ -61,11 +61,11 @@ class PreparedStock:
 def prepare(
     *groups: Group, configuration: tuple[Path, ...] = uml.CONFIGURATION, folders: tuple[Path, ...] = ()
 ) -> Prepared:
-    """Make everything ready to run a lane, and besides the system packages of the given groups.
+    """Provide everything for running a lane, and the system packages of the given groups.
 
-    Takes milliseconds when all is there. `configuration` are the kernel's configuration fragments, later ones win.
-    The modules are the kernel's own, ours, and those of `folders`, of which the last wins where names are alike.
-    Raises SetupError, which says what is missing and how to mend it.
+    Takes milliseconds if all exists. `configuration` has the kernel's configuration fragments; later ones win. The
+    modules are the kernel's, ours, and those of `folders`; of several with one name, the last wins. Raises SetupError,
+    which says what is missing and how to fix it.
     """
     mend_environment()
     caution = virtual.caution()
@@ -87,13 +87,13 @@ def prepare(
 
 
 def complete(lane: kernel.Kernel, folders: tuple[Path, ...]) -> bool:
-    """Whether all is in the cache that a run on this kernel takes, with the modules of these folders."""
+    """Return whether the cache has all that a run on this kernel needs, with the modules of these folders."""
     return all(modules.find(folder, lane) for folder in folders) and all(map(library.find, LIBRARIES))
 
 
 def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
-    """The kernel that need not be built: it is in the cache, or comes there from a file that is offered (`prebuilt`).
-    Raises SetupError for a file of another kernel, if the user has named it."""
+    """Return a kernel that need not be built: from the cache, or from an offered file (`prebuilt`); None if there is
+    neither. Raises SetupError if the user named a file for another kernel."""
     lane, recipe = kernel.find(configuration), kernel.recipe_key(configuration)
     if file := prebuilt.offered(recipe):
         if lane is None or lane.folder.name != prebuilt.kernel_of(file) or not complete(lane, MODULES):
@@ -110,8 +110,8 @@ def find_or_take(configuration: tuple[Path, ...]) -> kernel.Kernel | None:
 def prepare_stock(
     wanted: str, *groups: Group, folders: tuple[Path, ...] = (), boots: bool = True
 ) -> PreparedStock:  # fmt: skip
-    """The same for lanes of a distribution's kernel: the one of this release or path, or of "" the latest; if it is not
-    to be booted, the one that runs, and what it has of our modules is not built again."""
+    """Provide everything for lanes with a distribution's kernel: the one of this release or path, or the latest for "".
+    If it is not to be booted, use the running kernel; its installed modules of ours are not built again."""
     mend_environment()
     packages.ensure(Group.VM if boots else Group.HOST, *groups)
     lane = stock.obtain(wanted) if boots else stock.running()
@@ -125,7 +125,7 @@ def prepare_stock(
 
 
 def prepare_environment() -> Path:
-    """The Python interpreter of the environment for runs, which is made if it is not there. Raises SetupError."""
+    """Return the Python interpreter of the environment for runs, made if missing. Raises SetupError."""
     if packages.missing(Group.ENVIRONMENT):  # ask once for everything
         packages.ensure(Group.ENVIRONMENT, Group.BUILD)
     if liked := packages.missing(Group.PROMPT):
@@ -135,24 +135,24 @@ def prepare_environment() -> Path:
 
 
 def prepare_all_packages() -> Path | None:
-    """The Python interpreter of the whole environment, which is made if it is not there; None if this program runs in
-    one that has more than runs load. Raises SetupError."""
+    """Return the Python interpreter of the full environment, made if missing. Return None if this program does not run
+    in the one for runs only. Raises SetupError."""
     return environment.obtain(LOCK_FILE) if environment.is_here(RUN_LOCK_FILE) else None
 
 
 def require_all_packages() -> None:
-    """Start this program again in the whole environment if it runs in that of runs. Raises SetupError."""
+    """Restart this program in the full environment if it runs in the one for runs only. Raises SetupError."""
     if python := prepare_all_packages():
         environment.begin_again(python)
 
 
 def prepare_docs() -> Path:
-    """The Python interpreter that has what the docs are built with, in an environment of its own. Raises SetupError."""
+    """Return the Python interpreter of the environment that builds the docs. Raises SetupError."""
     return environment.obtain(DOCS_LOCK_FILE)
 
 
 def mend_environment(thoroughly: bool = False, lacking: str = "") -> None:
-    """Start this program again in another environment if this one is damaged, or lacks a module, else return."""
+    """Restart this program in another environment if this one is damaged or lacks a module."""
     try:
         environment.mend(LOCK_FILE, RUN_LOCK_FILE, thoroughly, lacking)
     except SetupError as error:

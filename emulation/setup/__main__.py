@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m emulation.setup`: called by the launcher when it finds no environment; prints the interpreter to use."""
+"""`python -m emulation.setup`: the launcher calls it if there is no environment; print the interpreter to use."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bytecode of the checkout. A lane's root file system is read-only, so what runs there cannot cache its own."""
+"""Bytecode of the checkout. A lane's root file system is read-only, so programs in it cannot write their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORD = 0xFFFFFFFF
 
 
 def refresh(folders: Iterable[Path] = INSIDE) -> None:
-    """Compile what changed. A checkout that belongs to somebody else stays as it is: it works, only slower."""
+    """Compile what changed. Leave other users' checkouts alone: they work, only slower."""
     for folder in folders:
         for path, _, names in os.walk(folder):
             if not os.access(path, os.W_OK):
@@ -29,7 +29,7 @@ def refresh(folders: Iterable[Path] = INSIDE) -> None:
 
 
 def stale(source: str) -> bool:
-    """Whether the bytecode of a source is missing, or of another version of it (PEP 552: time and size)."""
+    """Return whether a source's bytecode is missing, or for another version of it (PEP 552: time and size)."""
     stat = os.stat(source)
     expected = importlib.util.MAGIC_NUMBER + struct.pack("<3I", 0, int(stat.st_mtime) & WORD, stat.st_size & WORD)
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cache: folders named `KIND-KEY`, where the key is a hash of what the folder was built from.
 
-A name says all, so nothing is ever out of date, and an entry is never changed: it is built in a folder beside, and
-renamed into place. What a package brings (`setup.package`) and what root built in /var/cache/dcflab serves everyone;
-what a user builds is the user's own. A manifest in each entry lists its key files. Comparing their sizes and times at
-each use costs microseconds and finds what was cut short or written to; a link is to a program of the system, which must
-be there. `inspect(…, thoroughly=True)` reads everything.
+Because of the hash, no entry is ever out of date, and none is changed: it is built in a scratch folder and renamed into
+place. All users share what a package brings (`setup.package`) and what root built in /var/cache/dcflab; a user's builds
+are their own. A manifest in each entry lists its key files. Each use compares their sizes and times, which takes
+microseconds and finds truncated or changed files. Links lead to programs of the system, which must exist. `inspect(…,
+thoroughly=True)` reads everything.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import told_while_waiting
 
 PACKAGED = Path("/usr/lib/dcflab/cache")
-BESIDE = Path(__file__).resolve().parents[2] / "cache"  # the same, of a package that is unpacked anywhere
+BESIDE = Path(__file__).resolve().parents[2] / "cache"  # likewise, for a package that is unpacked anywhere
 SYSTEM = Path("/var/cache/dcflab")
 MANIFEST = "manifest.json"
 LOCK, SCRATCH = "lock-", ".building-"
 LOG = "build.log"  # of make, in the folder that is being filled
-SPACE = 1 << 30  # bytes that the largest build needs, the kernel's
+SPACE = 1 << 30  # bytes that the largest build, the kernel's, needs
 
 Build = Callable[[Path], Iterable[str]]
 
 
 class State(enum.Enum):
-    """What became of an entry."""
+    """The state of an entry."""
 
     SOUND = "sound"
     ABSENT = "absent"
@@ -44,7 +44,7 @@ class State(enum.Enum):
 
 
 def roots() -> list[Path]:
-    """Where entries are looked for; the last one is where this user builds. $DCFLAB_CACHE replaces them all."""
+    """Return the folders to search for entries; this user builds in the last one. $DCFLAB_CACHE replaces them all."""
     if own := os.environ.get("DCFLAB_CACHE"):
         return [Path(own).absolute()]
     common = [*packaged(), SYSTEM]
@@ -55,12 +55,12 @@ def roots() -> list[Path]:
 
 
 def packaged() -> list[Path]:
-    """Those that a package brought."""
+    """Return the folders that packages brought."""
     return [root for root in dict.fromkeys((BESIDE, PACKAGED)) if root.is_dir()]
 
 
 def key(*parts: bytes | str) -> str:
-    """A name for what is built from these parts, in this order: 64 bits of SHA-256."""
+    """Return a name for what is built from these parts, in this order: 64 bits of SHA-256."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -69,15 +69,15 @@ def key(*parts: bytes | str) -> str:
 
 
 def find(name: str, thoroughly: bool = False) -> Path | None:
-    """The sound entry of that name, or None."""
+    """Return the sound entry with this name, or None."""
     return next((r / name for r in roots() if inspect(r / name, thoroughly)[0] is State.SOUND), None)
 
 
 def obtain(name: str, build: Build, thoroughly: bool = False, space: int = 0) -> Path:
-    """The sound entry of that name, built if there is none; that takes `space` bytes, or up to SPACE.
+    """Return the sound entry with this name; build it if there is none, which takes `space` bytes, by default SPACE.
 
-    `build` fills the empty folder that it is given and returns the paths, in that folder, of its key files. One of a
-    kind is built at a time, so two callers at once build once, and no module waits for somebody else's kernel. Raises
+    `build` fills the empty folder that it gets, and returns the paths of its key files in that folder. One entry of a
+    kind is built at a time, so two callers at once build once, and no module waits for another user's kernel. Raises
     SetupError if the cache cannot be written, and what `build` raises.
     """
     if entry := find(name, thoroughly):
@@ -88,7 +88,7 @@ def obtain(name: str, build: Build, thoroughly: bool = False, space: int = 0) ->
         with lock(root / (LOCK + kind)):
             if entry := find(name, thoroughly):
                 return entry
-            for left in root.glob(f"{SCRATCH}{kind}-*"):  # by a builder that was killed: we hold the lock of its kind
+            for left in root.glob(f"{SCRATCH}{kind}-*"):  # of a builder that was killed: we hold the lock of its kind
                 shutil.rmtree(left, ignore_errors=True)
             for entry in (root / name for root in roots()):
                 state, reason = inspect(entry, thoroughly)
@@ -106,7 +106,7 @@ def obtain(name: str, build: Build, thoroughly: bool = False, space: int = 0) ->
 
 
 def place(folder: Path, entry: Path, key_files: Iterable[str]) -> None:
-    """Write the manifest of a finished folder and rename it to its entry, in place of a damaged one."""
+    """Write the manifest of a finished folder and rename the folder to its entry, replacing a damaged one."""
     files, programs = {}, []
     for file in key_files:
         if (folder / file).is_symlink():  # to a program of the system
@@ -124,7 +124,7 @@ def place(folder: Path, entry: Path, key_files: Iterable[str]) -> None:
 
 
 def inspect(entry: Path, thoroughly: bool = False) -> tuple[State, str]:
-    """The state of an entry, and if it is damaged, how."""
+    """Return the state of an entry and, if it is damaged, the reason."""
     try:
         manifest = json.loads((entry / MANIFEST).read_bytes())
         for name, (size, mtime_ns, sha256) in manifest["files"].items():
@@ -147,25 +147,25 @@ def inspect(entry: Path, thoroughly: bool = False) -> tuple[State, str]:
 
 
 def digest(file: Path) -> str:
-    """SHA-256 of a file's content."""
+    """Return the SHA-256 of a file's content."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def known_digest(file: Path) -> str:
-    """The same, as the manifest of the file's entry has it, if the file's size and time are the manifest's."""
+    """Return the same from the manifest of the file's entry, if the file's size and time match it."""
     try:
         size, mtime_ns, sha256 = json.loads((file.parent / MANIFEST).read_bytes())["files"][file.name]
         stat = file.stat()
         if (stat.st_size, stat.st_mtime_ns) == (size, mtime_ns):
             return str(sha256)
-    except (OSError, ValueError, KeyError, TypeError):  # it is of no entry, or not listed
+    except (OSError, ValueError, KeyError, TypeError):  # not in an entry, or not listed
         pass
     return digest(file)
 
 
 def tree_digest(folder: Path) -> str:
-    """SHA-256 over all names and contents; not over the manifest, and not over bytecode, which comes and goes."""
+    """Return the SHA-256 of all names and contents, except the manifest and bytecode, which changes."""
     whole = hashlib.sha256()
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
@@ -180,7 +180,7 @@ def tree_digest(folder: Path) -> str:
 
 @contextlib.contextmanager
 def lock(file: Path) -> Iterator[None]:
-    """Hold the lock file; says so before it waits for another process, and how far that one is."""
+    """Hold the lock file. Print a line before waiting for another process, and that process's progress."""
     with file.open("ab") as opened:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -194,8 +194,8 @@ def lock(file: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch(root: Path, kind: str) -> Iterator[Path]:
-    """A folder beside the entries; what is left of it at the end goes away."""
-    umask = os.umask(0o022)  # what root builds is for all to read
+    """Yield a folder beside the entries; remove what is left of it at the end."""
+    umask = os.umask(0o022)  # what root builds must be readable for all
     folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{kind}-", dir=root))
     try:
         yield folder

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Debian package of all that a run needs, for machines that shall not build or fetch anything: a classroom's.
+"""Build a Debian package with all that a run needs, for machines that should not build or fetch anything, as in a
+classroom.
 
-It is the program as git has it, without its tests, and beside it `cache`: the entries of this machine's cache that the
-program would build otherwise (the Python environment, the kernel, its modules, the library), where `cache` and the
-launcher look first. Times are whole seconds, as archives keep them, so that what is remembered of files stays true.
+It contains the program as git has it, without tests, and the folder `cache` with entries of this machine's cache: the
+Python environment, the kernel, its modules and the library. `setup.cache` and the launcher look there first. Times are
+whole seconds, as archives store them, so that manifests stay valid.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from emulation.setup.sources import Contents, copy_checkout, run, whole_seconds
 
 HOME = "usr/lib/dcflab"  # in the package
 TOOLS = ("dpkg-deb",)
-QUICK = ("-Zzstd", "-z9")  # a tenth of what xz takes; dpkg reads it since Debian 12 and Ubuntu 18.04
+QUICK = ("-Zzstd", "-z9")  # a tenth of the time of xz; dpkg reads it since Debian 12 and Ubuntu 18.04
 CONTROL = """Package: dcflab
 Version: {version}
 Architecture: amd64
@@ -37,7 +38,7 @@ Description: 802.11 labs on the real Linux stack, in virtual time
 
 
 def build(contents: Contents, folder: Path) -> Path:
-    """Build the package in a folder and return its path. Raises SetupError."""
+    """Build the package in a folder and return its path. Raises SetupError if that fails."""
     environments = environment.obtain(LOCK_FILE).parents[1]
     with cache.scratch(folder, "package") as staged:
         home = staged / HOME
@@ -56,7 +57,7 @@ def build(contents: Contents, folder: Path) -> Path:
 
 
 def copy_entry(entry: Path, into: Path, there: str) -> None:
-    """An entry of the cache, for the folder that is `there` where the package is installed."""
+    """Copy an entry of the cache into a folder that will be installed as `there`."""
     into.mkdir(exist_ok=True)
     manifest = json.loads((entry / cache.MANIFEST).read_text())
     with cache.scratch(into, "entry") as half:
@@ -68,7 +69,7 @@ def copy_entry(entry: Path, into: Path, there: str) -> None:
 
 
 def control(version: str, home: Path) -> str:
-    """What dpkg is told. The interpreter is the one to which the environment links."""
+    """Return the control file. The interpreter is the one that the environment links to."""
     [python] = home.glob("cache/venv-*/bin/python3.*")
     size = sum(file.lstat().st_size for file in home.rglob("*") if file.is_file())
     return CONTROL.format(
@@ -78,6 +79,6 @@ def control(version: str, home: Path) -> str:
 
 
 def names(*groups: Group) -> list[str]:
-    """The packages that these groups need, as this distribution calls them."""
+    """Return the packages that these groups need, by their names in this distribution."""
     found = (distribution.name(need.package) for group in groups for need in packages.NEEDS[group])
     return list(dict.fromkeys(name for name in found if name))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./dcflab doctor`: what is there, what is missing, and how to mend it.
+"""`./dcflab doctor`: report what is there, what is missing, and how to fix it.
 
-Nothing is changed here. What set-up mends by itself at the next run is said to be so. The launcher runs this file with
-the system's Python if there is no environment, so it imports the standard library only.
+It changes nothing. It says what set-up will fix by itself at the next run. The launcher runs this file with the
+system's Python if there is no environment, so it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ AT_NEXT_RUN = "the next ./dcflab run builds it"
 
 
 class Status(enum.Enum):
-    """What a check found; MISSING and BROKEN stand in the way of a run, HINT does not."""
+    """Result of a check. MISSING and BROKEN prevent runs, HINT does not."""
 
     OK = "ok"
     HINT = "hint"
@@ -52,7 +52,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """One finding: about what, how it is, details, and how to mend it."""
+    """A finding: its subject, its status, details, and how to fix it."""
 
     name: str
     status: Status
@@ -61,7 +61,7 @@ class Check:
 
 
 def checks() -> list[Check]:
-    """All findings, in the order in which to mend them. Boots a lane if there is a kernel."""
+    """Return all findings, in the order in which to fix them. Boots a lane if there is a kernel."""
     return [*python(), *system_packages(), *caches(), *machine(), *lane()]
 
 
@@ -81,7 +81,7 @@ def python() -> Iterator[Check]:
 
 
 def system_packages() -> Iterator[Check]:
-    """Packages by what needs them; what would build a thing is not needed where the thing is in the cache."""
+    """Check the packages by what needs them; those that build a thing are not needed if the cache has it."""
     offered = prebuilt.offered(kernel.recipe_key(uml.CONFIGURATION))
     environments = (environment.name(file) for file in (LOCK_FILE, RUN_LOCK_FILE) if environment.is_ours(file))
     needed = {
@@ -99,7 +99,7 @@ def system_packages() -> Iterator[Check]:
 
 
 def caches() -> Iterator[Check]:
-    """The cache: its entries for this checkout, read to the last byte, and its size."""
+    """Check the cache: its entries for this checkout, read completely, and its size."""
     built = kernel.find()
     wanted, recipe = kernel.name(uml.CONFIGURATION), kernel.recipe_key(uml.CONFIGURATION)
     offer = prebuilt.offered(recipe)
@@ -136,7 +136,7 @@ def caches() -> Iterator[Check]:
 
 
 def entry(what: str, name: str) -> Check:
-    """The state of a cache entry."""
+    """Return the state of a cache entry."""
     states = [(root / name, *cache.inspect(root / name, thoroughly=True)) for root in cache.roots()]
     sound = [str(path) for path, state, _ in states if state is cache.State.SOUND]
     damaged = [f"{path}: {reason}" for path, state, reason in states if state is cache.State.DAMAGED]
@@ -149,7 +149,7 @@ def entry(what: str, name: str) -> Check:
 
 
 def machine() -> Iterator[Check]:
-    """What this machine gives to a lane: CPUs, memory, and the right to trace its own children."""
+    """Check what this machine offers a lane: CPUs, memory, and the right to trace its own children."""
     if distribution.known():
         yield Check("system", Status.OK, distribution.title())
     else:
@@ -176,7 +176,7 @@ def machine() -> Iterator[Check]:
 
 
 def lane() -> Iterator[Check]:
-    """Whether a lane really boots and runs a program."""
+    """Check that a lane boots and runs a program."""
     if (built := kernel.find()) is None:
         return
     heard: list[str] = []
@@ -202,7 +202,7 @@ def lane() -> Iterator[Check]:
 
 
 def main(as_json: bool = False) -> int:
-    """Print the findings; returns 1 if something that a run needs is missing or broken."""
+    """Print the findings. Return 1 if something that a run needs is missing or broken."""
     found = checks()
     if as_json:
         print(json.dumps([{**vars(check), "status": check.status.value} for check in found], indent=1))

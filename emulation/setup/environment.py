@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python environments: each is a virtual environment with exactly what a lock file names, each file checked by hash.
+"""Python environments: virtual environments with exactly what a lock file lists, each file checked by its hash.
 
-There are two. The first use waits for the small one, `run-*-KEY`, which has what every run loads
-(requirements-run.lock). The whole one, `venv-*-KEY`, has all that any command loads, and the tests' tools
-(requirements.lock). A command that needs more than runs do has it made, and begins again in it; once it is there,
-every command runs in it.
+There are two. The first use waits for the small one, `run-*-KEY`, with what every run loads (requirements-run.lock).
+The full one, `venv-*-KEY`, has what any command loads, and the tests' tools (requirements.lock). A command that needs
+it has it made and restarts in it; from then on, every command runs in it.
 
-The launcher looks for them by itself, where KEY is the start of the lock file's SHA-256, so that a second use costs no
-Python before the real one. An environment's interpreter is named by its version (/usr/bin/python3.11): when the
-system's Python is replaced by another, the link dangles, and the launcher asks for a new environment.
+The launcher finds them itself: KEY is the start of the lock file's SHA-256, so no other Python has to start first. An
+environment's interpreter has its version in its name (/usr/bin/python3.11). When the system's Python is replaced, the
+link dangles, and the launcher asks for a new environment.
 
-A wheel has no lock file (`wheel`): whoever installed it made the environment, and it is looked at, but never changed.
+A wheel has no lock file (`wheel`): whoever installed it made the environment, which is checked but never changed.
 """
 
 from __future__ import annotations
@@ -29,41 +28,41 @@ from emulation.setup import cache, packages
 from emulation.setup.errors import SetupError, say
 from emulation.setup.tools import end_with_us
 
-WHOLE = "venv"  # the kind of the environment that has everything
+WHOLE = "venv"  # the kind of the full environment
 SAID = {WHOLE: "with all packages", "run": "for runs"}  # of an environment, by its kind
-TOOLS = r"/(pip|setuptools|pkg_resources|_distutils_hack)/"  # which no command of ours loads
+TOOLS = r"/(pip|setuptools|pkg_resources|_distutils_hack)/"  # no command of ours loads these
 PYTHON = "bin/python"
-SHOWN = 12  # lines of what pip says
+SHOWN = 12  # lines of pip's output
 
 
 def kind(lock_file: Path) -> str:
-    """The kind of the environment's cache entry: `run` of requirements-run.lock."""
+    """Return the kind of the environment's cache entry: `run` for requirements-run.lock."""
     return lock_file.stem.partition("-")[2] or WHOLE
 
 
 def name(lock_file: Path) -> str:
-    """The name of the environment's cache entry."""
+    """Return the name of the environment's cache entry."""
     return f"{kind(lock_file)}-python{sys.version_info[0]}.{sys.version_info[1]}-{cache.digest(lock_file)[:16]}"
 
 
 def is_ours(lock_file: Path) -> bool:
-    """Whether this program makes its environment itself, as a checkout and a Debian package do."""
+    """Return whether this program makes its environment itself, as in a checkout and in a Debian package."""
     return lock_file.exists()
 
 
 def obtain(lock_file: Path, thoroughly: bool = False) -> Path:
-    """The environment's interpreter; the environment is made if it is not there. Raises SetupError."""
+    """Return the environment's interpreter; make the environment if it is missing. Raises SetupError."""
     if not is_ours(lock_file):
         raise SetupError(f"{lock_file.name} is not here, of which an environment is made: this takes a checkout")
     entry = name(lock_file)
     python = cache.obtain(entry, lambda folder: build(folder, lock_file, entry), thoroughly) / PYTHON
-    if not thoroughly and not os.access(python, os.X_OK):  # of an environment whose manifest does not name it
+    if not thoroughly and not os.access(python, os.X_OK):  # in an environment whose manifest does not name it
         return obtain(lock_file, thoroughly=True)
     return python
 
 
 def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
-    """Make the environment in a folder that will be renamed to its entry; returns its key files. Raises SetupError."""
+    """Make the environment in a folder that will be renamed to its entry. Return its key files. Raises SetupError."""
     packages.ensure(packages.Group.ENVIRONMENT)
     which = SAID.get(kind(lock_file), f"for {kind(lock_file)}")
     say(f"making the Python environment {which}; this happens once")
@@ -79,14 +78,14 @@ def build(folder: Path, lock_file: Path, entry: str) -> Iterable[str]:
 
 
 def move(folder: Path, here: Path, there: Path) -> None:
-    """Let its programs, if it has any, know that it will not be here but there."""
+    """Replace the path `here` by `there` in the environment's programs."""
     for script in folder.glob("bin/*"):
         if not script.is_symlink() and bytes(here) in (text := script.read_bytes()):
             script.write_bytes(text.replace(bytes(here), bytes(there)))
 
 
 def run(command: list[str], must: bool = True) -> None:
-    """Run a command; raises SetupError with the end of its output if it fails and must not."""
+    """Run a command. Raises SetupError with the end of its output if it fails and `must` is true."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -101,14 +100,14 @@ def run(command: list[str], must: bool = True) -> None:
 
 
 def is_here(lock_file: Path) -> bool:
-    """Whether this program runs in the environment that this lock file names."""
+    """Return whether this program runs in this lock file's environment."""
     return is_ours(lock_file) and Path(sys.prefix).name == name(lock_file)
 
 
 def mend(lock_file: Path, run_lock_file: Path, thoroughly: bool, lacking: str) -> None:
-    """Start this program again in a sound environment if this one is damaged, and in the whole one if this one is that
-    of runs and lacks a module of the name `lacking`; else return. One that is not of the cache is looked at only
-    `thoroughly`, when it lacks something. Raises SetupError, also if it is not for us to mend."""
+    """Restart this program in a sound environment if this one is damaged; restart it in the full one if this is the one
+    for runs and lacks the module `lacking`; otherwise return. An environment outside the cache is checked only
+    `thoroughly`, when something is missing. Raises SetupError, also if the environment is not ours to fix."""
     here, module = Path(sys.prefix), lacking.partition(".")[0]
     if not is_ours(lock_file):
         if wanted := [each for each in missing(lock_file) if package(each) == module]:
@@ -124,12 +123,12 @@ def mend(lock_file: Path, run_lock_file: Path, thoroughly: bool, lacking: str) -
 
 
 def begin_again(python: Path) -> NoReturn:
-    """Start this program again with this interpreter."""
+    """Restart this program with this interpreter."""
     os.execv(python, [str(python), *sys.orig_argv[1:]])
 
 
 def requirements(lock_file: Path) -> list[str]:
-    """What a wheel's program asks for, its extra included, as pip is told."""
+    """Return a wheel's requirements, including its extra, in pip's form."""
     import tomllib
 
     project = tomllib.loads(lock_file.with_name("pyproject.toml").read_text())["project"]
@@ -137,17 +136,17 @@ def requirements(lock_file: Path) -> list[str]:
 
 
 def package(requirement: str) -> str:
-    """The package that a requirement is for; all of ours are imported by that name."""
+    """Return the package of a requirement; all of ours are imported by that name."""
     return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
 
 
 def missing(lock_file: Path) -> list[str]:
-    """The requirements that this environment does not meet, as far as a package is not there at all."""
+    """Return the requirements whose package is missing from this environment."""
     return [each for each in requirements(lock_file) if importlib.util.find_spec(package(each)) is None]
 
 
 def pip(wanted: Iterable[str]) -> str:
-    """What a person types to install these requirements in this environment; those that uv makes have no pip."""
+    """Return the command that installs these requirements in this environment. Environments made by uv have no pip."""
     command = [sys.executable, "-m", "pip", "install"]
     if importlib.util.find_spec("pip") is None:
         command = ["uv", "pip", "install", "--python", sys.executable]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong in set-up, said to the person who has to mend it; and news of what takes long."""
+"""Errors of set-up, with their remedy; and progress messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from emulation.lane.errors import Failure
 
 
 class SetupError(Failure):
-    """Set-up cannot go on. Its text says what is wrong and what to do, then what a log tells if there is one."""
+    """Set-up cannot continue. Its text says what is wrong and what to do, followed by a log if there is one."""
 
     code = "setup"
 
@@ -19,5 +19,5 @@ class SetupError(Failure):
 
 
 def say(message: str) -> None:
-    """Tell the person at the terminal what is going on. Standard output belongs to results."""
+    """Print a message to the user on standard error. Standard output is for results."""
     print(f"dcflab: {message}", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lane's kernel in the cache: which one this checkout and this machine need, found or built (`uml`)."""
+"""The lane's kernel in the cache: which one this checkout and machine need, found or built (`uml`)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DEBUG = (*uml.CONFIGURATION, uml.RECIPE / "debug.config")  # the configuration i
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel: its folder in the cache, which is also what modules are built against."""
+    """A built kernel: its folder in the cache, against which modules are built."""
 
     folder: Path
-    builders = packages.Group.MODULE  # what building for it takes
+    builders = packages.Group.MODULE  # the packages that building for it needs
 
     @property
     def linux(self) -> Path:
@@ -31,12 +31,12 @@ class Kernel:
 
     @property
     def key(self) -> str:
-        """What tells it from other kernels, for what is built for it."""
+        """What distinguishes it from other kernels, for things that are built for it."""
         return self.folder.name
 
     @property
     def make(self) -> tuple[str, ...]:
-        """What tells make to build modules for it."""
+        """Arguments of make that build modules for it."""
         return ("ARCH=um", "-C", str(self.folder))
 
     @property
@@ -46,10 +46,10 @@ class Kernel:
 
 
 def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
-    """The kernel with these configuration fragments, if it is in the cache.
+    """Return the kernel with these configuration fragments, if it is in the cache.
 
-    It is the prebuilt one that is offered; or the one that would be built now; or any that was built by this recipe, of
-    a package, and on a machine that cannot build.
+    It is the offered prebuilt one, or the one that would be built now. If a package brought it, or this machine cannot
+    build, it may be any that was built by this recipe.
     """
     recipe, wanted = recipe_key(configuration), name(configuration)
     offer = prebuilt.offered(recipe)
@@ -61,7 +61,7 @@ def find(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel | None:
 
 
 def obtain(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel:
-    """The kernel with these configuration fragments, built if it is not in the cache. Raises SetupError."""
+    """Return the kernel with these configuration fragments; build it if it is not in the cache. Raises SetupError."""
     if found := find(configuration):
         return found
     packages.ensure(packages.Group.BUILD)
@@ -75,20 +75,20 @@ def obtain(configuration: tuple[Path, ...] = uml.CONFIGURATION) -> Kernel:
 
 
 def name(configuration: tuple[Path, ...]) -> str | None:
-    """The name of a kernel in the cache: how it is built, and from what. None if nothing is there to build it from."""
+    """Return the kernel's name in the cache, from its recipe and sources. None if it cannot be built here."""
     source, gcc = archive(), compiler()
     return f"kernel-{recipe_key(configuration)}-{cache.key(fingerprint(source), gcc)}" if source and gcc else None
 
 
 def recipe_key(configuration: tuple[Path, ...]) -> str:
-    """The part of the name that says how it is built."""
+    """Return the part of the name that identifies the recipe."""
     recipe = (*configuration, *uml.patches(configuration), uml.SOURCES, uml.KEPT, Path(uml.__file__))
     recipe += (*sorted(uml.HEADERS.iterdir()), Path(headers.__file__))
     return cache.key(*(file.read_bytes() for file in recipe))
 
 
 def archive() -> Path | None:
-    """The kernel's source archive: Debian's, or what $DCFLAB_LINUX_SOURCE names, which may be a folder, too."""
+    """Return the kernel's source archive: Debian's, or what $DCFLAB_LINUX_SOURCE names, which may be a folder."""
     own = os.environ.get(OWN_SOURCE)
     found = [own] if own else sorted(glob.glob(packages.KERNEL_SOURCE))
     return next((Path(path) for path in found if os.path.isfile(path) or os.path.isfile(f"{path}/Kconfig")), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A C file as a shared library, for the loops that Python would take too long over; kept in the cache."""
+"""Build a C file as a shared library, for loops that are slow in Python; the cache keeps it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def name(source: Path) -> str:
 
 
 def find(source: Path) -> Path | None:
-    """The library of a C file, if it is in the cache."""
+    """Return the library of a C file, if it is in the cache."""
     entry = cache.find(name(source))
     return entry and entry / f"{source.stem}.so"
 
 
 def obtain(source: Path) -> Path:
-    """The library of a C file, built if it is not in the cache. Raises SetupError."""
+    """Return the library of a C file; build it if it is not in the cache. Raises SetupError."""
 
     def build(folder: Path) -> Iterable[str]:
         built = f"{source.stem}.so"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel modules, built out of tree against a lane's kernel: the air, and modules under test.
 
-What DKMS has built of the very same source for the kernel that runs is taken as it is: our Kbuild files write into each
-module which source it is of.
+A module that DKMS built from the same source for the running kernel is used as it is: our Kbuild files write the hash
+of the source into each module.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ DKMS, BUILT = "dkms.conf", re.compile(r'^BUILT_MODULE_NAME.*="(\w+)"$', re.MULTI
 
 
 def find(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
-    """The modules of a folder with a Kbuild file, by name, if they are in the cache; else none."""
+    """Return the modules of a folder with a Kbuild file, by name, if they are in the cache; otherwise none."""
     entry = cache.find(name(source, kernel))
     return {file.stem: file for file in sorted(entry.glob("*.ko"))} if entry else {}
 
 
 def obtain(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
-    """The modules of a folder with a Kbuild file, by name; built if they are not in the cache. Raises SetupError."""
+    """Return the modules of a folder with a Kbuild file, by name; build them if they are not in the cache. Raises
+    SetupError."""
     if found := find(source, kernel):
         return found
     packages.ensure(kernel.builders)
@@ -39,28 +40,29 @@ def obtain(source: Path, kernel: Kernel | Installed) -> dict[str, Path]:
 
 
 def name(source: Path, kernel: Kernel | Installed) -> str:
-    """The name of a folder's modules in the cache."""
+    """Return the name of a folder's modules in the cache."""
     contents = [part for file in sources(source) for part in (str(file.relative_to(source)), file.read_bytes())]
     return f"modules-{source.name}-{cache.key(kernel.key, *contents)}"
 
 
 def sources(folder: Path) -> list[Path]:
-    """What modules are made from: Kbuild files and C sources, in this folder and below."""
+    """Return the sources of modules: Kbuild files and C sources, in this folder and below."""
     found = (Path(path, name) for path, _, names in os.walk(folder) for name in names)
     wanted = (file for file in found if file.name in DESCRIPTIONS or file.suffix in SOURCES)
     return sorted(file for file in wanted if not file.name.endswith(GENERATED))
 
 
 def source_sha256(folder: Path) -> str:
-    """What a module of this folder says of its source: as its Kbuild file has it, of sha256sum's own list of files."""
+    """Return the hash that a module of this folder contains: of sha256sum's list of its sources, as in the Kbuild
+    file."""
     by_name = sorted((f"./{file.relative_to(folder)}", file) for file in sources(folder))
     told = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}\n" for name, file in by_name)
     return hashlib.sha256(told.encode()).hexdigest()
 
 
 def installed(source: Path, kernel: Installed) -> dict[str, Path]:
-    """The modules of a folder that this kernel has already, all of them of this source, unpacked into the cache; else
-    none. Raises SetupError if the cache cannot be written."""
+    """Return the installed modules of a folder, unpacked into the cache, if all are built from this source for this
+    kernel; otherwise none. Raises SetupError if the cache cannot be written."""
     named = BUILT.findall((source / DKMS).read_text()) if (source / DKMS).is_file() else []
     says = f"\0source_sha256={source_sha256(source)}\0".encode()
     there: dict[str, bytes] = {}
@@ -80,7 +82,7 @@ def installed(source: Path, kernel: Installed) -> dict[str, Path]:
 
 
 def build(folder: Path, source: Path, kernel: Kernel | Installed) -> Iterable[str]:
-    """Build the modules from a copy of their sources; returns the key files. Raises SetupError."""
+    """Build the modules from a copy of their sources. Return the key files. Raises SetupError."""
     copy = folder / source.name
     for file in sources(source):
         target = copy / file.relative_to(source)

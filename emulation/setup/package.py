@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What other machines are given, so that they build nothing: a Debian package, a wheel, or the kernel alone for a
-checkout; and the sources that belong to each."""
+"""Files for other machines, so that they build nothing: a Debian package, a wheel, or only the kernel for a checkout;
+and the sources that belong to each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from emulation.setup.sources import Contents, run
 
 
 class Kind(enum.StrEnum):
-    """What can be made."""
+    """Kinds of files."""
 
     DEB = "deb"
     WHEEL = "wheel"
@@ -25,8 +25,8 @@ class Kind(enum.StrEnum):
 
 
 def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = False) -> list[Path]:
-    """Make these files in a folder and return their paths; with `checks`, also of the kernel in which modules are
-    checked. Set-up is done first. Raises SetupError."""
+    """Make these files in a folder and return their paths; with `checks`, include the kernel in which modules are
+    checked. Set-up runs first. Raises SetupError."""
     if lacking := [name for name in ("git", *deb.TOOLS * (Kind.DEB in kinds)) if not shutil.which(name)]:
         raise SetupError(f"packages are made by {' and '.join(lacking)}: not on this machine")
     configurations = (uml.CONFIGURATION, kernel.DEBUG) if checks else (uml.CONFIGURATION,)
@@ -51,7 +51,7 @@ def package(folder: Path, kinds: Collection[Kind] = tuple(Kind), checks: bool = 
 
 
 def built_here(configuration: tuple[Path, ...]) -> kernel.Kernel:
-    """The kernel, built from the archive that is here. Raises SetupError."""
+    """Return the kernel, built from this machine's archive. Raises SetupError if it was built from another."""
     found = kernel.obtain(configuration)
     if found.folder.name != kernel.name(configuration):
         raise SetupError(f"{found.folder} was not built from the sources on this machine, which would have to go with "
@@ -60,6 +60,6 @@ def built_here(configuration: tuple[Path, ...]) -> kernel.Kernel:
 
 
 def version_of(checkout: Path) -> str:
-    """The program's version, and the date and name of its commit. Raises SetupError if this is no checkout."""
+    """Return the program's version, with date and name of its commit. Raises SetupError if this is no checkout."""
     said = run("git", "-C", str(checkout), "log", "-1", "--date=format:%Y%m%d", "--format=%cd.%h")
     return f"{tomllib.loads((checkout / 'pyproject.toml').read_text())['project']['version']}+{said.strip()}"

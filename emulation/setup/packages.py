@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """System packages: what must be on the machine, by what needs it, and how to get it.
 
-A need is a program or a file, not a package: where it is there, nobody asks how it came. Packages have
-Debian 12's names here, and `distribution` what other distributions call them.
+A need is a program or a file, not a package: how it was installed does not matter. Packages have Debian 12's names
+here; `distribution` has those of other distributions.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # not in the path of an ordina
 
 
 class Group(enum.Enum):
-    """What needs packages: the Python environment, a lab on a distribution's kernel, one on this machine's, people
-    at the prompt, building modules for a kernel that is there, building that, too, checking modules, looking at one in
-    a debugger, the tests, the benchmarks."""
+    """What needs packages: the Python environment, a lab on a distribution's kernel, a lab on this machine's kernel,
+    people at the prompt, building modules for an existing kernel, building the kernel too, checking modules, debugging
+    a module, the tests, the benchmarks."""
 
     ENVIRONMENT = "environment"
     VM = "vm"
@@ -45,25 +45,25 @@ class Group(enum.Enum):
 
 @dataclass(frozen=True)
 class Need:
-    """A package, and how to tell that what we want of it is there."""
+    """A package, and how to tell that the needed part of it is present."""
 
     package: str
     present: Callable[[], bool]
 
 
 def program(name: str, package: str = "") -> Need:
-    """A need for a program; its package is the one that is known to have it, unless said otherwise."""
+    """Return the need for a program; its package is by default the one known to contain it."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
     return Need(package or programs.package(name), lambda: shutil.which(name, path=path) is not None)
 
 
 def files(pattern: str, package: str) -> Need:
-    """A need for at least one file that matches a pattern."""
+    """Return the need for at least one file that matches a pattern."""
     return Need(package, lambda: bool(glob.glob(pattern, recursive=True)))
 
 
-# What some networks call, and people and their scripts. A run that calls one is refused where it is not there.
-REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring rules of their own
+# Programs that some networks call, and people and their scripts. A run that calls a missing one is refused.
+REGDB = files("/lib/firmware/regulatory.db", "wireless-regdb")  # for `iw reg set`; networks bring their own rules
 BY_HAND = tuple(map(program, ("iperf3", "babeld", "hostapd", "wpa_supplicant", "ovs-vswitchd", "iw", "ip", "ping")))
 
 HWSIM = "/lib/modules/*/kernel/drivers/net/wireless/**/mac80211_hwsim.ko*"
@@ -71,11 +71,11 @@ RUNNING = f"/lib/modules/{os.uname().release}"
 OF_STOCK = (program("modprobe", "kmod"), program("gcc"), program("make"), REGDB)
 STOCK = (
     program("qemu-system-x86_64", "qemu-system-x86"),
-    program("zstd"),  # with which Linux 6.12's image is packed
+    program("zstd"),  # Linux 6.12's image is packed with it
     files(HWSIM, "linux-image-amd64"),
     files("/lib/modules/*/build/Makefile", "linux-headers-amd64"),
     *OF_STOCK,
-)  # a lane of the distribution's kernel
+)  # a lane with the distribution's kernel
 
 BUILDS = (program("gcc"), program("make"), files("/usr/include/stdio.h", "libc6-dev"))
 
@@ -105,12 +105,12 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
         files("/usr/include/stdio.h", "libc6-dev"),
         program("tshark"),
         program("chromium"),  # plays films
-        program("ns", "ns2"),  # the air's rules of ns-2 are held to it
+        program("ns", "ns2"),  # the air's rules of ns-2 are tested against it
         program("sparse"),
         *STOCK,
         program("busybox", "busybox-static"),
         program("cpio"),
-        program("file"),  # virtme-ng asks it
+        program("file"),  # virtme-ng calls it
         files("/usr/src/linux-headers-6.12*-amd64/Makefile", "linux-headers-6.12-amd64"),
     ),
     Group.BENCH: (
@@ -122,26 +122,26 @@ NEEDS: dict[Group, tuple[Need, ...]] = {
 
 
 def missing(*groups: Group) -> list[str]:
-    """The packages that are not there, in order and each once, by what they are called here. What no package here has
-    is left out, save what has to be got otherwise then: the kernel's source."""
+    """Return the missing packages, in order, once each, by their names here. What no package here contains is omitted,
+    except the kernel's source, which can be obtained otherwise."""
     return lacking(need for group in groups for need in NEEDS[group])
 
 
 def lacking(needs: Iterable[Need]) -> list[str]:
-    """The same of these needs."""
+    """Return the missing packages of these needs."""
     names = (distribution.name(need.package) for need in needs if not need.present())
     return list(dict.fromkeys(name for name in names if name))
 
 
 def command(packages: Sequence[str]) -> str:
-    """What a person types, as root, to get the packages; and how to get what is in none."""
+    """Return the command that installs the packages, for root; and how to get what is in none."""
     apt = [package for package in packages if package != distribution.NO_SOURCE]
     lines = [shlex.join(["apt-get", "install", "-y", "--no-install-recommends", *apt])] if apt else []
     return "\n  ".join([*lines, *([distribution.HOW] if len(apt) < len(packages) else [])])
 
 
 def ensure(*groups: Group) -> None:
-    """Install what is missing: at once if we are root, through sudo if somebody is there to be asked.
+    """Install what is missing: directly as root, or with sudo if a person confirms it.
 
     Raises SetupError with the command that installs it otherwise.
     """
@@ -149,7 +149,7 @@ def ensure(*groups: Group) -> None:
 
 
 def obtain(needs: Sequence[Need], why: str = "some packages are not installed") -> None:
-    """The same of these needs; `why` is what the error says."""
+    """Install what these needs lack, as `ensure` does; `why` begins the error message."""
     if not (wanted := lacking(needs)):
         return
     if packages := [package for package in wanted if package != distribution.NO_SOURCE]:
@@ -168,7 +168,7 @@ def obtain(needs: Sequence[Need], why: str = "some packages are not installed") 
 
 
 def agreed(question: str) -> bool:
-    """Whether the person at the terminal says yes; no if nobody is there."""
+    """Return whether the person at the terminal answers yes; False if there is none."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     print(question, end="", file=sys.stderr, flush=True)
@@ -176,7 +176,7 @@ def agreed(question: str) -> bool:
 
 
 def install(become_root: list[str], packages: Sequence[str]) -> None:
-    """Install packages with apt; its lists are fetched anew if it fails, as they may be old or not there at all."""
+    """Install packages with apt. If that fails, update its lists and try again: they may be old or missing."""
     say(f"installing {', '.join(packages)}")
     apt = [*become_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
     arguments = ["install", "-y", "--no-install-recommends", *packages]

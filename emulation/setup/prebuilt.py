@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A built kernel as one file, for machines that shall not build one: packed on one machine, taken by checkouts on many.
+"""A built kernel as one file, for machines that should not build one: packed on one machine, used by checkouts on many.
 
-The file is `dcflab-KERNEL.tar.xz`. KERNEL is the kernel's entry in the cache, whose name says by which recipe it was
-built. A checkout takes the file of its own recipe: from $DCFLAB_KERNEL, which is the file or a folder that has it, or
-from the checkout's own folder. In it are the entries that a machine without a compiler cannot make: the kernel, with
-what modules are built against, our modules, and the library. All who take it run the very same kernel.
+The file is `dcflab-KERNEL.tar.xz`. KERNEL is the kernel's entry in the cache, whose name identifies its recipe. A
+checkout takes the file for its own recipe: from $DCFLAB_KERNEL, which names the file or its folder, or from the
+checkout's folder. The file contains the entries that a machine without a compiler cannot make: the kernel with what
+modules are built against, our modules, and the library. All machines that take it run the same kernel.
 
-Such a file is somebody's. Of it only plain files are taken, into the entries that its head announces, and an entry only
-if its files are those that the head announces.
+Such a file is not trusted. Only plain files are taken from it, into the entries that its head announces, and only
+entries whose files match their announced digest.
 """
 
 from __future__ import annotations
@@ -36,37 +36,38 @@ NAMES = re.compile(r"dcflab-(kernel-([0-9a-f]{16})-[0-9a-f]{16})\.tar\.xz")
 ENTRY = re.compile(r"(kernel|library|modules)-[\w-]+")
 HEAD, VERSION, NOTE = "dcflab.json", 1, "SOURCES.txt"
 COMPRESSION: Literal[0, 6] = 6  # of xz
-HEAD_LIMIT, LIMIT = 1 << 20, 1 << 28  # bytes of the head, and of an entry
-SAME_S = 315532800  # 1980: all files are of one moment, so that one kernel makes one file; make takes none for newer
+HEAD_LIMIT, LIMIT = 1 << 20, 1 << 28  # bytes of the head; of an entry
+SAME_S = 315532800  # 1980: all files have one time, so that one kernel makes one file, and make considers none newer
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a head announces of an entry: its key files, and its digest (`cache.tree_digest`)."""
+    """The head's description of an entry: its key files, and its digest (`cache.tree_digest`)."""
 
     files: Sequence[str]
     tree: str
 
 
 def kernel_of(file: Path) -> str:
-    """The entry of the cache that has such a file's kernel, as its name says; empty if the name is none of ours."""
+    """Return the cache entry of the kernel in a file, from the file's name; empty if the name is not ours."""
     named = NAMES.fullmatch(file.name)
     return named[1] if named else ""
 
 
 def offers() -> list[Path]:
-    """The file that $DCFLAB_KERNEL names, those in the folder that it names, or else those in the checkout."""
+    """Return the file that $DCFLAB_KERNEL names, or those in the folder that it names; without it, those in the
+    checkout."""
     place = Path(own) if (own := os.environ.get(VARIABLE)) else CHECKOUT
     return [place] if place.is_file() else sorted(path for path in place.glob("dcflab-*.tar.xz") if kernel_of(path))
 
 
 def offered(recipe: str) -> Path | None:
-    """The one whose kernel was built by this recipe."""
+    """Return the offered file whose kernel was built by this recipe; None if there is none."""
     return next((file for file in offers() if kernel_of(file).startswith(f"kernel-{recipe}-")), None)
 
 
 def refusal(recipe: str) -> str:
-    """Why what is offered is not taken; empty if it is, or if nothing is offered."""
+    """Return why the offered file is not used; empty if it is used, or none is offered."""
     if offered(recipe):
         return ""
     own, there = os.environ.get(VARIABLE), offers()
@@ -80,8 +81,8 @@ def refusal(recipe: str) -> str:
 
 
 def take(file: Path) -> None:
-    """Put what is in the file into the cache, as far as it is not there. Raises SetupError if the file is damaged, or
-    not what its name says."""
+    """Put the entries of the file that the cache lacks into the cache. Raises SetupError if the file is damaged, or
+    does not match its name."""
     with reading(file) as packed:
         announced = head(packed)
         if kernel_of(file) not in announced:
@@ -94,7 +95,7 @@ def take(file: Path) -> None:
 
 @contextmanager
 def reading(file: Path) -> Iterator[tarfile.TarFile]:
-    """The file, opened. Raises SetupError if it cannot be read, also while it is."""
+    """Open the file. Raises SetupError if it cannot be read, also during the block."""
     import lzma
     import tarfile
 
@@ -112,7 +113,7 @@ def reading(file: Path) -> Iterator[tarfile.TarFile]:
 
 
 def head(packed: tarfile.TarFile) -> dict[str, Entry]:
-    """What the file announces: its entries, in the order in which they come. Raises as `json` does."""
+    """Return the entries that the file announces, in order. Raises as `json` does."""
     first = packed.next()
     content = packed.extractfile(first) if first and first.name == HEAD and first.size <= HEAD_LIMIT else None
     if content is None:
@@ -127,7 +128,7 @@ def head(packed: tarfile.TarFile) -> dict[str, Entry]:
 
 
 def unpack(file: Path, name: str, entry: Entry, folder: Path) -> Iterable[str]:
-    """Fill the folder with an entry's files; returns the key files. Raises SetupError if they are not as announced."""
+    """Fill the folder with an entry's files. Return the key files. Raises SetupError if they are not as announced."""
     with reading(file) as packed:
         left, met = LIMIT, False
         for member in packed:
@@ -153,14 +154,14 @@ def unpack(file: Path, name: str, entry: Entry, folder: Path) -> Iterable[str]:
 
 
 def harmless(inside: str) -> bool:
-    """Whether a path leads to a place below where it begins, and nowhere else."""
+    """Return whether a path stays below its start."""
     return all(part not in ("", ".", "..") for part in inside.split("/")) and "\0" not in inside
 
 
 def pack(entries: Sequence[Path], folder: Path, note: str) -> Path:
-    """Pack entries of the cache, of which one is a kernel, into a file in the folder; returns its path. Their links
-    are left out: none serves to build a module. The kernel comes last, as who wants what is before it reads no more.
-    `note` says where the sources are."""
+    """Pack entries of the cache, one of them a kernel, into a file in the folder; return its path. Links are omitted:
+    building modules needs none. The kernel comes last, so that readers of other entries can stop before it. `note` says
+    where the sources are."""
     import tarfile
 
     kernel = next(entry.name for entry in entries if entry.name.startswith("kernel-"))
@@ -187,17 +188,17 @@ def pack(entries: Sequence[Path], folder: Path, note: str) -> Path:
 
 
 def key_files(entry: Path) -> list[str]:
-    """Those that an entry's manifest names."""
+    """Return the files that an entry's manifest names."""
     return list(json.loads((entry / cache.MANIFEST).read_text())["files"])
 
 
 def links_and_manifest(folder: str, names: list[str]) -> list[str]:
-    """What is left out of a folder (`shutil.copytree`)."""
+    """Return the names to omit from a folder (for `shutil.copytree`)."""
     return [name for name in names if name == cache.MANIFEST or os.path.islink(os.path.join(folder, name))]
 
 
 def nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without what is of the machine that packs, and of the hour."""
+    """Remove user and time of the packing machine."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mtime = SAME_S

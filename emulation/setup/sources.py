@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is packed: the entries of the cache, the program as git has it, and what a kernel and its modules were made
-from, as the GPL asks of who hands them on: Linux's archive, and the program, which has the patches and builds it."""
+"""What packages contain: entries of the cache, the program as git has it, and the sources of kernel and modules. The
+GPL requires those of anyone who distributes them: Linux's archive, and the program, which has the patches and builds
+it."""
 
 from __future__ import annotations
 
@@ -29,19 +30,19 @@ emulation/tcp_tap and tc_modules. All of it, and what builds it, is in {sources}
 
 @dataclass(frozen=True)
 class Contents:
-    """What is packed: the program's version, the entries of the cache that hold its kernels, the lab's first, and what
-    serves the lab's. A package is made where its kernel was built, so that the sources are those of the machine."""
+    """The contents of a package: the program's version, the cache entries of its kernels, the lab's first, and what
+    belongs to them. A package is made where its kernel was built, so its sources are those on the machine."""
 
     version: str
     kernels: Sequence[kernel.Kernel]
 
     @property
     def built(self) -> str:
-        """The entry of the lab's kernel."""
+        """The cache entry of the lab's kernel."""
         return self.kernels[0].folder.name
 
     def entries(self, *kernels: kernel.Kernel) -> Iterator[Path]:
-        """Kernels, all if none is named, their modules, and the library."""
+        """Yield kernels (by default all), their modules, and the library."""
         for source in LIBRARIES:
             yield library.obtain(source).parent
         for each in kernels or self.kernels:
@@ -51,12 +52,12 @@ class Contents:
 
 
 def name_of(built: str) -> str:
-    """The file with the sources of a kernel, by its entry in the cache."""
+    """Return the name of the file with a kernel's sources, from its entry in the cache."""
     return f"dcflab-{built}-sources.tar"
 
 
 def archive() -> Path:
-    """Linux's archive. Raises SetupError if it is not here, or is a folder, in which anything may lie."""
+    """Return Linux's archive. Raises SetupError if it is missing, or is a folder, which may contain anything."""
     found = kernel.archive()
     if found is None or not found.is_file():
         raise SetupError("who hands on a built kernel hands on its source, and Linux's archive is not on this machine; "
@@ -65,7 +66,7 @@ def archive() -> Path:
 
 
 def note(contents: Contents) -> str:
-    """What is said of the sources in what holds a built kernel. Raises SetupError."""
+    """Return the note on sources that accompanies a built kernel. Raises SetupError."""
     linux = archive()
     return TEXT.format(
         version=contents.version, archive=linux.name, digest=cache.digest(linux), sources=name_of(contents.built)
@@ -73,7 +74,7 @@ def note(contents: Contents) -> str:
 
 
 def pack(contents: Contents, folder: Path) -> Path:
-    """Pack Linux's archive and the program into a file in the folder; returns its path. Raises SetupError."""
+    """Pack Linux's archive and the program into a file in the folder; return its path. Raises SetupError."""
     linux, file = archive(), folder / name_of(contents.built)
     with cache.scratch(folder, "package") as staged:
         half, home = staged / file.name, staged / "home"
@@ -86,12 +87,12 @@ def pack(contents: Contents, folder: Path) -> Path:
 
 
 def source(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Nothing that was made from it."""
+    """Leave out compiled files."""
     return None if "__pycache__" in member.name else nobodys(member)
 
 
 def files_of(checkout: Path) -> list[str]:
-    """What git has of a checkout, as far as it is there, without what is left out. Raises SetupError."""
+    """Return the existing files that git has of a checkout, except LEFT_OUT. Raises SetupError."""
     names = run("git", "-C", str(checkout), "ls-files", "-z").split("\0")
     return [
         name for name in names if name and name.partition("/")[0] not in LEFT_OUT and os.path.lexists(checkout / name)
@@ -99,7 +100,7 @@ def files_of(checkout: Path) -> list[str]:
 
 
 def copy_checkout(checkout: Path, home: Path) -> None:
-    """The same copied, as it lies there, with bytecode beside it."""
+    """Copy a checkout's files as they are on disk, and add bytecode."""
     for name in files_of(checkout):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(checkout / name, home / name, follow_symlinks=False)
@@ -108,7 +109,7 @@ def copy_checkout(checkout: Path, home: Path) -> None:
 
 
 def whole_seconds(folder: Path) -> None:
-    """Let all files be as old as archives can say, so that what is remembered of them stays true."""
+    """Truncate the files' times to whole seconds, as archives store them, so that manifests stay valid."""
     for path, _, names in os.walk(folder):
         for name in names:
             at = int(os.lstat(file := os.path.join(path, name)).st_mtime)
@@ -116,7 +117,7 @@ def whole_seconds(folder: Path) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a command; returns what it says. Raises SetupError with its last lines."""
+    """Run a command and return its output. Raises SetupError with its last lines if it fails."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise SetupError(f"{command[0]} failed", (done.stdout + done.stderr).splitlines()[-5:])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A distribution's kernel, unmodified, made ready for the lane `vm`: in the cache, as all that is built.
+"""A distribution's unmodified kernel, prepared for the lane `vm`, in the cache like everything that is built.
 
-Its image is unpacked here, as doing so in an emulated processor takes longer than all the rest of its start; and what
-its programs are made of is put into one archive, which it unpacks as its root: a network's modules, Python and its
-library. So nothing has to be read while a lane runs, which would take time that no seed decides.
+The image is unpacked here, because in an emulated processor that takes longer than the rest of the boot. Everything
+that its programs need is in one archive, which it unpacks as its root: network modules, Python and its library. So a
+lane reads nothing while it runs, which would take time that no seed determines.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MODULES = (
     *("tcp_*", "sch_*", "cls_*", "act_*", "em_*", "nf_*", "nft_*", "xt_*", "ip_tables", "iptable_*", "nfnetlink*"),
     *("ccm", "gcm", "cmac", "ctr", "ghash*", "aes_generic", "arc4", "michael_mic", "inet_diag", "tcp_diag", "udp_diag"),
     *("packet_diag", "netlink_diag", "unix_diag", "af_packet", "llc", "stp", "crc32c_generic", "libcrc32c"),
-)  # with what they need, of those that are there
+)  # with their dependencies, as far as they exist
 OF_NETWORKS = ("tcp_", "sch_", "batman")
 PROGRAMS = ("modprobe", "sh")
 NOT_IN_LANES = ("test", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "distutils", "pydoc_data",
@@ -62,11 +62,11 @@ class Installed:
     """A distribution's kernel whose headers are installed."""
 
     release: str
-    builders = packages.Group.VM  # what building for it takes
+    builders = packages.Group.VM  # the packages that building for it needs
 
     @property
     def headers(self) -> Path:
-        """What modules are built against. Raises SetupError if they are not there."""
+        """The headers, against which modules are built. Raises SetupError if they are missing."""
         folder = modules_of(self.release) / "build"
         if not (folder / "Makefile").is_file():
             raise SetupError(f"the headers of {self.release} are not installed. As root:\n"
@@ -75,12 +75,12 @@ class Installed:
 
     @property
     def linux(self) -> Path:
-        """What tells it from others: what it has for modules."""
+        """A file that distinguishes it from other kernels: its symbol versions."""
         return self.headers / "Module.symvers"
 
     @property
     def key(self) -> str:
-        """The same, for what is built for it."""
+        """What distinguishes it from other kernels, for things that are built for it."""
         return f"{self.release} {fingerprint(self.headers / 'Module.symvers')}"
 
     @property
@@ -89,7 +89,7 @@ class Installed:
 
     @property
     def modules(self) -> dict[str, Path]:
-        """Its own modules of the network, by name; what is built in has the kernel as its file."""
+        """Its own network modules, by name; a built-in one has the kernel as its file."""
         found = {name: self.linux for name in built_in(self.release) if name.startswith(OF_NETWORKS)}
         paths = {module_name(path): modules_of(self.release) / path for path in dependencies(self.release)}
         return found | {name: path for name, path in paths.items() if name.startswith(OF_NETWORKS)}
@@ -97,7 +97,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Stock(Installed):
-    """The same in the cache, ready to be booted: a `folder`."""
+    """An installed kernel in the cache, ready to boot, in `folder`."""
 
     folder: Path
 
@@ -112,7 +112,7 @@ class Stock(Installed):
 
 
 def running() -> Installed:
-    """This machine's kernel. Raises SetupError if it has no radios without hardware."""
+    """Return this machine's kernel. Raises SetupError if it has no radios without hardware."""
     release = os.uname().release
     if not path_of(HWSIM, release) and HWSIM not in built_in(release):
         raise SetupError(f"this machine's kernel, {release}, has no {HWSIM}; Debian's linux-image-amd64 has it, its "
@@ -121,15 +121,15 @@ def running() -> Installed:
 
 
 def installed() -> list[Path]:
-    """The images of kernels that have radios without hardware, oldest first."""
+    """Return the images of kernels that have radios without hardware, oldest first."""
     images = [Path(path) for path in glob.glob(IMAGES) if os.access(path, os.R_OK)]
     found = [image for image in images if path_of(HWSIM, release_of(image))]
     return sorted(found, key=lambda image: [int(part) for part in re.findall(r"\d+", image.name)])
 
 
 def find(wanted: str) -> Path:
-    """The image of this path, or of this release, or of the latest that begins so; of "" the latest. Raises
-    SetupError."""
+    """Return the image with this path or release, or the latest whose release begins so; for "" the latest. Raises
+    SetupError if there is none."""
     if "/" in wanted:
         image = Path(wanted).resolve()
         if not os.access(image, os.R_OK) or not image.is_file():
@@ -150,7 +150,7 @@ def find(wanted: str) -> Path:
 
 
 def obtain(wanted: str) -> Stock:
-    """The kernel that `find` finds, made ready if it is not in the cache. Raises SetupError."""
+    """Return the kernel that `find` finds; prepare it if it is not in the cache. Raises SetupError."""
     image = find(wanted)
     release = release_of(image)
     files = [image, modules_of(release) / "modules.dep", PYTHON, *map(program_path, PROGRAMS)]
@@ -161,7 +161,7 @@ def obtain(wanted: str) -> Stock:
 
 
 def build(folder: Path, image: Path) -> Iterable[str]:
-    """Fill a folder with what a lane boots; returns its key files. Raises SetupError."""
+    """Fill a folder with what a lane boots. Return its key files. Raises SetupError."""
     release = release_of(image)
     (folder / LINUX).write_bytes(unpacked(image))
     (folder / LINUX).chmod(0o755)
@@ -187,7 +187,7 @@ def build(folder: Path, image: Path) -> Iterable[str]:
 
 
 def unpacked(image: Path) -> bytes:
-    """The kernel that is packed in an image. Raises SetupError."""
+    """Return the kernel that is packed in an image. Raises SetupError if it cannot be unpacked."""
     data = image.read_bytes()
     if data.startswith(ELF):
         return data
@@ -201,20 +201,20 @@ def unpacked(image: Path) -> bytes:
 
 
 def unpacked_module(file: Path) -> bytes:
-    """What is in a module's file, packed or not."""
+    """Return the contents of a module's file, compressed or not."""
     packed = file.read_bytes()
     return next((unpack(packed) for magic, unpack in UNPACKERS.items() if packed.startswith(magic)), packed)
 
 
 def piped(command: Sequence[str], data: bytes) -> bytes:
-    try:  # what follows the kernel in the image is no error
+    try:  # data after the kernel in the image is no error
         return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     except FileNotFoundError:
         raise SetupError(f"the kernel's image is packed with {command[0]}, which is not installed") from None
 
 
 def release_of(image: Path) -> str:
-    """The release that a kernel image says that it is, or its name."""
+    """Return the release that a kernel image contains, or else the one in its name."""
     with image.open("rb") as file:
         head = file.read(1 << 16)
     (at,) = struct.unpack_from("<H", head, 0x20E)
@@ -232,7 +232,7 @@ def module_name(path: str) -> str:
 
 
 def dependencies(release: str) -> dict[str, list[str]]:
-    """Of each module, by its path below its kernel's folder, those that it needs."""
+    """Return for each module, by its path below the kernel's folder, the modules that it needs."""
     try:
         lines = (modules_of(release) / "modules.dep").read_text().splitlines()
     except OSError:
@@ -252,8 +252,8 @@ def built_in(release: str) -> list[str]:
 
 
 def unpack_modules(release: str, folder: Path) -> Iterator[tuple[bytes, str]]:
-    """The modules of a lane, unpacked, and their indices, by their paths below their kernel's folder; those of the
-    network are left in `folder`, too."""
+    """Yield a lane's modules, uncompressed, and their indices, with their paths below the kernel's folder. Also leave
+    the network's modules in `folder`."""
     needs = dependencies(release)
     wanted = [path for path in needs if any(fnmatch.fnmatch(module_name(path), name) for name in MODULES)]
     wanted = sorted({*wanted, *(each for path in wanted for each in needs[path])})
@@ -276,14 +276,14 @@ def unpack_modules(release: str, folder: Path) -> Iterator[tuple[bytes, str]]:
 
 
 def program_path(name: str) -> Path:
-    """Where a program of the distribution is. Raises SetupError."""
+    """Return the path of a program of the distribution. Raises SetupError if it is missing."""
     if not (found := programs.find(name)):
         raise SetupError(f"{name} is not installed")
     return found
 
 
 def library() -> Iterator[tuple[Path, bytes]]:
-    """Python's own library: compiled modules beside where their sources are, and those in C, with what they need."""
+    """Yield Python's library: compiled modules at the place of their sources, and C extensions with what they need."""
     top = Path(os.__file__).parent
     for folder, names, files in os.walk(top):
         names[:] = sorted(name for name in names if name not in NOT_IN_LANES and not name.startswith("config-"))
@@ -296,6 +296,6 @@ def library() -> Iterator[tuple[Path, bytes]]:
 
 
 def compiled(source: Path) -> bytes:
-    """As in a file of its own, which is never looked at for being old."""
+    """Return a module's bytecode file, in the form that is never checked for being out of date."""
     code = SourceFileLoader(source.stem, str(source)).get_code(source.stem)
     return importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, 0, 0) + marshal.dumps(code)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tools that build: which they are, running make while somebody waits, and waiting for who runs it."""
+"""The tools that build: their identity, running make with progress, and waiting for another process's build."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from emulation.lane import syscalls
 from emulation.setup.errors import SetupError, say
 
-# One build is like another, bit by bit: nothing of the machine, the user and the hour gets in.
+# Builds are equal bit by bit: they do not depend on machine, user and time.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
     "KBUILD_BUILD_USER": "dcflab",
@@ -28,14 +28,14 @@ REPRODUCIBLE = {
 }
 MISLEADING = ("ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT", "MAKEFLAGS")
 SHOWN = 20  # lines of a log
-WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and no file of that name
-COMPILED = "  CC"  # how make says that it compiles a file
-TELL_EVERY_S, SHOW_EVERY_S = 20.0, 1.0  # where there is no terminal, and at one
+WRONG = re.compile(r"(?!  [A-Z]).*(\berror\b|undefined reference)", re.IGNORECASE)  # and not a file with such a name
+COMPILED = "  CC"  # the begin of make's line when it compiles a file
+TELL_EVERY_S, SHOW_EVERY_S = 20.0, 1.0  # without a terminal, and at one
 
 
 def fingerprint(file: Path) -> str:
-    """What tells a file of a package from that of another version, without reading it: path, size and time; of a
-    folder, those of all files in it."""
+    """Return what distinguishes a package's file from that of another version, without reading it: path, size and time;
+    for a folder, those of all its files."""
     real = file.resolve()
     if real.is_dir():
         files = (Path(path, name) for path, _, names in os.walk(real) if ".git" not in path for name in names)
@@ -45,15 +45,15 @@ def fingerprint(file: Path) -> str:
 
 
 def compiler() -> str | None:
-    """The fingerprint of the compiler that make uses, or None if there is none."""
+    """Return the fingerprint of the compiler that make uses, or None if there is none."""
     found = shutil.which("gcc")
     return fingerprint(Path(found)) if found else None
 
 
 def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
-    """Run make in a folder with all CPUs and say how far it is; its output is added to the log.
+    """Run make in a folder on all CPUs and show its progress; append its output to the log.
 
-    Raises SetupError with its errors and its last lines. make ends if we do.
+    Raises SetupError with its errors and its last lines if it fails. make ends if this process does.
     """
     variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
     command = ["make", f"-j{len(os.sched_getaffinity(0)) + 1}", *arguments]
@@ -95,7 +95,7 @@ def make(arguments: list[str], folder: Path, log: Path, what: str) -> None:
 
 @contextlib.contextmanager
 def told_while_waiting(what: str, logs: Callable[[], Iterable[Path]]) -> Iterator[None]:
-    """Say now and then for how long this has waited, and how far others are, by the logs that they write."""
+    """Print now and then how long this has waited, and others' progress, from the logs that they write."""
     over, begin = threading.Event(), time.monotonic()
 
     def tell() -> None:
@@ -116,25 +116,25 @@ def told_while_waiting(what: str, logs: Callable[[], Iterable[Path]]) -> Iterato
 
 
 def compiled(log: Path) -> int:
-    """How many files have been compiled by now, as make's output says; 0 when it is gone."""
+    """Return how many files have been compiled so far, from make's output; 0 if that is gone."""
     with contextlib.suppress(OSError), log.open(errors="replace") as lines:
         return sum(line.startswith(COMPILED) for line in lines)
     return 0
 
 
 def end_with_us() -> None:
-    """For `preexec_fn`: what is started ends if we do, however that comes."""
+    """For `preexec_fn`: the child ends if this process ends, for whatever reason."""
     syscalls.die_with_parent(signal.SIGTERM)
 
 
 def telling(lines: list[str]) -> list[str]:
-    """Of what make said, those lines that say what is wrong, which others may follow in plenty; then its last ones."""
+    """Return the lines of make's output that name errors, which many others may follow; then its last ones."""
     wrong = [line for line in lines if WRONG.match(line)][:SHOWN]
     rest = [line for line in lines[-SHOWN:] if line not in wrong]
     return wrong + rest[max(0, len(wrong) + len(rest) - SHOWN) :]
 
 
 def progress(text: str) -> None:
-    """Show a passing line at a terminal; elsewhere it would only fill a log."""
+    """Show a temporary line at a terminal; elsewhere it would only fill a log."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

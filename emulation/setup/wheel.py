@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel of all that a run needs, for whom pip, pipx or uv installs it: without a compiler, and without root.
+"""A wheel with all that a run needs, for installation by pip, pipx or uv, without a compiler and without root.
 
-It has the package `dcflab` (dcflab.py) and in that, as `home`, the program as git has it, without its tests, and the
-built kernel as one file (`prebuilt`), which the first run unpacks into the user's cache. What every run loads is
-required, and other packages are the extra `all`; an environment of the program's own, which the lock file would name,
-there is none. The tag says which glibc the built programs need. One commit and one kernel make the same bytes.
+It has the package `dcflab` (dcflab.py), and in it, as `home`, the program as git has it, without tests, and the built
+kernel as one file (`prebuilt`). The first run unpacks that into the user's cache. What every run loads is required;
+other packages are the extra `all`. There is no separate environment from a lock file. The tag says which glibc the
+built programs need. One commit and one kernel make the same bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from emulation.setup.errors import say
 from emulation.setup.sources import Contents, files_of
 
 HOME = "dcflab/home"
-# What makes an environment, or another machine, of a checkout.
+# These files make an environment, or another machine, from a checkout.
 LOCK_FILES = (LOCK_FILE.name, RUN_LOCK_FILE.name, DOCS_LOCK_FILE.name)
 LEFT_OUT = ("dcflab", *LOCK_FILES, "Containerfile", ".containerignore", "Vagrantfile")
 GLIBC = re.compile(rb"GLIBC_2\.(\d+)\0")
@@ -33,7 +33,7 @@ EXTRA = "all"
 
 
 def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
-    """Build the wheel in a folder, with these files of prebuilt kernels, and return its path. Raises SetupError."""
+    """Build the wheel in a folder, with these files of prebuilt kernels; return its path. Raises SetupError."""
     tag = f"py3-none-manylinux_2_{oldest_glibc(contents.entries())}_x86_64"
     name = f"dcflab-{contents.version}"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -54,7 +54,7 @@ def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
         half = staged / built.name
         with zipfile.ZipFile(half, "w") as packed:
             for place, content in [*said, (record, "\n".join([*rows, f"{record},,\n"]).encode())]:
-                about = zipfile.ZipInfo(place)  # of 1980, readable by all
+                about = zipfile.ZipInfo(place)  # with a date in 1980, readable by all
                 about.external_attr = 0o100644 << 16
                 about.compress_type = zipfile.ZIP_STORED if place.endswith(".xz") else zipfile.ZIP_DEFLATED
                 packed.writestr(about, content, compresslevel=9)
@@ -63,14 +63,14 @@ def build(contents: Contents, kernels: Sequence[Path], folder: Path) -> Path:
 
 
 def oldest_glibc(entries: Iterable[Path]) -> int:
-    """The minor version of the oldest glibc 2 on which all programs and libraries in these folders run."""
+    """Return the minor version of the oldest glibc 2 on which all programs and libraries in these folders run."""
     programs = (file for entry in entries for file in entry.rglob("*") if file.is_file() and not file.is_symlink())
     contents = (file.read_bytes() for file in programs)
     return max(int(minor) for content in contents if content.startswith(b"\x7fELF") for minor in GLIBC.findall(content))
 
 
 def metadata(version: str, project: dict[str, Any]) -> Iterator[str]:
-    """What pip is told, line by line, of the `project` of pyproject.toml."""
+    """Yield the lines of the wheel's METADATA, from the `project` of pyproject.toml."""
     yield f"Metadata-Version: 2.4\nName: dcflab\nVersion: {version}\nSummary: {project['description']}\n"
     yield f"License-Expression: {' AND '.join(Path(file).stem for file in licenses())}\n"
     yield from (f"License-File: {file}\n" for file in licenses())
@@ -81,10 +81,10 @@ def metadata(version: str, project: dict[str, Any]) -> Iterator[str]:
 
 
 def licenses() -> list[str]:
-    """The texts of licenses, each of which holds for some of what is in the wheel."""
+    """Return the files with license texts; each license applies to a part of the wheel."""
     return sorted(str(file.relative_to(ROOT)) for file in (ROOT / "LICENSES").iterdir())
 
 
 def digest(content: bytes) -> str:
-    """As the wheel's RECORD has it."""
+    """Return a digest in the form of the wheel's RECORD."""
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

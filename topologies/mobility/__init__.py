@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mobility models: who moves how.
+"""Mobility models: which nodes move, and how.
 
-A model is one module of this folder, or a file of the user's own, named by its path. Its pydantic model `Parameters`
-holds what a user may choose; its function `move(parameters, network, seconds, random)` gives each node that moves its
-waypoints, or a `Motion`, which also says when they are there. `random` is a stream of the seed's that nothing else
-draws from: another TCP meets the same movement. docs/mobility.md has the models, docs/plugins/mobility.md an example.
+A model is a module of this folder, or a user's file, named by its path. Its pydantic model `Parameters` has the user's
+choices. Its function `move(parameters, network, seconds, random)` returns the waypoints of each moving node, or a
+`Motion`, which also says when nodes are present. `random` is a stream of the seed from which nothing else draws, so
+another TCP meets the same motion. docs/mobility.md has the models, docs/plugins/mobility.md an example.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from topologies.network import Motion, Network
 
 
 def names() -> list[str]:
-    """The models there are."""
+    """Return the names of all models."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def find(name: str) -> ModuleType:
-    """The model of this name, or in this file. Raises ValueError, with the names there are, if it is none of them."""
+    """Return the model with this name, or in this file. Raises ValueError, which lists the names, if there is none."""
     if name.endswith(".py"):
         return load(name, "mobility model", {"Parameters": MODEL, "move": FUNCTION})
     if name not in names():
@@ -37,7 +37,7 @@ def find(name: str) -> ModuleType:
 
 
 def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int) -> Network:
-    """The network, in motion: `chosen` is a model and its parameters, as `check` has it. Raises ValueError."""
+    """Return the network in motion; `chosen` is a model and its parameters, from `check`. Raises ValueError."""
     parameters = dict(chosen)
     name = parameters.pop("model")
     model = find(name)
@@ -48,8 +48,8 @@ def move(chosen: Mapping[str, Any], network: Network, seconds: float, seed: int)
 
 
 def settled(network: Network, motion: Motion, seconds: float) -> Network:
-    """The network in this motion, for so long. A node that moves stands, before the start, where its motion begins.
-    Raises ValueError."""
+    """Return the network in this motion, for this duration. Before the start, a moving node stands where its motion
+    begins. Raises ValueError."""
     moved = {name: settle(way, seconds) for name, way in motion.waypoints.items()}
     nodes = {
         name: node.model_copy(update={"position": moved[name][0].position}) if moved.get(name) else node
@@ -60,14 +60,14 @@ def settled(network: Network, motion: Motion, seconds: float) -> Network:
 
 
 def check(chosen: Any, trust: Trust = USER) -> dict[str, Any]:
-    """A model's name, or an object of `model` and its parameters, complete. Raises ValueError, as pydantic does, and
-    for a file that is not to be run."""
+    """Complete a model's name, or an object with `model` and parameters. Raises ValueError, as pydantic does, if it is
+    invalid, or names a file that may not be run."""
     parameters = dict(chosen) if isinstance(chosen, Mapping) else {"model": chosen}
     name = parameters.pop("model", None)
     if not isinstance(name, str):
         raise ValueError(f"there is no mobility model {name!r}; there are: {', '.join(names())}")
     if name.endswith(".py"):
-        name = str(Path(run_by(name, trust)).resolve())  # which holds wherever one goes on
+        name = str(Path(run_by(name, trust)).resolve())  # an absolute path
     model = find(name).Parameters
     if strange := next((parameter for parameter in parameters if parameter not in model.model_fields), None):
         raise ValueError(f"{name}: there is no parameter {strange!r}; there are: {', '.join(model.model_fields)}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Movement files of BonnMotion: a line for each node, of times and places: `t x y t x y …`.
+"""Movement files of BonnMotion: a line for each node with times and positions: `t x y t x y …`.
 
-In between nodes go straight on, evenly; a pause is the same place twice. In three dimensions (BonnMotion's `-J 3D`)
-each place has a height, `t x y z`; the file itself does not say which it is. Line k is the network's k-th node; who has
-no line stands where the topology has it.
+Between them nodes move in a straight line at constant speed; a pause repeats a position. In three dimensions
+(BonnMotion's `-J 3D`) each position has a height, `t x y z`; the file does not say which form it has. Line k belongs to
+the network's k-th node. A node without a line stands where the topology has it.
 """
 
 from random import Random
@@ -52,9 +52,9 @@ def _way(numbers: list[str], dimensions: int) -> list[Waypoint]:
 
 
 def write(network: Network) -> str:
-    """The motion of a network as such a file: with heights if there are any.
+    """Return a network's motion as such a file, with heights if there are any.
 
-    Raises ValueError for stations that come and go, for which it has no word.
+    Raises ValueError for stations that come and go, which the format cannot express.
     """
     if network.presence:
         raise ValueError(f"{next(iter(network.presence))} comes and goes, for which BonnMotion's files have no word")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of SUMO (`--fcd-output`, floating car data): where each vehicle, person or container is, step by step.
+"""Traces of SUMO (`--fcd-output`, floating car data): the position of each vehicle, person or container at each step.
 
     <fcd-export> <timestep time="0.00"> <vehicle id="veh0" x="12.5" y="3.1" …/> … </timestep> … </fcd-export>
 
-Each of them is a station, which is there from the first timestep that has it until one that has it no more; between
-timesteps it goes straight on. If all have names of nodes, each is that node; else the first to come is the network's
-first node, the second its second, and so on. Who is left over, as a roadside unit, stands where the topology has it.
+Each of them is a station, present from its first timestep until one that no longer has it. Between timesteps it moves
+in a straight line. If all have names of nodes, each is that node; otherwise the first to appear is the network's first
+node, the second its second, and so on. Remaining nodes, such as roadside units, stand where the topology has them.
 """
 
 import math
@@ -55,7 +55,7 @@ def _no_doctype(*_: object) -> None:
 
 
 def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
-    """Which node each of them is."""
+    """Return the node of each of them."""
     if set(things) <= set(nodes):
         return {thing: thing for thing in things}
     if len(things) > len(nodes):
@@ -66,13 +66,13 @@ def _names(things: list[str], nodes: list[str]) -> dict[str, str]:
 
 
 class _Trace:
-    """What was read so far: who was where when, with times from the begin of the run."""
+    """The trace so far: waypoints and presence, with times from the begin of the run."""
 
     def __init__(self, begin: float) -> None:
         self.begin = begin
         self.ways: dict[str, list[Waypoint]] = {}
         self.spans: dict[str, list[Span]] = {}
-        self.since: dict[str, float] = {}  # those that are there now, and since when
+        self.since: dict[str, float] = {}  # those present now, since when
         self.now: dict[str, Waypoint] = {}
         self.at_s: float | None = None
         self.root = False
@@ -96,18 +96,18 @@ class _Trace:
             self.now[thing] = Waypoint(self.at_s, (x, y, number(attributes.get("z", "0"))))
 
     def _step(self, at_s: float) -> None:
-        """The timestep before is over; another begins."""
+        """End the previous timestep; begin another."""
         for thing, waypoint in self.now.items():
             self.since.setdefault(thing, waypoint.at_s)
             self.ways.setdefault(thing, []).append(waypoint)
-            self.spans.setdefault(thing, [])  # in the order in which they come
+            self.spans.setdefault(thing, [])  # in order of appearance
         for thing in [thing for thing in self.since if thing not in self.now]:
             assert self.at_s is not None
             self.spans[thing].append(Span(self.since.pop(thing), self.at_s))
         self.now, self.at_s = {}, at_s
 
     def end(self) -> None:
-        """The trace is over. Who is there now, stays."""
+        """End the trace. What is present now, stays."""
         self._step(math.inf)
         for thing, since in self.since.items():
             self.spans[thing].append(Span(since, math.inf))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gauss-Markov: speed and direction of each node follow themselves: from step to step they keep a share `alpha` of how
-far they are from the mean, and the rest is drawn anew. At 1 nodes go straight on, at 0 they forget all.
+"""Gauss-Markov: speed and direction of each node change gradually; each step keeps a share `alpha` of their deviation.
+
+The deviation is that from the mean; the rest is drawn anew. With 1, nodes move in a straight line; with 0, each step is
+independent.
 
     x' = alpha x + (1 - alpha) mean + sqrt(1 - alpha²) deviation w,   w normal
 
-Liang and Haas 1999, in speed and direction as Camp, Boleng and Davies 2002, section 2.5, have it; the autocorrelation
-after k steps is alpha^k. Each node has a mean direction of its own, and walls reflect this and the node alike. Speeds
-stay between 0 and twice the mean, so that their mean remains the mean.
+Liang and Haas 1999, for speed and direction as in Camp, Boleng and Davies 2002, section 2.5. The autocorrelation after
+k steps is alpha^k. Each node has its own mean direction; walls reflect both the node and that direction. Speeds stay
+between 0 and twice the mean, so that their mean stays the mean.
 """
 
 import math
@@ -35,7 +37,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 
 
 def path(p: Parameters, random: Random) -> Path:
-    """One node's."""
+    """Yield one node's path."""
     area = sides(p.area)
     at, here, mean = 0.0, somewhere(area, random), random.uniform(0, 2 * math.pi)
     speed = _bounded(random.gauss(p.speed, p.deviation), p.speed)

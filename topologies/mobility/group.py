@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference-point group mobility: groups go about by random waypoint, and the members of each about its centre.
+"""Reference-point group mobility: groups move by random waypoint, and the members of each around its centre.
 
-Hong, Gerla, Pei and Chiang, "A group mobility model for ad hoc wireless networks", MSWiM 1999. A member is where the
-centre is, and a vector besides; every so many seconds the vector's end is drawn uniformly from the disc around the
-centre, and goes there straight in between. Centres keep a radius away from the area's borders, so that members stay
-inside. The first node is in the first group, the second in the second, and round again.
+Hong, Gerla, Pei and Chiang, "A group mobility model for ad hoc wireless networks", MSWiM 1999. A member's position is
+the centre's plus a vector. Every `step` seconds the vector's end is drawn uniformly from the disc around the centre,
+and moves there in a straight line. Centres keep a radius away from the area's borders, so members stay inside. The
+first node is in the first group, the second in the second, and so on in turn.
 """
 
 import heapq
@@ -22,8 +22,7 @@ from topologies.network import Network, Waypoint
 
 
 class Parameters(random_waypoint.Parameters):
-    """What is said of speeds, pause and start is said of the centres. Members are faster than these, by at most the
-    disc's diameter a step."""
+    """Speeds, pause and start apply to the centres. Members may be faster, by at most the disc's diameter per step."""
 
     groups: int = Field(5, ge=1, le=250, description="groups")
     radius: float = Field(50.0, ge=0, le=1000, description="how far members may be from the centre, metres")
@@ -47,7 +46,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 
 
 def centre(p: Parameters, random: Random, seconds: float) -> list[Waypoint]:
-    """The way of a group's centre."""
+    """Return the waypoints of a group's centre."""
     width, height = sides(p.area)
     inner = width - 2 * p.radius, height - 2 * p.radius
     way = follow(random_waypoint.path(p, inner, random), 0.0, seconds)
@@ -55,7 +54,7 @@ def centre(p: Parameters, random: Random, seconds: float) -> list[Waypoint]:
 
 
 def _within(p: Parameters, random: Random) -> Path:
-    """A member's way about its centre."""
+    """Yield a member's path relative to its centre."""
     at = 0.0
     while True:
         yield at, _in_disc(p.radius, random)
@@ -68,7 +67,7 @@ def _in_disc(radius: float, random: Random) -> Point:
 
 
 def _member(centre: list[Waypoint], about: list[Waypoint]) -> list[Waypoint]:
-    """The sum of both, which is straight between the times of both."""
+    """Return the sum of both, which is straight between the times of either."""
     times = (at for at, _ in groupby(heapq.merge(*([at for at, _ in way] for way in (centre, about)))))
     return [Waypoint(at, _sum(position_at(centre, at), position_at(about, at))) for at in times]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line: one node goes straight on, at one speed, from where it stands.
+"""A line: one node moves in a straight line, at one speed, from where it stands.
 
-The plainest motion there is: a station walks out of range, or into somebody's.
+It is the simplest motion: a station leaves another's range, or enters it.
 """
 
 import math

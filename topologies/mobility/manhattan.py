@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manhattan: nodes on the streets of a town of rectangular blocks; at each crossing they turn, or go straight on.
+"""Manhattan: nodes move on streets between rectangular blocks; at each crossing they turn or go straight on.
 
 ETSI TR 101 112 (UMTS 30.03), B.1.4.1.1, and Bai, Sadagopan and Helmy, "IMPORTANT", 2003: straight on with probability
-1/2, left and right with 1/4 each; where a street ends, among what is left. Nobody turns back. Nodes begin anywhere on
-the streets, in either direction, and draw a new speed for each block.
+1/2, left and right with 1/4 each; where a street ends, among the remaining ones. Nodes never turn back. They begin
+anywhere on the streets, in either direction, and draw a new speed for each block.
 """
 
 import re
@@ -49,12 +49,12 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 
 
 def path(p: Parameters, random: Random) -> Path:
-    """One node's."""
+    """Yield one node's path."""
     size = columns, rows = [int(number) for number in p.blocks.split("x")]
     width, height = sides(p.area)
     block = width / columns, height / rows
     axis = 0 if random.random() * ((rows + 1) * width + (columns + 1) * height) < (rows + 1) * width else 1
-    # One of the blocks along this axis, one of the streets across it; and how far along the block.
+    # One of the blocks along this axis, one of the streets across it; then the position along the block.
     first = [int(random.random() * (number + (other != axis))) for other, number in enumerate(size)]
     part, back = random.random(), random.random() < 0.5
     ahead = ((EAST, WEST), (NORTH, SOUTH))[axis][back]
@@ -73,7 +73,7 @@ def _place(crossing: Sequence[float], block: Point) -> Point:
 
 
 def _turn(turn: float, crossing: Crossing, ahead: Crossing, last: Crossing, random: Random) -> Crossing:
-    """Where to go on from a crossing: ahead, left or right, as far as there are streets."""
+    """Return the direction after a crossing: ahead, left or right, as far as there are streets."""
     ways = {ahead: 1 - turn, LEFT[ahead]: turn / 2, LEFT[LEFT[LEFT[ahead]]]: turn / 2}
     there = {way: share for way, share in ways.items() if _on(crossing, way, last)}
     if not any(there.values()):

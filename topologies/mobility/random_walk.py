@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random walk: every so many seconds each node takes a new direction and a new speed, both drawn uniformly; walls
-reflect it.
+"""Random walk: each node takes a new direction and speed at fixed intervals, both drawn uniformly; walls reflect it.
 
 Camp, Boleng and Davies, "A survey of mobility models for ad hoc network research", 2002, section 2.1. Nodes begin
-anywhere, and remain spread evenly: reflection keeps a uniform distribution.
+anywhere and stay evenly distributed: reflection preserves a uniform distribution.
 """
 
 import math
@@ -37,7 +36,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 
 
 def path(p: Parameters, random: Random) -> Path:
-    """One node's."""
+    """Yield one node's path."""
     area = sides(p.area)
     at, here = 0.0, somewhere(area, random)
     yield at, here

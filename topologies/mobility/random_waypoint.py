@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random waypoint: each node goes straight to a point drawn at random, at a speed drawn at random, pauses, and goes on.
+"""Random waypoint: each node moves straight to a random point, at a random speed, pauses, and goes on.
 
-Johnson and Maltz 1996; as Broch et al. 1998 have it, a run begins with a pause, at points drawn uniformly. That is not
-how the nodes stand, or how fast they are, later: slow legs last longer, and so the mean speed decays, for ever if vmin
-is 0 (Yoon, Liu and Noble 2003); and nodes gather in the middle. `stationary` draws the start from the distribution to
-which this tends, exactly: Navidi and Camp, "Stationary distributions for the random waypoint mobility model", IEEE
-Transactions on Mobile Computing 3(1), 2004.
+Johnson and Maltz 1996. As in Broch et al. 1998, a run begins with a pause at uniformly drawn points. Later, positions
+and speeds are distributed differently. Slow legs last longer, so the mean speed decays, for ever if vmin is 0 (Yoon,
+Liu and Noble 2003); and nodes gather in the middle. `stationary` draws the start exactly from the limiting
+distribution: Navidi and Camp, "Stationary distributions for the random waypoint mobility model", IEEE Transactions on
+Mobile Computing 3(1), 2004.
 """
 
 import math
@@ -18,7 +18,7 @@ from topologies.area import Area, sides, somewhere
 from topologies.motion import Path, Point, each, go
 from topologies.network import Network, Waypoint
 
-# vmin for vmax, with which the mean speed (vmax - vmin) / ln(vmax / vmin) is what seed 003 says: 1.44 m/s, 3.34, …
+# vmin for each vmax such that the mean speed (vmax - vmin) / ln(vmax / vmin) is paper 003's: 1.44 m/s, 3.34, …
 SEEDS = {2.0: 1.0, 5.0: 2.1, 10.0: 4.1, 15.0: 5.0, 20.0: 9.0}
 
 
@@ -38,7 +38,7 @@ class Parameters(BaseModel):
 
     @property
     def speeds(self) -> tuple[float, float]:
-        """The lowest and the highest. Raises ValueError."""
+        """The lowest and highest speed. Raises ValueError if they are invalid, or the lowest is unknown."""
         lowest = SEEDS.get(self.vmax) if self.vmin is None else self.vmin
         if lowest is None:
             there = ", ".join(f"{vmax:g}" for vmax in SEEDS)
@@ -53,7 +53,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> dic
 
 
 def path(p: Parameters, area: Point, random: Random) -> Path:
-    """One node's."""
+    """Yield one node's path."""
     lowest, highest = p.speeds
     at, here, pause = 0.0, somewhere(area, random), p.pause
     if p.start == "stationary":
@@ -61,7 +61,7 @@ def path(p: Parameters, area: Point, random: Random) -> Path:
         if random.random() * (leg_s + p.pause) < leg_s:
             here, to = _leg_under_way(area, random)
             yield at, here
-            # The density of the speed is as 1/v: a leg at half the speed is met twice as often.
+            # The density of the speed is proportional to 1/v: a leg at half the speed lasts twice as long.
             at, here = go(at, here, to, lowest * (highest / lowest) ** random.random())
         else:
             pause *= random.random()
@@ -76,7 +76,7 @@ def path(p: Parameters, area: Point, random: Random) -> Path:
 
 
 def _leg_under_way(area: Point, random: Random) -> tuple[Point, Point]:
-    """Where a node is that is met on its way, and where it goes: a leg is met as often as it is long, and anywhere."""
+    """Return position and destination of a node on a leg, which is drawn in proportion to its length."""
     while True:
         start, to = somewhere(area, random), somewhere(area, random)
         if random.random() * math.hypot(*area) < math.dist(start, to):
@@ -85,13 +85,13 @@ def _leg_under_way(area: Point, random: Random) -> tuple[Point, Point]:
 
 
 def mean_slowness(lowest: float, highest: float) -> float:
-    """The mean of 1/v of a speed drawn uniformly between these, s/m."""
+    """Return the mean of 1/v for a speed drawn uniformly between these, s/m."""
     return math.log(highest / lowest) / (highest - lowest) if highest > lowest else 1 / lowest
 
 
 def mean_distance(width: float, height: float) -> float:
-    """Of two points drawn uniformly in a rectangle (Ghosh, "Random distances within a rectangle and between two
-    rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951)."""
+    """Return the mean distance of two points drawn uniformly in a rectangle (Ghosh, "Random distances within a
+    rectangle and between two rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951)."""
     a, b, d = width, height, math.hypot(width, height)
     corners = a**3 / b**2 + b**3 / a**2 + d * (3 - a**2 / b**2 - b**2 / a**2)
     sides = b**2 / a * math.log((a + d) / b) + a**2 / b * math.log((b + d) / a)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripted: whoever moves has its waypoints written down, in the parameters or in a file; and when it is there.
+"""Scripted: the waypoints of moving nodes are given in the parameters or in a file, and when nodes are present.
 
-A file in JSON has what the parameters have: {"waypoints": {"sta1": [[0, 10, 20], [60, 310, 20]]}, "presence": {"sta1":
-[[0, 40]]}}. A file in CSV has a line for each waypoint: node, time, x, y and perhaps z; lines of several nodes may be
-mixed. Times are seconds, places metres. Who is not named stands where the topology has it.
+A JSON file has the same form as the parameters: {"waypoints": {"sta1": [[0, 10, 20], [60, 310, 20]]}, "presence":
+{"sta1": [[0, 40]]}}. A CSV file has a line per waypoint: node, time, x, y and optionally z; lines of several nodes may
+be mixed. Times are in seconds, positions in metres. A node that is not named stands where the topology has it.
 """
 
 import csv
@@ -19,7 +19,7 @@ LONGEST = 1e9  # seconds
 
 
 def _flat(value: Any) -> Any:
-    """A waypoint may be written as time, x, y and perhaps z."""
+    """Convert a waypoint that is written as time, x, y and optionally z."""
     if isinstance(value, list | tuple) and len(value) in (3, 4):
         return value[0], (*value[1:], 0.0)[:3]
     return value

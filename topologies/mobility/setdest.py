@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Movement files of ns-2, as its `setdest`, BonnMotion and SUMO write them.
+"""Movement files of ns-2, as `setdest`, BonnMotion and SUMO write them.
 
     $node_(0) set X_ 100.0
     $ns_ at 2.0 "$node_(0) setdest 250.0 100.0 5.0"
 
-What they mean is what ns-2 does: from 2 s on node 0 goes straight to 250, 100 at 5 m/s and stands there, or turns
-wherever it is when its next command comes; at 0 m/s it stands. Commands are carried out in the order of their times,
-and at one time in that of the file. `$god_`, who knows the shortest paths, is not asked. Node k is the network's k-th,
-from 0 on; who is not in the file stands where the topology has it.
+They mean what ns-2 does: from 2 s on node 0 moves straight to 250, 100 at 5 m/s and stops there, or turns wherever it
+is at its next command; at 0 m/s it stops. Commands are executed in order of time; at one time, in the order of the
+file. `$god_`, which knows shortest paths, is ignored. Node k is the network's k-th node, counted from 0. A node that is
+not in the file stands where the topology has it.
 """
 
 import math
@@ -63,7 +63,7 @@ def move(p: Parameters, network: Network, seconds: float, random: Random) -> Mot
 
 
 def _commands(file: str) -> Iterator[tuple[str, str]]:
-    """The lines that say something of motion, without Tcl's comments."""
+    """Yield the lines about motion, without Tcl's comments."""
     for place, line in lines(file):
         line = re.sub(r"\s*;\s*(#.*)?$", "", line)
         asked = AT.fullmatch(line)
@@ -78,7 +78,7 @@ def _node(text: str, names: list[str]) -> int:
 
 
 def _way(axes: dict[str, float], commands: list[tuple[float, Point, float, str]]) -> list[Waypoint]:
-    """A node's waypoints: of each leg where it begins, and where it ends, if nothing ends it before."""
+    """Return a node's waypoints: the begin of each leg, and its end if no command comes before."""
     start = axes.get("X", 0.0), axes.get("Y", 0.0), axes.get("Z", 0.0)
     way = [Waypoint(0.0, start)]
     for at, to, speed, _ in sorted(commands, key=lambda command: command[0]):
@@ -93,8 +93,8 @@ def _way(axes: dict[str, float], commands: list[tuple[float, Point, float, str]]
 
 
 def write(network: Network) -> str:
-    """The motion of a network as such a file. In ns-2 a station stands and moves above 0, 0 only: if one does not, all
-    of them are shifted by some metres, which changes nothing of what they hear.
+    """Return a network's motion as such a file. ns-2 requires positive coordinates: if a station has others, all are
+    shifted by some metres, which does not change what they hear.
 
     Raises ValueError for what ns-2 cannot do: stations that change their height, or come and go.
     """

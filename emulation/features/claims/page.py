@@ -14,7 +14,7 @@ import experiments
 from analysis.tables.claims import Most, Of, Side, Sure
 from analysis.tables.table import case_name, number
 from analysis.tables.verdicts import Contrast, Found, Outcome, Verdict
-from emulation.features.claims.causes import changes, shown
+from emulation.features.claims.causes import Change, changes, shown
 from emulation.features.claims.looks import next_look
 from emulation.features.claims.record import FILE, Claims, Judged, Look, Record, Standing, Tested, text, versions
 from emulation.lanes import CHECKOUT
@@ -33,7 +33,7 @@ PAPERS = {
 JUDGED = (Column.PUBLISHED, Column.TODAY)
 UNTESTED = "not tested"
 NO_CAUSE = "it does not come out, and no experiment shows why"
-MOST = 12  # contrasts of a claim that are shown one by one
+MOST, SHOWN = 12, 3  # contrasts of a claim that are shown one by one; and of a change that is not the cause
 SAID = {Sure.CONFIRMED: "yes", Sure.OPEN: "open", Sure.REFUTED: "no"}
 HEAD = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
 # {title}
@@ -76,8 +76,14 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     missing = Counter((one.study.name, one.why) for one in tested if one.why)
     whys = [f"{study}: {why}" + (f" ({n} claims)" if n > 1 else "") for (study, why), n in missing.items()]
     change = cause = ""
+    tried: list[str] = []
     if found is Verdict.NOT:
-        if made := shown(claims, changes(claims, name, column)):
+        possible = changes(claims, name, column)
+        made = shown(claims, possible)
+        tried = list(
+            filter(None, (against(claims, each) for each in possible[: possible.index(made[0]) if made else None]))
+        )
+        if made:
             change, cause = made[0].text, made[1].value
         else:
             found = Verdict.OPEN
@@ -85,10 +91,18 @@ def judged(claims: Claims, name: str, column: Column) -> Judged | None:
     noise = of_paper(tested) if found is Verdict.OPEN and not whys else None
     return Judged(
         verdict=found.value, seeds=min((one.seeds for one in outcomes), default=0), change=change,
-        cause=cause, why="; ".join(whys), noise=noise,
+        cause=cause, tried=tried, why="; ".join(whys), noise=noise,
         studies=list(dict.fromkeys(one.study.name for one in tested)),
         ours=[line for one in tested if one.outcome for line in lines(one)],
     )  # fmt: skip
+
+
+def against(claims: Claims, change: Change) -> str:
+    """What speaks against a change as the cause; empty if nothing is known of it."""
+    found = [(one, finding) for unit in change.units for one in [claims.tested(*unit)] if one.outcome
+             for finding in one.outcome.found if finding.finding is not Sure.CONFIRMED]  # fmt: skip
+    said = [of_contrast(finding, one.study) for one, finding in found if finding.finding]
+    return f"{change.text}: {'; '.join(said[:SHOWN])}{'; …' if len(said) > SHOWN else ''}" if said else ""
 
 
 def of_paper(tested: Sequence[Tested]) -> float | None:
@@ -284,6 +298,7 @@ def _details(record: Record) -> Iterator[str]:
                 yield f"- **{column.value}: {in_short(one, said)}**" + (f", {one.seeds} seeds" if one.seeds else "")
                 if one.cause:
                     yield f"  - the cause: with {one.change} it is {one.cause}"
+                yield from (f"  - not with {line}" for line in one.tried)
                 yield from (f"  - {line}" for line in (*one.ours, *([f"why it is open: {one.why}"] if one.why else [])))
         if known.controls:
             yield "- controls, not counted"

@@ -71,8 +71,8 @@ class Cell(Model):
 class Judged(Model):
     """What is known of a claim under one column's conditions. `verdict` is a `Verdict`'s value; `seeds`: the fewest of
     its contrasts; `studies`: those that count; `ours`: each contrast, in words; `change`: what makes the difference, in
-    words, and `cause` the verdict with it; `why`: what is missing; `noise`: if the paper could not tell, either, by how
-    much its means may be off, as a share."""
+    words, and `cause` the verdict with it; `tried`: changes that do not, with what is against them; `why`: what is
+    missing; `noise`: if the paper could not tell, either, by how much its means may be off, as a share."""
 
     verdict: str
     seeds: int = 0
@@ -80,6 +80,7 @@ class Judged(Model):
     ours: list[str] = []
     change: str = ""
     cause: str = ""
+    tried: list[str] = []
     why: str = ""
     noise: float | None = None
 

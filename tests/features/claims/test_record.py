@@ -189,7 +189,11 @@ def test_options_between_the_columns_are_tried_one_by_one(drops: dict[str, int],
         assert study.name == f"rts-cts, {name}"
         for seed in range(1, 4):
             found.add(study, run("none", seed, 1200, queue_drops=drops[name]), "now")
-    assert page.standing(found, "C4").columns[TODAY].change == cause
+    known = page.standing(found, "C4").columns[TODAY]
+    assert known.change == cause
+    assert [line.rpartition("): ")[2] for line in known.tried] == [
+        "No = 0, queue drops: 2: no" for name in played if drops[name]
+    ]  # fmt: skip
     assert {study.name for study, _ in schedule.units(["C4"]) if "ns2" in study.name} == {
         f"rts-cts, {name}" for name in played
     }

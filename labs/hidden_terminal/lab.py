@@ -172,7 +172,7 @@ LAB = Lab(
             asks="Make tap.py print how many frames of sta1, and how many of sta3, collided in the run without RTS/CTS,"
             " 400 m apart.",
             points=2, file="tap.py", run="hidden", says=counts,
-            look="count each frame that collided, by its sender (address 2), retries included",
+            look="it prints other numbers; count each frame that collided, by its sender (address 2), with retries",
         ),
         Essay(
             name="why",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that runs inside a lane: the standard library and `traffic` are all that it imports.
+"""The code that runs inside a lane. It imports only the standard library and `traffic`.
 
-Everything imported here is paid for in every run: in User-Mode Linux each system call costs microseconds. `guest` is
-the first program; what runs in a lane does not know which lane it is. `emulation.lanes` is the other side.
+Every import costs time in every run, because in User-Mode Linux each system call costs microseconds. `guest` is the
+first program. The code does not depend on the kind of lane. `emulation.lanes` is the host's side.
 """

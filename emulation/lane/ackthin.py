@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ackthin as a station is told of it: its parameters by name, to netlink and back, and its statistics.
+"""The netlink interface of ackthin: its parameters by name, and its statistics.
 
-The same as tc_modules/pkt_ackthin.h, as a table; docs/ack-thinning.md says what each means. The kernel checks again.
+The table has the same content as tc_modules/pkt_ackthin.h; docs/ack-thinning.md explains each parameter. The kernel
+checks all values again.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     Options = Mapping[str, int | str]
 
 POLICIES = ("plain", "delayed", "skip", "daa", "dynamic")
-# attribute: its number; kind: "word" (one of POLICIES), "number", "microseconds" or "thousandths";
-# default: None where it is the device's
+# attribute: its number; kind: "word" (one of POLICIES), "number", "microseconds" or "thousandths"; default: None if the
+# device determines it
 Parameter = namedtuple("Parameter", "attribute kind default minimum maximum")
 PARAMETERS = {
     "policy": Parameter(1, "word", "delayed", 0, len(POLICIES) - 1),
@@ -46,16 +47,16 @@ LAYOUT = struct.Struct(f"={len(REASONS) + 3}Q6I")
 
 
 def pack(options: Options) -> bytes:
-    """The attributes of TCA_OPTIONS, of those parameters that are named.
+    """Pack the given parameters as the attributes of TCA_OPTIONS.
 
-    Raises ValueError if there is no such parameter, or its value is out of range.
+    Raises ValueError if there is no such parameter, or if its value is out of range.
     """
     numbers = {name: number(name, value) for name, value in options.items()}
     return build((PARAMETERS[name].attribute, value) for name, value in numbers.items())
 
 
 def number(name: str, value: int | str) -> int:
-    """A parameter's value as the kernel takes it. Raises ValueError as `pack` does."""
+    """Return the value of a parameter in the kernel's encoding. Raises ValueError as `pack` does."""
     if name not in PARAMETERS:
         raise ValueError(f"there is no parameter {name!r} of ackthin; there are: {', '.join(PARAMETERS)}")
     parameter = PARAMETERS[name]
@@ -69,7 +70,7 @@ def number(name: str, value: int | str) -> int:
 
 
 def unpack(data: bytes) -> dict[str, int | str]:
-    """The parameters by name, from the attributes of TCA_OPTIONS."""
+    """Return the parameters by name, from the attributes of TCA_OPTIONS."""
     found: dict[str, int | str] = {}
     for attribute, value in parse(data).items():
         if name := NAMES.get(attribute):
@@ -79,7 +80,7 @@ def unpack(data: bytes) -> dict[str, int | str]:
 
 
 def statistics(data: bytes) -> dict[str, int | dict[str, int]]:
-    """What TCA_STATS_APP holds: `passed` by reason, and STATISTICS. Of a newer module it may hold more."""
+    """Parse TCA_STATS_APP: `passed` by reason, and STATISTICS. Fields that a newer module appends are ignored."""
     values = LAYOUT.unpack_from(data)
     passed = dict(zip(REASONS, values, strict=False))
     return {"passed": passed, **dict(zip(STATISTICS, values[len(REASONS) :], strict=True))}

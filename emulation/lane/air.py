@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The air as the lane sees it: control of the kernel module dcf80211 by generic netlink.
+"""Control of the air, the kernel module dcf80211, by generic netlink.
 
-The protocol is in `dcf80211/dcf80211.yaml`, which any YNL tool reads; `protocol` has its names. Powers come in as
-thousandths of a dBm and go out in attowatts as well, because the module adds interferers up and knows no logarithm.
+`dcf80211/dcf80211.yaml` specifies the protocol, for any YNL tool; `protocol` has its names. A plan has powers in
+thousandths of a dBm. The module also gets them in attowatts, because it adds the powers of interferers and has no
+logarithm.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     from emulation.lane.motion import Way
 
 RATES = (10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540)
-EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # how long light takes for it, in 2^-16 ns
-POINT, WAYPOINT = 16, 24  # bytes
-LONGEST = 60_000  # of an attribute
-SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # of a category
+EIGHTH_MM_Q16 = 1e-3 / 8 / 299_792_458 * 1e9 * 65_536  # propagation delay of 1/8 mm, in 2^-16 ns
+POINT, WAYPOINT = 16, 24  # sizes in bytes
+LONGEST = 60_000  # size of an attribute, in bytes
+SHARE = ("tx", "airtime_ns", "acked", "group", "given_up", "dropped", "collisions")  # per access category
 LOOK = struct.Struct("=QQHHHBx")
 ARRIVES = struct.Struct("=QiI")  # attowatts, thousandths of a dBm, ns
-NO_BACKOFF = 0xFFFF  # none runs
+NO_BACKOFF = 0xFFFF  # no backoff is running
 LOOKS = ("nav_end_ns", "until_ns", "queued", "cw", "backoff", "doing")
-OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # what a station may have of its own
+OWN = ("short_retry", "long_retry", "rx_threshold_mdbm", "cs_threshold_mdbm")  # settings that a station can override
 STATUS = (
     "lost_records",
     "refused_frames",
@@ -48,8 +49,10 @@ STATUS = (
 
 
 def quantile(counts: Sequence[int], share: float) -> int:
-    """Of so many delays in bins, as dcf80211.yaml's `late` has them, the one that this share of them does not exceed:
-    the beginning of its bin, in ns. 0 of none."""
+    """Return a quantile of delays that are counted in bins, as dcf80211.yaml defines them for `late`.
+
+    The result is the lower bound of its bin, in ns, or 0 if there are no delays.
+    """
     due, seen = share * sum(counts), 0
     for number, count in enumerate(counts):
         seen += count
@@ -64,18 +67,21 @@ def delays(counts: Sequence[int], most_ns: int) -> dict[str, int]:
 
 
 def attowatts(mdbm: int) -> int:
-    """A power in thousandths of a dBm as attowatts (10^-18 W), rounded."""
+    """Convert a power from thousandths of a dBm to attowatts (10^-18 W), rounded."""
     return round(10 ** (mdbm / 10_000 + 15))
 
 
 def ratio_milli(decibels: float) -> int:
-    """As a factor, in thousandths."""
+    """Convert decibels to a factor, in thousandths."""
     return round(1000 * 10 ** (decibels / 10))
 
 
 def points(table: Mapping[str, Any]) -> list[tuple[int, int, int]]:
-    """A table of a plan's `motion` as the air takes it: attowatts, thousandths of a dBm and delay in 2^-16 ns of each
-    point, 2^bin_bits of which are an octave of the squared distance, in 64ths of a square millimetre."""
+    """Convert the table of a plan's `motion` to the air's form.
+
+    Each point is (attowatts, thousandths of a dBm, delay in 2^-16 ns). There are 2^bin_bits points per octave of the
+    squared distance, which is in 64ths of a square millimetre.
+    """
     first, bins = table["first"], 1 << table["bin_bits"]
     return [
         (attowatts(p), p, round(math.sqrt(2.0 ** (first + i // bins) * (1 + i % bins / bins)) * EIGHTH_MM_Q16))
@@ -84,7 +90,7 @@ def points(table: Mapping[str, Any]) -> list[tuple[int, int, int]]:
 
 
 def gain_q63(weaker_mdb: int) -> int:
-    """So much weaker, as a factor in units of 2^-63."""
+    """Convert an attenuation in thousandths of a dB to a factor in units of 2^-63."""
     return min(round(10 ** (-weaker_mdb / 10_000) * (1 << 63)), 1 << 63)
 
 
@@ -109,13 +115,16 @@ def _numbers(data: bytes) -> list[int]:
 
 
 def _parts(entries: bytes, size: int) -> Iterator[tuple[int, bytes]]:
-    """As many entries of so many bytes as fit a message, and the number of the first of them; at least one part."""
+    """Split an array of `size`-byte entries into parts that fit an attribute.
+
+    Yield the index of each part's first entry, and the part. There is at least one part.
+    """
     for at in range(0, max(len(entries), 1), LONGEST // size * size):
         yield at // size, entries[at : at + LONGEST // size * size]
 
 
 def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
-    """A kind-by-`names` table; zeros are left out."""
+    """Parse a table with a row per frame kind and a column per name; omit zeros."""
     values, width = _numbers(data), len(data) // 8 // len(KINDS)
     return {
         kind: row
@@ -125,8 +134,10 @@ def _table(data: bytes, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
 
 
 def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The air's stations: `name`, `address`, `edca` and `freq` of the radios of a plan, in its order, and OWN: as the
-    air has it, unless they have their own."""
+    """Return the radios of a plan as the air's stations, in the order of the plan.
+
+    Each has `name`, `address`, `edca`, `freq`, and the settings in OWN, which default to the air's.
+    """
     freq, air = {link["name"]: link["freq"] for link in plan["links"] if "freq" in link}, plan["air"]
     return [
         {
@@ -143,22 +154,23 @@ def stations_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Air:
-    """The one air of this kernel. A context manager: at its end the radios are without a medium again.
+    """The air of this kernel; there is one.
 
-    Raises NetlinkError where the kernel refuses, with its sentence.
+    As a context manager, it takes the medium away from the radios at its end. Methods raise NetlinkError, with the
+    kernel's text, if the kernel refuses.
     """
 
     def __init__(self) -> None:
-        Generic.families.pop(FAMILY, None)  # its number changes when the module is loaded anew
+        Generic.families.pop(FAMILY, None)  # the id changes when the module is loaded again
         self.netlink = Generic()
         self.names: list[str] = []
-        self.has: dict[int, Mapping[str, Any]] = {}  # what each station was told to have
+        self.has: dict[int, Mapping[str, Any]] = {}  # the settings of each station
         self.power_mdbm: dict[int, Sequence[int | None]] = {}
-        self.by_distance = False  # some move
+        self.by_distance = False  # whether stations move
 
     @classmethod
     def load(cls, module: str) -> Self:
-        """Load the module from this file, unless it is loaded already. Raises OSError."""
+        """Load the module from this file, unless it is loaded already. Raises OSError if that fails."""
         if not os.path.exists(f"/sys/module/{FAMILY}"):
             syscalls.load_module(module)
         return cls()
@@ -174,7 +186,7 @@ class Air:
         return answers[0] if answers else {}
 
     def configure(self, plan: dict[str, Any]) -> None:
-        """Make the air of a plan (docs/interfaces.md, 1): its parameters, stations, powers and error tables."""
+        """Set up the air of a plan (docs/interfaces.md, section 1): parameters, stations, powers and error tables."""
         air, stations = plan["air"], stations_of(plan)
         self.names = [station["name"] for station in stations]
         basic = sum(1 << RATES.index(rate) for rate in air["basic_rates"])
@@ -215,8 +227,8 @@ class Air:
             ], f"error table of {int(rate) / 10:g} Mb/s")  # fmt: skip
 
     def set_station(self, index: int, has: Mapping[str, Any]) -> None:
-        """Write what is a station's own: one of `stations_of`, and the rest as a plan's `air` says."""
-        radio = hardware_address(has["address"])  # hwsim names a radio by its PERM_ADDR
+        """Set a station's settings: an entry of `stations_of`, completed from a plan's `air`."""
+        radio = hardware_address(has["address"])  # hwsim identifies a radio by its PERM_ADDR
         self._ask(Command.STATION, [
             (A.STATION, _u16(index)), (A.RADIO, radio), (A.FREQ, _u16(has["freq"])),
             (A.SHORT_RETRY, _u8(has["short_retry"])), (A.LONG_RETRY, _u8(has["long_retry"])),
@@ -227,12 +239,12 @@ class Air:
         self.has[index] = has
 
     def set_own(self, name: str, own: Mapping[str, int]) -> None:
-        """Let the stations of this node have some of OWN otherwise, from now on."""
+        """Override settings of OWN for the stations of a node, from now on."""
         for index in (index for index, station in enumerate(self.names) if station == name):
             self.set_station(index, {**self.has[index], **own})
 
     def set_powers(self, power_mdbm: Mapping[int, Sequence[int | None]], delay_ns: Mapping[int, Sequence[int]]) -> None:
-        """Write the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
+        """Set the power (None: nothing arrives) and delay from these transmitters to every receiver, by index."""
         for index, powers in power_mdbm.items():
             row, delays = bytearray(ARRIVES.size * len(powers)), delay_ns[index]  # zeros: nothing arrives
             for to, power in enumerate(powers):
@@ -243,7 +255,7 @@ class Air:
             self.power_mdbm[index] = powers
 
     def set_table(self, table: Mapping[str, Any]) -> None:
-        """Write what arrives over any distance, and how far each station is heard: `table` of a plan's `motion`."""
+        """Set the power by distance and the reach of each station: `table` of a plan's `motion`."""
         found = b"".join(struct.pack("=QiI", *point) for point in points(table))
         head = [(A.FIRST_OCTAVE, _u8(table["first"])), (A.BIN_BITS, _u8(table["bin_bits"]))]
         for offset, part in _parts(found, POINT):
@@ -255,7 +267,7 @@ class Air:
             ], f"reach of {self.names[index]}")  # fmt: skip
 
     def set_way(self, name: str, way: Way) -> None:
-        """Let the stations of this node be where its way says, from now on."""
+        """Set the waypoints of a node's stations, from now on."""
         found = b"".join(struct.pack("=Q3iI", *stop, 0) for stop in way.stops)
         self.by_distance = True
         for index in (index for index, station in enumerate(self.names) if station == name):
@@ -265,22 +277,22 @@ class Air:
                 ], f"waypoints of {name}")  # fmt: skip
 
     def heard(self, index: int) -> Sequence[int | None]:
-        """The power with which each station would hear what this one sent now; None: nothing arrives."""
+        """Return the power at each station of a frame that this station would send now; None: nothing arrives."""
         if not self.by_distance:
             return self.power_mdbm[index]
         links = self._ask(Command.HEARD, [(A.STATION, _u16(index))], "who hears whom")[A.LINKS]
         return [mdbm if aw else None for aw, mdbm, _ in struct.iter_unpack("=QiI", links)]
 
     def start(self) -> int:
-        """Begin to count and to trace; returns when, in ns of CLOCK_MONOTONIC."""
+        """Start counting and tracing. Return the time, in ns of CLOCK_MONOTONIC."""
         return _number(self._ask(Command.START, [], "start")[A.TIME_NS])
 
     def stop(self) -> int:
-        """End it; returns when. What is in the air then stays open."""
+        """Stop counting and tracing. Return the time. Transmissions in progress stay open."""
         return _number(self._ask(Command.STOP, [], "stop")[A.TIME_NS])
 
     def report(self) -> dict[str, Any]:
-        """The `air` part of lane.json (docs/interfaces.md, 2 and 4)."""
+        """Return the `air` part of lane.json (docs/interfaces.md, sections 2 and 4)."""
         status = self._ask(Command.STATUS, [], "status")
         counters = self.netlink.command(FAMILY, Command.COUNTERS, flags=DUMP, what="the air: counters")
         return {
@@ -292,26 +304,26 @@ class Air:
         }
 
     def look(self) -> list[dict[str, int]]:
-        """What each station is doing now: LOOKS, as dcf80211.yaml has it. Nothing comes otherwise for it."""
+        """Return the current state of each station: LOOKS, as in dcf80211.yaml. Reading changes no timing."""
         return [
             dict(zip(LOOKS, look, strict=True))
             for look in LOOK.iter_unpack(self._ask(Command.LOOK, [], "look")[A.LOOKS])
         ]
 
     def close(self) -> None:
-        """Take the air away from under hwsim. Frames it holds are reported as not acknowledged."""
+        """Detach the air from hwsim. Frames that it holds are reported as not acknowledged."""
         if self.names:
             self.names = []
             try:
                 self._ask(Command.TEARDOWN, [], "tear-down")
             except NetlinkError as error:
-                if error.errno not in (errno.ENOENT, errno.ENODEV):  # unloaded meanwhile: it is gone
+                if error.errno not in (errno.ENOENT, errno.ENODEV):  # the module was unloaded meanwhile
                     raise
         self.netlink.close()
 
 
 def _categories(row: dict[int, bytes]) -> dict[str, Any]:
-    """By category, if there are any: how it contends, and what it had."""
+    """Return the EDCA parameters and counters by access category, if the station has any."""
     if A.SHARES not in row:
         return {}
     contention = struct.iter_unpack("=HHHBx", row[A.CONTENTION])

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can go wrong for a user, in two kinds. The text says what, where, and what to do; the code is for programs, and
-stays the same (docs/compatibility.md)."""
+"""The two kinds of errors for users.
+
+The text says what happened, where, and what to do. The code is for programs and does not change
+(docs/compatibility.md).
+"""
 
 from __future__ import annotations
 
 
 class Misuse(ValueError):
-    """What was asked for cannot be; exit status 2."""
+    """The request is not valid; exit status 2."""
 
     code = "misuse"
 
 
 class Failure(Exception):
-    """What was asked for did not come about; exit status 1."""
+    """A valid request failed; exit status 1."""
 
     code = "failure"
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane: the first process. It makes the kernel a place where programs can run, runs one, and powers off.
+"""The first process of a lane. It mounts what programs need, runs one program, and powers off.
 
-The root file system is the host's, read-only. Only the run folder is writable, and /run, which is in memory; that this
-is so for root, too, is the host's affair (`emulation.lanes.virtual.confine`). `init` has mounted the checkout. What a
-run is made of has the same place in every lane, wherever it lies on the host: the checkout, the run folder, modules and
-plug-ins are mounted below LAB. Three consoles lead outside: the kernel's (tty0), the program's (tty1), and that of the
-reports (tty2), which are read by `emulation.lanes.virtual`, one JSON object a line:
+The root file system is the host's, read-only. Only the run folder and /run, which is in memory, are writable.
+The host enforces this even for root (`emulation.lanes.virtual.confine`). `init` has mounted the checkout.
+The checkout, the run folder, modules and plug-ins are mounted below LAB, at the same paths in every lane.
+Three consoles lead to the host: the kernel's (tty0), the program's (tty1), and that of the reports (tty2).
+`emulation.lanes.virtual` reads the reports, one JSON object a line:
 
     {"boot": "done"}   {"progress": 0.5, "air_s": 60.0}   {"error": "…", "errno": 28}   {"error": "…", "misuse": true}
     {"prompt": "> "}   {"words": {"": ["help", …]}}   {"capture": "FILE", "run": "NAME", "now_ns": 1}   {"exit": 0}
 
-Everything imported here is paid for in every run, as each system call costs microseconds in User-Mode Linux: the
-standard library only, and as little of it as possible.
+Every import costs time in every run, as each system call costs microseconds in User-Mode Linux. So this file imports
+only the standard library, and as little of it as possible.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ LAB = "/run/lab"
 CHECKOUT, RUN, MODULES, PLUGINS, COPY, KERNEL = (
     f"{LAB}/{each}" for each in ("checkout", "run", "modules", "plugins", "copy", "kernel")
 )
-MODPROBE = f"{LAB}/modprobe"  # what the kernel calls for a qdisc or a congestion control that it has not loaded
+MODPROBE = f"{LAB}/modprobe"  # the kernel runs it to load a qdisc or a congestion control
 ON_DEMAND = """#!/bin/sh
 case "$3" in net-sch-*|tcp_*) exec '{}' -sSB {}/emulation/lane/modprobe.py "$3";; esac
 exit 1
 """
-OPEN_FILES = 1 << 16  # at once: a radio takes five of them, a flow three
-SHARP_S = 0.02  # after two ticks the kernel's timers are due at their nanosecond, and no longer with its ticks
+OPEN_FILES = 1 << 16  # limit: a radio uses five, a flow three
+SHARP_S = 0.02  # after two ticks, the kernel's timers have high resolution
 console, reports = "/dev/tty1", -1
-at_end = contextlib.ExitStack()  # what is to be done when the script has ended
+at_end = contextlib.ExitStack()  # what to do when the script has ended
 
 
 def nothing() -> None:
-    """What there is to be done where the host sees the run folder as it is."""
+    """Do nothing: the default of `publish`, where the host sees the run folder directly."""
 
 
-publish: Callable[[], None] = nothing  # has the host see what is in the run folder by now
+publish: Callable[[], None] = nothing  # makes the current content of the run folder visible to the host
 
 
 def report(**what: object) -> None:
-    """Tell the host something; without effect outside a lane."""
+    """Send a report to the host; without effect outside a lane."""
     if "capture" in what:
         publish()
     if reports >= 0:
@@ -64,7 +64,7 @@ def report(**what: object) -> None:
 
 
 def mount_system() -> None:
-    """Mount what programs expect of any Linux."""
+    """Mount what programs expect on any Linux system."""
     syscalls.mount("proc", "/proc")
     syscalls.mount("sysfs", "/sys")
     syscalls.mount("debugfs", "/sys/kernel/debug")
@@ -77,7 +77,7 @@ def mount_system() -> None:
 
 
 def mount_all(boot: dict[str, Any]) -> None:
-    """That, and what boot.json names: all in its fixed place; what is `needed` where it lies."""
+    """Mount the system, and all that boot.json names at fixed paths; `needed` folders keep their own paths."""
     mount_system()
     show_where_it_lies(boot["needed"])
     show(boot["kernel"], KERNEL)
@@ -95,14 +95,17 @@ def mount_all(boot: dict[str, Any]) -> None:
 
 
 def show(source: str, place: str, flags: int = syscalls.MS_RDONLY) -> None:
-    """Mount a folder of the host."""
+    """Mount a folder of the host, read-only by default."""
     os.makedirs(place, exist_ok=True)
     syscalls.mount("hostfs", place, flags=flags, data=source)
 
 
 def show_where_it_lies(needed: dict[str, str]) -> None:
-    """Mount folders at their own paths, where the root file system does not show them: below a folder that is another
-    one here, as /run, or below one that the kernel's process may not enter, as /root, which then holds nothing else."""
+    """Mount folders at their own paths, if the root file system does not show them.
+
+    A folder is hidden below a path that this lane mounts over, such as /run, or below one that the kernel's process
+    cannot enter, such as /root. In the latter case a tmpfs covers that path and holds only these folders.
+    """
     covered = []
     for folder, source in needed.items():
         if os.access(folder, os.X_OK):
@@ -115,19 +118,19 @@ def show_where_it_lies(needed: dict[str, str]) -> None:
                 above = os.path.dirname(above)
             syscalls.mount("tmpfs", above)
             covered.append(above)
-        with contextlib.suppress(PermissionError):  # where nobody may not go
+        with contextlib.suppress(PermissionError):  # a folder that an ordinary user cannot enter
             show(source, folder)
     for above in covered:
         syscalls.mount("tmpfs", above, flags=syscalls.MS_REMOUNT | syscalls.MS_RDONLY)
 
 
 def module_file(name: str, file: str) -> str:
-    """Where a module is in the lane."""
+    """Return the path of a module's file in the lane."""
     return f"{MODULES}/{name}/{file}"
 
 
 def plan() -> int:
-    """Run the plan of the run folder (docs/interfaces.md, sections 1 and 2). Returns the exit status."""
+    """Run the plan of the run folder (docs/interfaces.md, sections 1 and 2). Return the exit status."""
     from emulation.lane.net import Net
 
     folder = os.environ["DCFLAB_RUN"]
@@ -153,7 +156,7 @@ def plan() -> int:
 
 
 def script(path: str, *arguments: str) -> int:
-    """Run a user's own Python script, with the packages of its environment."""
+    """Run a user's Python script, with the packages of its environment."""
     import importlib
     import runpy
     import site
@@ -162,7 +165,7 @@ def script(path: str, *arguments: str) -> int:
     if not os.access(path, os.R_OK):
         path = f"{COPY}/{os.path.basename(path)}"
     sys.argv = [path, *arguments]
-    sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there takes no one's place
+    sys.path.insert(1, os.path.dirname(os.path.abspath(path)))  # after ours: a traffic.py there must not hide it
     for part in importlib.import_module("emulation.features").parts("faces"):
         part.install()
     with at_end:
@@ -171,20 +174,20 @@ def script(path: str, *arguments: str) -> int:
 
 
 def shell(path: str, *arguments: str) -> int:
-    """The same, with a prompt in each network that it starts, before that is stopped."""
+    """Run a script as `script` does, with a prompt in each network that it starts, before the network stops."""
     os.environ["DCFLAB_PROMPT"] = "1"
     return script(path, *arguments)
 
 
 def read_line(prompt: str) -> str | None:
-    """The user's next line, None at the end of the input.
+    """Return the user's next line, or None at the end of the input.
 
-    Virtual time leaps whenever all programs wait, so this one does not wait: it asks again and again, which takes no
-    virtual time, and no real time either, because the host stops the whole kernel until the user has typed.
+    Virtual time jumps ahead whenever all programs wait, so this function polls instead. Polling takes no virtual time.
+    It takes no real time either, because the host stops the whole kernel until the user has typed.
     """
     sys.stdout.flush()
-    with contextlib.suppress(termios.error):  # what no terminal is
-        termios.tcdrain(1)  # of a lot that was printed some may still be here
+    with contextlib.suppress(termios.error):  # it may not be a terminal
+        termios.tcdrain(1)  # some of a long output may still be in the buffer
     report(prompt=prompt)
     keyboard = os.open(console, os.O_RDONLY | os.O_NOCTTY)
     try:
@@ -197,13 +200,13 @@ def read_line(prompt: str) -> str | None:
 
 
 def program(boot: dict[str, Any]) -> int:
-    """Do what the host asked for, in a session with the program's console. Returns the exit status."""
+    """Run the program that the host asked for, in a session with its console. Return the exit status."""
     os.setsid()
     terminal = os.open(console, os.O_RDWR)  # the first one opened becomes the session's terminal
     for descriptor in range(3):
         os.dup2(terminal, descriptor)
     modes = termios.tcgetattr(terminal)
-    modes[3] &= ~termios.ECHO  # the user's own terminal does that
+    modes[3] &= ~termios.ECHO  # the user's own terminal echoes
     termios.tcsetattr(terminal, termios.TCSANOW, modes)
     modules = {name: module_file(name, file) for name, (_, file) in boot["modules"].items()}
     air = modules.get(AIR_MODULE, "")
@@ -213,7 +216,7 @@ def program(boot: dict[str, Any]) -> int:
     sys.path += boot["packages"]
     try:
         os.chdir(boot["directory"])
-    except OSError:  # where nobody may not go
+    except OSError:  # a directory that an ordinary user cannot enter
         os.chdir(RUN)
     for name, path in modules.items():
         if name != AIR_MODULE:
@@ -230,7 +233,7 @@ VERBS: dict[str, Callable[..., int]] = {"plan": plan, "script": script, "shell":
 
 
 def status_of(run: Callable[[], int]) -> int:
-    """Run a program in this process and return its exit status; what went wrong is reported."""
+    """Run a program in this process, report its error if it fails, and return its exit status."""
     try:
         return run()
     except SystemExit as stop:
@@ -259,7 +262,7 @@ def status_of(run: Callable[[], int]) -> int:
 
 
 def in_child(run: Callable[[], int]) -> int:
-    """Make this call in a process of its own, and be the parent of those that lose theirs. Returns its exit status."""
+    """Run a function in a child process and return its exit status. Reap orphaned processes meanwhile."""
     child = os.fork()
     if child == 0:
         os._exit(run())
@@ -270,8 +273,10 @@ def in_child(run: Callable[[], int]) -> int:
 
 
 def serve(boot: dict[str, Any], told: str) -> None:
-    """Carry out what boot.json says, and tell of it there; its results are published when it is over. A plan is carried
-    out in this process: each page that a child writes to would be copied."""
+    """Carry out boot.json and write reports to the file `told`. Publish the results at the end.
+
+    A plan runs in this process: in a child, each page that it writes to would be copied.
+    """
     global reports
     reports = os.open(told, os.O_WRONLY | os.O_NOCTTY)
     syscalls.allow_open_files(OPEN_FILES)
@@ -283,7 +288,7 @@ def serve(boot: dict[str, Any], told: str) -> None:
 
 
 def main() -> None:
-    """Be the first process."""
+    """Run as the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     mount_all(boot)

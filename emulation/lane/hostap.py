@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hostapd and wpa_supplicant, the distribution's: a program in a node's namespace, told by a file, that says on its
-standard output what happens. Whoever waits for something waits for a line of it.
+"""The distribution's hostapd and wpa_supplicant.
 
-What is not read would fill the pipe up, and a program that is blocked answers nobody; so all that are of one link are
-read whenever one of them is waited for, and in a loop while something is measured.
+Each runs in a node's network namespace, with a configuration file, and prints events on its standard output. Code that
+waits for an event waits for a line of the output.
+
+If nobody reads the output, the pipe fills up and the program blocks. So all programs of a link are read whenever one of
+them is waited for, and in a loop while a measurement runs.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ NUMBERS = itertools.count(1)
 
 
 class Program:
-    """One of them, running. `said`: (CLOCK_MONOTONIC in ns, line) of all that it has said so far."""
+    """A running program. `said` has all lines of its output so far, as (CLOCK_MONOTONIC in ns, line)."""
 
     def __init__(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> None:
         from subprocess import DEVNULL, PIPE, STDOUT
 
         self.node, self.name = node, program
         self.said: list[tuple[int, str]] = []
-        file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # of each radio its own
+        file = f"/run/{program}-{node.name}-{next(NUMBERS)}.conf"  # one for each radio
         with open(file, "w") as config:
             config.write(settings)
         command = [programs.find(program), *arguments, file]
@@ -46,7 +48,7 @@ class Program:
         self.rest = b""
 
     def read(self) -> None:
-        """Take what it has said. Raises OSError if it has ended."""
+        """Read its output. Raises OSError if the program has ended."""
         try:
             while data := os.read(self.output, 1 << 16):
                 *lines, self.rest = (self.rest + data).split(b"\n")
@@ -63,19 +65,21 @@ class Program:
 
 
 class Programs:
-    """Those of one link."""
+    """The programs of a link."""
 
     def __init__(self) -> None:
         self.running: list[Program] = []
 
     def start(self, node: Node, program: str, settings: str, arguments: Sequence[str] = ()) -> Program:
-        """Start one. Raises OSError."""
+        """Start a program. Raises OSError if that fails."""
         self.running.append(Program(node, program, settings, arguments))
         return self.running[-1]
 
     def wait(self, one: Program, found: Callable[[str], Any], seconds: float) -> Any:
-        """Wait until `found` makes something of a line that this one says from now on, and return that; None if it has
-        not after `seconds`. Raises OSError if one has ended."""
+        """Wait until `found` returns a true value for a new line of this program, and return that value.
+
+        Return None after `seconds`. Raises OSError if a program of the link has ended.
+        """
         deadline, seen = time.monotonic() + seconds, len(one.said)
         poll = select.poll()
         for each in self.running:
@@ -92,7 +96,7 @@ class Programs:
             poll.poll(left * 1000)
 
     def watch(self, loop: Loop) -> None:
-        """Read them in a loop. The end of one ends the run: OSError comes out of the loop."""
+        """Read the programs' output in a loop. If a program ends, the loop raises OSError."""
         for one in self.running:
             loop.watch(one.output, select.EPOLLIN, one.read)
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane `host`, on this machine's own kernel: a first process in namespaces of its own, which hold all that a
-run makes, and are gone with it.
+"""The lane `host`, on this machine's own kernel: a first process in namespaces of its own.
 
-Its processes are in a namespace of theirs, which ends with the first; so are its mounts, among which the names of
-nodes; and its network, in which radios are made: other networks of this machine, and whoever manages them, see nothing
-of it.
+The namespaces hold all that a run makes, and disappear with it. The PID namespace ends with its first process. The
+mount namespace also holds the names of nodes. Radios are made in the network namespace, so other networks of this
+machine, and their managers, do not see them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PRIVATE = 1 << 18 | syscalls.MS_REC
 
 
 def main() -> None:
-    """Be its parent, and end with it."""
+    """Run as the parent of the first process, and end with it."""
     boot_file, _, terminal, reports = sys.argv[1:]
     with open(boot_file) as file:
         boot = json.load(file)
@@ -50,7 +49,7 @@ def be_first(boot: dict[str, Any], terminal: str, reports: str) -> None:
 
 
 def show(boot: dict[str, Any]) -> None:
-    """Mount what programs expect, and what boot.json names, in its places: it may itself be below /run."""
+    """Mount what programs expect, and what boot.json names. The sources are opened first, as they may be below /run."""
     places = {guest.CHECKOUT: boot["checkout"], guest.RUN: boot["folder"]}
     places |= {f"{guest.MODULES}/{name}": folder for name, (folder, _) in boot["modules"].items()}
     places |= {f"{guest.PLUGINS}/{number}": folder for number, folder in enumerate(boot["plugins"])}
@@ -65,4 +64,4 @@ def show(boot: dict[str, Any]) -> None:
         os.makedirs(place)
         syscalls.mount("", place, f"/proc/self/fd/{source}", syscalls.MS_BIND)
         os.close(source)
-    sys.path_importer_cache.clear()  # there are other files now
+    sys.path_importer_cache.clear()  # the files at these paths have changed

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane: what the kernel starts. It mounts the checkout at its place, and goes on there, in `guest`; where it
-is there already, in `machine`; and where there are no files but this machine's own, in `hosted`.
+"""The program that the kernel starts in a lane.
 
-The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it are
-the modules that every run loads, as one file (`emulation.lanes.virtual.bundle`); only others are looked for.
+With the path of a checkout it mounts the checkout and continues in `guest`. Without a path, the checkout is in place
+already, and it continues in `machine`. In the lane `host`, which has only this machine's files, it continues in
+`hosted`.
+
+The kernel's process may not be able to reach the checkout by its path, so it starts a copy of this file. Beside it is
+one file with the modules that every run loads (`emulation.lanes.virtual.bundle`). Other modules are imported from disk.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ BUNDLE = "modules"
 
 
 class Bundle:
-    """Finds and loads modules by name from what `emulation.lanes.virtual.bundle` made."""
+    """A finder and loader for the modules in the file that `emulation.lanes.virtual.bundle` made."""
 
     def __init__(self, modules: dict[str, tuple[bool, str, bytes]]) -> None:
         self.modules = modules
@@ -41,17 +44,17 @@ class Bundle:
         return spec
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """As usual."""
+        """Use the default."""
 
     def exec_module(self, module: ModuleType) -> None:
         _, origin, code = self.modules[module.__name__]
         loaded = marshal.loads(code)
-        _imp._fix_co_filename(loaded, origin)  # type: ignore[attr-defined]  # as every import does: tracebacks show it
+        _imp._fix_co_filename(loaded, origin)  # type: ignore[attr-defined]  # -
         exec(loaded, module.__dict__)
 
 
 if __name__ == "__main__":
-    gc.set_threshold(1 << 18)  # as outside (`emulation.__main__`): there is next to no garbage among all that is loaded
+    gc.set_threshold(1 << 18)  # as in `emulation.__main__`: loading leaves almost no garbage
     with open(f"{os.path.dirname(sys.argv[0])}/{BUNDLE}", "rb") as file:
         sys.meta_path.insert(0, Bundle(marshal.loads(file.read())))
     sys.path[0] = CHECKOUT
@@ -64,7 +67,7 @@ if __name__ == "__main__":
         mount(b"none", b"/run", b"tmpfs", 0, None)
         os.makedirs(CHECKOUT)
         mount(b"none", CHECKOUT.encode(), b"hostfs", READ_ONLY, sys.argv[2].encode())
-        sys.path_importer_cache.pop(CHECKOUT, None)  # it was not there when ctypes was looked for
+        sys.path_importer_cache.pop(CHECKOUT, None)  # the path did not exist when ctypes was imported
         from emulation.lane.guest import main
     else:
         from emulation.lane.machine import main

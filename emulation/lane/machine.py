@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane `vm`, on a distribution's kernel: the first process. It makes of what that kernel has unpacked, which
-is its root and is all in memory, a place where programs can run, and goes on as every lane does (`guest`).
+"""The first process of the lane `vm`, on a distribution's kernel.
 
-Three serial lines lead outside, as three consoles do elsewhere. Nothing is read from the host while a program runs, as
-that would take time that no seed decides; what it has left in the run folder goes there when it is over, by 9p.
+The kernel has unpacked its root file system into memory. This process prepares it for programs and continues in
+`guest`, as every lane does.
+
+Three serial lines serve as the three consoles. While a program runs, it reads nothing from the host, because the time
+that this takes does not follow from the seed. At the end, the content of the run folder is copied to the host by 9p.
 """
 
 from __future__ import annotations
@@ -29,14 +31,14 @@ RADIOS = {"mac80211_hwsim": "radios=0"}
 HOST, RESULTS = "/host", "/run/lab/results"
 TRANSPORT = "virtio_mmio", "virtio_pci", "9pnet_virtio", "9p"
 TOLD = "trans=virtio,version=9p2000.L,msize=524288"
-SEEN = f"{TOLD},cache=loose"  # nobody changes it meanwhile
-AT_HAND = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")  # read beforehand
+SEEN = f"{TOLD},cache=loose"  # the host changes nothing meanwhile
+AT_HAND = ("dash", "ip", "iw", "tc", "ping", "iperf3", "sleep", "cat", "hostapd", "wpa_supplicant")  # read in advance
 SHARP_S, WAIT_S, PATIENCE = 1e-9, 0.1, 100
-COPIED = 1 << 20  # bytes at once
+COPIED = 1 << 20  # block size in bytes
 
 
 def load(name: str) -> None:
-    """Load a module of the distribution, after those that it needs; one that is built in is there. Raises OSError."""
+    """Load a module of the distribution and those it depends on, unless it is built in. Raises OSError."""
     top = f"/lib/modules/{os.uname().release}"
     with open(f"{top}/modules.dep") as file:
         needs = {path: needed.split() for path, _, needed in (line.partition(":") for line in file)}
@@ -48,8 +50,10 @@ def load(name: str) -> None:
 
 
 def enter_host(folders: dict[str, str]) -> None:
-    """Have the host's root for a root, read-only, as for programs of the user's own; and its other folders in their
-    places. What the kernel itself calls stays outside."""
+    """Make the host's root file system the root, read-only, and mount its other folders.
+
+    Programs of the user then run as on the host. Helpers that the kernel starts stay outside.
+    """
     for name in TRANSPORT:
         load(name)
     (root, *tags), (_, *places) = folders.keys(), folders.values()
@@ -64,7 +68,7 @@ def enter_host(folders: dict[str, str]) -> None:
             syscalls.mount("9p", HOST + place, tag, syscalls.MS_RDONLY, SEEN)
     os.chroot(HOST)
     os.chdir("/")
-    sys.path_importer_cache.clear()  # there are other files now
+    sys.path_importer_cache.clear()  # the files at these paths have changed
     for name in AT_HAND:
         for file in filter(os.path.isfile, (f"/usr/{folder}/{name}" for folder in ("bin", "sbin"))):
             with open(file, "rb") as program:
@@ -72,7 +76,7 @@ def enter_host(folders: dict[str, str]) -> None:
 
 
 def seed_randomness(seed: int) -> None:
-    """Let the kernel's random numbers follow from the seed, as far as what it has drawn before does."""
+    """Seed the kernel's random numbers. They also depend on what the kernel drew before."""
     data = seed.to_bytes(SEED_BYTES, "little")
     with open("/dev/urandom", "wb") as file:
         fcntl.ioctl(file, ADD_ENTROPY, struct.pack("=ii", 8 * SEED_BYTES, SEED_BYTES) + data)
@@ -80,7 +84,7 @@ def seed_randomness(seed: int) -> None:
 
 
 def raw(line: str) -> None:
-    """Let a serial line carry bytes as they are."""
+    """Switch off output processing on a serial line."""
     descriptor = os.open(line, os.O_RDWR | os.O_NOCTTY)
     modes = termios.tcgetattr(descriptor)
     modes[1] &= ~termios.OPOST
@@ -89,7 +93,7 @@ def raw(line: str) -> None:
 
 
 def leave_results() -> None:
-    """Put what is in the run folder where the host sees it. Raises OSError."""
+    """Copy the content of the run folder to the host. Raises OSError."""
     for name in TRANSPORT:
         load(name)
     os.makedirs(RESULTS, exist_ok=True)
@@ -109,7 +113,7 @@ def copy(source: str, target: str) -> None:
 
 
 def settle(boot: dict[str, Any]) -> None:
-    """Load what a network needs, and wait until timers are due at their nanosecond, and no longer with the ticks."""
+    """Load the modules of a network, and wait until the kernel's timers have high resolution."""
     guest.console, guest.publish = PROGRAM, leave_results
     seed_randomness(boot["seed"])
     for name in ("mac80211_hwsim", *boot["load"]):
@@ -124,7 +128,7 @@ def settle(boot: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Be the first process."""
+    """Run as the first process."""
     with open(sys.argv[1]) as file:
         boot = json.load(file)
     guest.mount_system()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routing interfaces: manet.ko over the radios, as the lane makes and asks them.
+"""Routing interfaces: the lane's interface to manet.ko.
 
-A node's radio gives its address to an interface `manet0` above it, which finds the way by itself; the radio has none
-any more. The protocols are in `emulation/manet/`, control of them in `manet.yaml`, its names in `manet_protocol`.
-`Routing` is the base of the kinds in `emulation.lane.routing` that use it.
+A node's radio gives its address to an interface `manet0` above it, which routes. The protocols are in
+`emulation/manet/`, their control in `manet.yaml`, and its names in `manet_protocol`. `Routing` is the base class of the
+kinds in `emulation.lane.routing` that use manet.ko.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 NAME, MONITOR_NAME, MODULE = "manet0", "monitor0", "manet"
-# Of the kinds of routing that use it.
+# Constants of each kind of routing that uses manet.ko.
 MODULES, RECORDERS, PUNCTUAL = (MODULE,), ("manet_trace",), True
-OVERHEAD = 96  # of the radio's MTU, for source routes: MANET_HEADROOM
+OVERHEAD = 96  # added to the radio's MTU, for source routes: MANET_HEADROOM
 MTU = 1500
 PROTOCOL, PRESET, SEED, MONITOR = 2, 3, 4, 5  # MANET_LINK_*: emulation/manet/link.h
 PRESETS = ("rfc", "thesis", "cmu")
@@ -42,7 +42,7 @@ FOREVER = 2**64 - 1
 
 
 def address(payload: bytes) -> str:
-    """10.0.0.1"""
+    """Format an IPv4 address."""
     return socket.inet_ntoa(payload)
 
 
@@ -51,7 +51,7 @@ def numbers(payload: bytes) -> list[int]:
 
 
 class Control(Generic):
-    """Asks and tells the routing interface of the namespace that it was opened in. Raises NetlinkError."""
+    """A socket for the routing interface of the current namespace. Methods raise NetlinkError."""
 
     def __init__(self, index: int) -> None:
         super().__init__()
@@ -61,25 +61,25 @@ class Control(Generic):
         return self.command(FAMILY, command, [(A.IFINDEX, self.index), *values], flags, f"{NAME}: {what}")
 
     def set(self, parameter: str, value: int) -> None:
-        """Give a parameter a value."""
+        """Set a parameter."""
         self._ask(Command.SET, (A.PARAMETER, parameter), (A.VALUE, value), what=f"{parameter} = {value}")
 
     def set_route(self, to: str, via: str, hops: int) -> None:
-        """Set a route of protocol `static`."""
+        """Set a route of the protocol `static`."""
         route = ((A.TO, socket.inet_aton(to)), (A.VIA, socket.inet_aton(via)), (A.HOPS, bytes([hops])))
         self._ask(Command.ROUTE, *route, what=f"route to {to}")
 
     def parameters(self) -> dict[str, int]:
-        """What is set."""
+        """Return the values of all parameters."""
         found = self._ask(Command.PARAMETERS, flags=DUMP, what="parameters")
         return {text(each[A.PARAMETER]): number(each[A.VALUE]) for each in found}
 
     def entries(self) -> list[dict[str, Any]]:
-        """What the node knows: routes, links, neighbours, requests (docs/interfaces.md)."""
+        """Return the node's table entries: routes, links, neighbours, requests (docs/interfaces.md)."""
         return [entry(each) for each in self._ask(Command.ENTRIES, flags=DUMP, what="entries")]
 
     def counters(self) -> dict[str, Any]:
-        """What it has counted; zeros are left out."""
+        """Return the counters; zeros are omitted."""
         found = self._ask(Command.DEVICE, what="counters")[0]
         tables = {
             "sent": (A.SENT, KINDS),
@@ -100,7 +100,7 @@ class Control(Generic):
 
 
 def entry(found: Mapping[int, bytes]) -> dict[str, Any]:
-    """One line of what a node knows."""
+    """Parse a table entry."""
     until, path = number(found[A.UNTIL_NS]), found.get(A.PATH, b"")
     return {
         "kind": ENTRY_KINDS[number(found[A.ENTRY_KIND])],
@@ -119,7 +119,7 @@ def entry(found: Mapping[int, bytes]) -> dict[str, Any]:
 
 
 class Interface:
-    """The routing interface of a node, over its radio."""
+    """The routing interface of a node, above its radio."""
 
     def __init__(self, node: Node, radio: Radio, protocol: str, preset: str, seed: int, monitor: int | None) -> None:
         values: list[tuple[int, Value]] = [(PROTOCOL, protocol), (PRESET, preset), (SEED, struct.pack("=Q", seed))]
@@ -134,7 +134,7 @@ class Interface:
             self.control = Control(self.index)
 
     def start(self, ip: str, told: dict[str, routing.Metrics]) -> None:
-        """From now on it is a node of the network, whose routes to these tell TCP this."""
+        """Bring the interface up. `told` has the metrics for TCP of its routes, by destination."""
         self.node.route.set_link(self.index, up=True)
         self.node.route.add_address(self.index, ip)
         routing.add_metrics(self.node, self.index, told)
@@ -158,8 +158,11 @@ def plan(
     preset: str = "rfc",
     **parameters: Any,
 ) -> list[Planned]:
-    """Of a protocol that finds its neighbours itself: nothing for any node but what the user said. But those who hear
-    each other at first must have met: Linux loses the first frame from a station of an IBSS that it does not know."""
+    """Plan a protocol of manet.ko, which finds its neighbours itself: only its parameters.
+
+    Nodes in range at first must meet before the run: in an IBSS, Linux drops the first frame from an unknown station.
+    Raises ValueError if a preset or a parameter is invalid.
+    """
     if preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
     for name, value in parameters.items():
@@ -175,21 +178,21 @@ def plan(
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
-    """Over how many hops a node's packets go at most, and why: protocols of which a parameter says so."""
+    """Return the most hops that a node's packets can take, and the parameter that limits them; for AODV and DSR."""
     name = FARTHEST[part["protocol"]]
     usual = PARAMETERS[part["protocol"]][name][2][PRESETS.index(part["preset"])]
     return part["parameters"].get(name, usual), f"{part['protocol']}'s {name}"
 
 
 class Routing(routing.Routing):
-    """A protocol of manet.ko, on each node that has a radio; an interface each, by the node's name."""
+    """A protocol of manet.ko on each node. `interfaces` has the routing interfaces by node name."""
 
     def start(self, net: Network) -> None:
         self.interfaces: dict[str, Interface] = {}
         for number_, node in enumerate(net.nodes.values()):
             radio = node.radio
             chosen = node.plan["routing"]
-            listens = net.plan["air"]["promiscuous"] or net.link_of(radio).type == "ocb"  # for strangers
+            listens = net.plan["air"]["promiscuous"] or net.link_of(radio).type == "ocb"  # for unknown stations
             monitor = radio.add_monitor(MONITOR_NAME) if listens else None
             seed = net.plan["seed"] << 16 | number_
             made = Interface(node, radio, chosen["protocol"], chosen["preset"], seed, monitor)
@@ -212,7 +215,7 @@ class Routing(routing.Routing):
 
 
 def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
-    """What the verb `manet` of the prompt prints. Raises ValueError, and NetlinkError where the kernel refuses."""
+    """Return the output of the prompt's verb `manet`. Raises ValueError, or NetlinkError if the kernel refuses."""
     interfaces = getattr(net.routing, "interfaces", None)
     if not interfaces:
         raise ValueError("manet: no routing protocol of manet.ko is at work here: --routing olsr, for one")
@@ -239,7 +242,7 @@ def said(net: Live, names: list[str], pairs: list[str], as_json: bool) -> str:
 
 
 def line(entry: Mapping[str, Any], who: Mapping[str, str]) -> str:
-    """One line of what a node knows, for people; `who` has the names of addresses."""
+    """Format a table entry for people; `who` maps addresses to names."""
 
     def name(ip: str) -> str:
         return who.get(ip, ip)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens in a network from a moment to another, written down: recorders, and the air's counters.
+"""A measurement: what happens in a network between two moments, from recorders and the air's counters.
 
-A run is such a time in which the plan's applications run; a session at the prompt is one, too.
+A run is a measurement in which the plan's applications run. A session at the prompt is one, too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from traffic.loop import Loop
 
-SERVING_NS = 3_600_000_000_000  # at a time: any time will do
-ASKED = "asked.json"  # what a script's run was to be: its `name` and its `specification`
+SERVING_NS = 3_600_000_000_000  # per call; the value does not matter
+ASKED = "asked.json"  # written for a script's run: its `name` and `specification`
 
 
 class Measurement:
-    """Recorders write from here to the end of the block; what is measured is from `start` to `stop`."""
+    """A context in which recorders write; the measurement itself lasts from `start` to `stop`."""
 
     def __init__(self, net: Network, loop: Loop) -> None:
         self.net, self.loop = net, loop
@@ -62,7 +62,7 @@ class Measurement:
             self.open.pop().stop()
 
     def start(self) -> None:
-        """From the next whole moment on."""
+        """Start at the next multiple of 0.1 s."""
         wait_for_whole()
         self.stolen_s = -clock.stolen_s()
         self.started_ns = self.net.air.start() if self.net.air else time.monotonic_ns()
@@ -72,7 +72,7 @@ class Measurement:
         self.stolen_s += clock.stolen_s()
 
     def result(self, applications: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """What lane.json says (docs/interfaces.md, section 2), after the end of the block."""
+        """Return the content of lane.json (docs/interfaces.md, section 2). Call it after the end of the block."""
         net = self.net
         settings = [*net.settings, *(setting for node in net.nodes.values() for setting in node.settings)]
         return {
@@ -90,8 +90,10 @@ class Measurement:
 
 
 class Service:
-    """A loop served by a thread of its own, from here to the end of the block: recorders need it when whoever has
-    started them does something else. It can be halted meanwhile: `with service.halted():`."""
+    """A context that serves a loop in a thread.
+
+    Recorders need it while the program that started them does something else. `with service.halted():` pauses it.
+    """
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.end = loop, os.eventfd(0, os.EFD_CLOEXEC)
@@ -137,9 +139,9 @@ class Service:
                 self.loop.run(time.monotonic_ns() + SERVING_NS)
         except _OverError:
             pass
-        except OSError as error:  # no room for a trace, say
+        except OSError as error:  # no room for a trace, for example
             self.failed = error
 
 
 class _OverError(Exception):
-    """The thread is to end."""
+    """Ends the thread."""

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside the lane: the kernel calls this, through a line of shell, when it is asked for a qdisc or a congestion control
-that it has not loaded. The modules are those that were built with it, each of which says which names it answers to."""
+"""A program that loads a kernel module, inside a lane.
+
+The kernel starts it, through a shell script, for a qdisc or a congestion control that is not loaded. It finds the
+module by name or alias among those that were built with the kernel.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ INFO = re.compile(rb"(?<![ -~])(name|alias|depends)=([^\0]*)(?=\0)")
 
 
 def load(wanted: str) -> bool:
-    """Load the module of this name or alias, after those that it needs; says whether there is one. Raises OSError."""
+    """Load the module of this name or alias, and those it depends on. Return whether there is one. Raises OSError."""
     for path in sorted(glob.glob(f"{KERNEL}/net/*/*.ko")):
         with open(path, "rb") as file:
             told = INFO.findall(file.read())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motion: where nodes are when, and who tells the air.
+"""The motion of nodes.
 
-A way is waypoints in microseconds and millimetres; between two of them a node goes straight on, evenly. The air has
-the same ways and works out by itself what arrives (`dcf80211/core/motion.c`); here is where a node is for whoever asks.
+A way is a list of waypoints, in microseconds and millimetres. Between two waypoints a node moves straight, at constant
+speed. The air has the same ways and computes received powers from them (`dcf80211/core/motion.c`). This file computes
+positions for everything else.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 Position = tuple[float, float, float]  # in metres
-Stop = tuple[int, int, int, int]  # us, and mm along each axis
+Stop = tuple[int, int, int, int]  # time in µs, and mm along each axis
 
-FASTEST, FASTEST_SLACK_MM = 1000, 2  # m/s; and what rounding may add
-LONGEST_US = 1 << 31  # of a leg: the air's numbers are for less than twice that
+FASTEST, FASTEST_SLACK_MM = 1000, 2  # in m/s; tolerance for rounding
+LONGEST_US = 1 << 31  # of a leg: the air's arithmetic allows less than twice that
 
 
 class Way:
-    """Where a node is when, from a time on."""
+    """A node's positions over time. The times of `stops` count from `since_ns`."""
 
     def __init__(self, stops: Sequence[Stop], since_ns: int = 0) -> None:
         self.stops, self.since_ns = stops, since_ns
 
     def at(self, now_ns: int) -> Position:
-        """In metres; before the first stop and after the last, there."""
+        """Return the position in metres; before the first stop, the first one; after the last, the last one."""
         us = (now_ns - self.since_ns) / 1000
         after = bisect.bisect_right(self.stops, us, key=lambda stop: stop[0])
         (before_us, *here), (after_us, *there) = (
@@ -57,7 +58,7 @@ def millimetres(position: Sequence[float]) -> tuple[int, int, int]:
 
 
 def legs(stops: Sequence[Stop]) -> list[Stop]:
-    """The same way, in legs that are not too long for the air: a slow one has stops in between."""
+    """Return the same way with additional stops, so that no leg is too long for the air."""
     found = list(stops[:1])
     for at, x, y, z in stops[1:]:
         before, *here = found[-1]
@@ -69,24 +70,24 @@ def legs(stops: Sequence[Stop]) -> list[Stop]:
 
 
 def going(here: Position, to: Position, speed: float, since_ns: int) -> Way:
-    """From here to there, at so many metres a second, from a time on."""
+    """Return the way from one position to another at `speed` m/s, starting at `since_ns`."""
     begin, end = millimetres(here), millimetres(to)
     return Way(legs([(0, *begin), (max(math.ceil(math.dist(begin, end) * 1000 / speed), 1), *end)]), since_ns)
 
 
 class Motion:
-    """The motion of a network: what the plan says of it (docs/interfaces.md, section 1), and what a script does."""
+    """The motion of a network: that of the plan (docs/interfaces.md, section 1), and that of scripts."""
 
     def __init__(self, net: Network) -> None:
         self.net = net
-        self.known = False  # to the air: what arrives over a distance, and where all are
-        self.moves: list[dict[str, Any]] = []  # by a script
-        self.last: dict[str, dict[str, Any]] = {}  # of these, by node
-        self.changes: list[dict[str, Any]] = []  # what the air was told of all that
+        self.known = False  # whether the air has the power by distance, and all ways
+        self.moves: list[dict[str, Any]] = []  # made by a script
+        self.last: dict[str, dict[str, Any]] = {}  # the latest of each node
+        self.changes: list[dict[str, Any]] = []  # all changes sent to the air
 
     def start(self, plan: dict[str, Any] | None, loop: Loop, began_ns: int) -> None:
-        """What is measured has begun: let all be on their ways. Raises NetlinkError where the air refuses."""
-        self.moves = list(self.last.values())  # what still holds of what was moved before
+        """Start the plan's motion when a measurement begins. Raises NetlinkError if the air refuses."""
+        self.moves = list(self.last.values())  # earlier moves that still apply
         if not plan:
             return
         self.last.clear()
@@ -99,7 +100,7 @@ class Motion:
             loop.at(began_ns + round(step["at_s"] * 1e9), partial(self.step, step))
 
     def by_distance(self, table: dict[str, Any]) -> None:
-        """Let the air know, of a script, what arrives over a distance, and where all are."""
+        """Send the power by distance and all ways to the air, for a script."""
         self._change(table=table)
         for node in self._on_air():
             self._change(node=node.name, since_ns=node.way.since_ns, stops=node.way.stops)
@@ -119,7 +120,7 @@ class Motion:
         self.changes.append({"at_ns": time.monotonic_ns(), **what})
 
     def powers(self, node: Node, power_mdbm: Sequence[list[Any]], delay_ns: Sequence[list[Any]]) -> None:
-        """A script has it that this node is heard otherwise, and hears: powers and delays are [sender][receiver]."""
+        """Set a node's powers and delays for a script, in both directions; the matrices are [sender][receiver]."""
         if not self.net.air:
             return
         for at in (at for at, name in enumerate(self.net.air.names) if name == node.name):
@@ -128,7 +129,7 @@ class Motion:
         self.net.air.set_powers(dict(enumerate(power_mdbm)), dict(enumerate(delay_ns)))
 
     def own(self, node: Node, own: dict[str, int]) -> None:
-        """A script has it that this node's radio has retry limits or thresholds of its own."""
+        """Set a radio's own retry limits or thresholds for a script."""
         if self.net.air:
             self._change(node=node.name, own=own)
             self.net.air.set_own(node.name, own)
@@ -138,7 +139,7 @@ class Motion:
             self.net.air.set_powers(_rows(step["power_mdbm"]), _rows(step["delay_ns"]))
 
     def go(self, node: Node, way: Way, speed: float | None) -> None:
-        """A script lets a node go this way from now on; without a speed it is there at once."""
+        """Move a node along a way for a script, from now on; without a speed it arrives at once."""
         _, *to = way.stops[-1]
         move = {"node": node.name, "at_ns": time.monotonic_ns(), "from": list(node.position)}
         self.last[node.name] = {**move, "to": [mm / 1000 for mm in to], "speed": speed}
@@ -146,14 +147,14 @@ class Motion:
         self.steer(node, way)
 
     def steer(self, node: Node, way: Way) -> None:
-        """Let a node be where its way says, from now on."""
+        """Give a node a new way, and send it to the air."""
         node.way = way
         if self.known and self.net.air and node.on_air:
             self._change(node=node.name, since_ns=way.since_ns, stops=way.stops)
             self.net.air.set_way(node.name, way)
 
     def report(self, started_ns: int) -> list[dict[str, Any]]:
-        """What a script moved: `moves` of lane.json (docs/interfaces.md, section 2)."""
+        """Return the moves of scripts: `moves` of lane.json (docs/interfaces.md, section 2)."""
         return [
             {"at_s": (move["at_ns"] - started_ns) / 1e9, **{key: move[key] for key in ("node", "from", "to", "speed")}}
             for move in self.moves
@@ -161,5 +162,5 @@ class Motion:
 
 
 def _rows(changed: dict[str, list[Any]]) -> dict[int, list[Any]]:
-    """Rows of a matrix by their index, which JSON cannot have as a key."""
+    """Convert the keys of matrix rows to int, as JSON has only strings."""
     return {int(index): row for index, row in changed.items()}

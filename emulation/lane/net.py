@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network of nodes, as a plan has it: every number is known (docs/interfaces.md, section 1), and here it happens.
+"""A network of nodes, made from a plan, which has every number (docs/interfaces.md, section 1).
 
-Node: a host or router, which is a network namespace: programs that run in it see nothing else. Node sta1 is the
-namespace sta1 of `ip netns` (`emulation.lane.node`).
+Node: a host or router. Node sta1 is the network namespace sta1 of `ip netns`, and programs in it see only its
+interfaces (`emulation.lane.node`).
 
-Interface: what ties a node to a link; a radio, sta1-wlan0 (`emulation.lane.interfaces`).
+Interface: connects a node to a link, such as the radio sta1-wlan0 (`emulation.lane.interfaces`).
 
-Link: how radios find each other (`emulation.lane.links`).
+Link: joins radios into a network (`emulation.lane.links`).
 
-Air: decides what becomes of each frame (`emulation.lane.air`); without one all radios hear each other perfectly.
+Air: decides which frames arrive (`emulation.lane.air`); without one, all radios hear each other perfectly.
 
-Routing, applications, recorders, motion: how packets find their way, what a run measures, what it writes down, and who
-moves (`emulation.lane.routing`, `traffic.applications`, `emulation.lane.recorders`, `emulation.lane.motion`); who comes
-and goes (`emulation.lane.presence`).
+Routing: how packets find their way (`emulation.lane.routing`).
 
-Net: all of these together. It knows no kind of them by its name. A script's network is one too, which makes its own
-plan (`emulation.net`).
+Applications: the traffic of a run (`traffic.applications`).
 
-One Python program sets everything up: it opens sockets in the nodes' namespaces by entering them for a moment. That is
-why starting a network takes milliseconds, and no `ip` or `iw` is ever run.
+Recorders: what a run writes down (`emulation.lane.recorders`).
+
+Motion and presence: where nodes are, and when they come and go (`emulation.lane.motion`, `emulation.lane.presence`).
+
+Net: all of these together. It does not depend on any kind of them. The network of a script is a `Net` that makes its
+own plan (`emulation.net`).
+
+One Python program sets everything up. It opens sockets in the nodes' namespaces by entering each of them for a moment,
+and never runs `ip` or `iw`. So starting a network takes milliseconds.
 """
 
 from __future__ import annotations
@@ -51,17 +55,17 @@ if TYPE_CHECKING:
 
 
 def unheard(done: float, air_s: float) -> None:
-    """Progress that nobody wants to hear of."""
+    """Ignore progress."""
 
 
-BY_PLAN = "kernel, by plan"  # where a setting is that nobody asked for
-PRESENT = 0.9  # of a lane's memory, at least, as the kernel itself is in it
+BY_PLAN = "kernel, by plan"  # where a setting of the plan that no user chose is noted
+PRESENT = 0.9  # of a lane's memory, at least; the kernel takes the rest
 PARAMETERS = "/sys/module/{}/parameters/{}"
-TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; not there in a network namespace of another kernel's
+TCP_MEMORY = "/proc/sys/net/ipv4/tcp_mem"  # of all nodes; missing in a network namespace of another kernel
 
 
 def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
-    """Let TCP have what the plan says; returns what was set. Raises Misuse if the lane has less memory than it asks."""
+    """Set TCP's memory as planned, and return the settings. Raises Misuse if the lane has too little memory."""
     has_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     if has_mb < memory["lane_mb"] * PRESENT:
         raise Misuse(
@@ -74,10 +78,10 @@ def have_memory(memory: dict[str, Any]) -> list[dict[str, object]]:
 
 
 class Net:
-    """A network: `start` it, use it or `run` it, `stop` it; `with net:` stops it whatever happens.
+    """A network: `start` it, use it or `run` it, `stop` it. A `with` block always stops it.
 
-    The air's module and the folder for results are those that the lane gives, in $DCFLAB_AIR and $DCFLAB_RUN; without a
-    module all radios hear each other.
+    The lane gives the air's module in $DCFLAB_AIR and the folder for results in $DCFLAB_RUN. Without a module, all
+    radios hear each other.
     """
 
     def __init__(self) -> None:
@@ -86,16 +90,16 @@ class Net:
         self.nodes: dict[str, Node] = {}
         self.links: dict[str, Link] = {}
         self.settings: list[dict[str, object]] = []
-        self.started, self.runs = False, 0  # runs since it started
+        self.started, self.runs = False, 0  # number of runs since it started
         self.air: Air | None = None
         self.routing: Routing | None = None
         self.motion, self.presence = Motion(self), Presence(self)
-        self.calls: list[tuple[float, Callable[[], None]]] = []  # in the next run
+        self.calls: list[tuple[float, Callable[[], None]]] = []  # for the next run
         self.cleanup = contextlib.ExitStack()
 
     @classmethod
     def from_plan(cls, plan: dict[str, Any]) -> Self:
-        """The network of a plan. Raises ValueError for a kind that there is not."""
+        """Make the network of a plan. Raises ValueError if a kind does not exist."""
         net = cls()
         for node in plan["nodes"]:
             net.nodes[node["name"]] = Node(node["name"], tuple(node["position"]), node["kind"])
@@ -103,7 +107,7 @@ class Net:
         return net
 
     def adopt(self, plan: dict[str, Any], classes: dict[str, type[Link]] | None = None) -> None:
-        """Become the network of this plan; `classes` are a script's own, by the name of their link."""
+        """Become the network of this plan; `classes` has a script's own link classes, by link name."""
         self.plan = plan
         for link in plan["links"]:
             self.links[link["name"]] = ((classes or {}).get(link["name"]) or links.find(link["kind"]))(link)
@@ -114,7 +118,7 @@ class Net:
         self.routing = routing.find(plan["routing"]["kind"]).Routing(plan["routing"])
 
     def build(self) -> dict[str, Any]:
-        """The plan; a network that has none yet makes one."""
+        """Return the plan. A derived class makes it here."""
         return self.plan
 
     def __enter__(self) -> Self:
@@ -127,14 +131,14 @@ class Net:
         return self.nodes[name]
 
     def interfaces(self) -> list[Any]:
-        """Of all nodes, in their order; each link knows which kind of them it takes. So are the air's stations."""
+        """Return the interfaces of all nodes, in order. The air numbers its stations in this order."""
         return [interface for node in self.nodes.values() for interface in node.interfaces]
 
     def link_of(self, interface: Interface) -> Link:
         return self.links[interface.plan["link"]]
 
     def heard_by(self, node: Node) -> list[tuple[str, float | None]]:
-        """The nodes that this one can receive, with their power in dBm (None: without an air, all hear all)."""
+        """Return the nodes that this one can receive, with their power in dBm (None: there is no air)."""
         if not self.air:
             return [(name, None) for name in self.nodes if name != node.name]
         radios = [interface for interface in self.interfaces() if interface.on_air]
@@ -151,7 +155,7 @@ class Net:
         return [(name, power / 1000) for name, power in powers.items()]
 
     def start(self) -> None:
-        """Make nodes, interfaces and links; when this returns, all have met. Raises OSError, having cleaned up."""
+        """Make nodes, interfaces and links; return when all have met. Raises OSError if it fails, after cleaning up."""
         plan = self.build()
         self.settings.clear()
         self.runs, self.motion, self.presence = 0, Motion(self), Presence(self)
@@ -188,10 +192,10 @@ class Net:
             self.cleanup = stack.pop_all()
 
     def open_interfaces(self, stack: contextlib.ExitStack) -> None:
-        """Make all interfaces, which are gone when `stack` is closed."""
+        """Make all interfaces; closing `stack` removes them."""
         kinds = dict.fromkeys(type(interface) for interface in self.interfaces())
         for interface in self.interfaces():
-            stack.callback(interface.close)  # after what they share, and the radios with it
+            stack.callback(interface.close)  # runs after the common sockets close, and so after the radios are gone
         common = {kind: stack.enter_context(kind.common()) for kind in kinds}
         for interface in self.interfaces():
             interface.open(common[type(interface)])
@@ -199,7 +203,7 @@ class Net:
             interface.configure()
 
     def join_links(self) -> None:
-        """Let all join their links, and then meet there."""
+        """Join all interfaces to their links, and then let them meet."""
         members = [(interface, self.link_of(interface)) for interface in self.interfaces()]
         for interface, _ in members:
             interface.starting()
@@ -216,17 +220,18 @@ class Net:
         self.presence.switch(node, on)
 
     def at(self, seconds: float, call: Callable[[], None]) -> None:
-        """Call this so long after the start of the next run. What it raises ends the run."""
+        """Call a function `seconds` after the start of the next run. An exception in it ends the run."""
         self.calls.append((seconds, call))
 
     def run(self, seconds: float, progress: Progress = unheard) -> dict[str, Any]:
-        """Run the plan's applications for so long, in the lane's time, and say what happened, as lane.json has it.
+        """Run the plan's applications for `seconds` of lane time, and return the content of lane.json.
 
-        `progress` hears the fraction done and the air time in seconds, 100 times or every few seconds. Raises OSError.
+        `progress` gets the fraction done and the elapsed lane time in seconds, 100 times or every few seconds. Raises
+        OSError.
         """
         plan = self.build()
         if self.runs:
-            let_all_end()  # of what the run before has left on its way
+            let_all_end()  # of the previous run
         self.runs += 1
         with (
             Loop() as loop,
@@ -250,5 +255,5 @@ class Net:
         return measurement.result(results)
 
     def stop(self) -> None:
-        """Take everything away again; safe to call at any time, and more than once."""
+        """Remove the network. It is safe to call this at any time, and more than once."""
         self.cleanup.close()

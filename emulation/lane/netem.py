@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""netem, the kernel's qdisc that delays and loses packets, as a node is told of it: the little of it that is used.
+"""The options of netem, the kernel's qdisc that delays and drops packets, as far as nodes use them.
 
-The kernel's words are in include/uapi/linux/pkt_sched.h. `struct tc_netem_qopt` counts delays in ticks of 64 ns, so
-they are told by the attributes that came later.
+Names are as in include/uapi/linux/pkt_sched.h. `struct tc_netem_qopt` has delays in ticks of 64 ns, so the newer
+attributes in nanoseconds are used.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OPTIONS, RATE = struct.Struct("=6I"), struct.Struct("=IiIi")  # latency, limit (packets), loss, gap, duplicate, jitter
-LIMIT, CERTAIN = 1000, 0xFFFFFFFF  # of packets; of a probability
+LIMIT, CERTAIN = 1000, 0xFFFFFFFF  # in packets; a probability of 1
 TCA_NETEM_RATE = 6
 ATTRIBUTES = {"latency_ns": 10, "jitter_ns": 11}  # TCA_NETEM_LATENCY64, JITTER64
 
 
 def pack(options: Mapping[str, int], limit: int = LIMIT, lost: float = 0.0, rate_bps: int = 0) -> bytes:
-    """TCA_OPTIONS: how long packets are delayed, and how much more or less; how many may wait, which share of them is
-    lost, and how fast they leave (0: at once)."""
+    """Return TCA_OPTIONS: delay and jitter (ns), limit (packets), loss (fraction), and rate (bit/s; 0: unlimited)."""
     values = [(ATTRIBUTES[name], struct.pack("=q", value)) for name, value in options.items()]
     if rate_bps:
         values.append((TCA_NETEM_RATE, RATE.pack(rate_bps // 8, 0, 0, 0)))
@@ -31,6 +30,6 @@ def pack(options: Mapping[str, int], limit: int = LIMIT, lost: float = 0.0, rate
 
 
 def unpack(data: bytes) -> dict[str, int]:
-    """Delay and jitter, from what the kernel says."""
+    """Return delay and jitter from the kernel's TCA_OPTIONS."""
     found = parse(data[OPTIONS.size :])
     return {name: struct.unpack("=q", found[number])[0] for name, number in ATTRIBUTES.items()}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Netlink: how a program asks the kernel for links, addresses, routes, radios.
+"""Netlink: the kernel's interface for links, addresses, routes and radios.
 
-A message is a header and a list of attributes; the kernel answers with messages and one acknowledgement, which holds
-an error number and, in its extended form, a sentence. `Netlink` sends and waits; `Generic` names families (nl80211,
-hwsim, the air). A socket belongs to the network namespace that its thread was in when it was opened.
+A message is a header and a list of attributes. The kernel answers with messages and one acknowledgement, which holds an
+error number and, in its extended form, a text. `Netlink` sends and waits; `Generic` finds families (nl80211, hwsim, the
+air) by name. A socket belongs to the network namespace in which its thread opened it.
 
-pyroute2 does all of this and much more, but importing it costs 0.6 s in the virtual lane, half of a whole run.
+pyroute2 does all of this and more, but importing it takes 0.6 s in the virtual lane, half of a whole run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SENTENCE = 1  # NLMSGERR_ATTR_MSG
 SOL_NETLINK, ADD_MEMBERSHIP, CAP_ACK, EXT_ACK = 270, 1, 10, 11
 NESTED, TYPE_MASK = 0x8000, 0x3FFF
 
-# include/uapi/linux/genetlink.h: the family that knows the others
+# include/uapi/linux/genetlink.h: the controller, which lists the other families
 NETLINK_GENERIC = 16
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 0x10, 3
 CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_ATTR_MCAST_GROUPS = 1, 2, 7
@@ -40,7 +40,7 @@ CTRL_ATTR_MCAST_GRP_NAME, CTRL_ATTR_MCAST_GRP_ID = 1, 2
 
 
 class NetlinkError(OSError):
-    """The kernel refused a request, or a message is malformed; `strerror` says what was asked, and the answer."""
+    """The kernel refused a request, or a message is malformed. `strerror` has the request and the answer."""
 
 
 def build(attributes: Iterable[tuple[int, Value]]) -> bytes:
@@ -77,17 +77,17 @@ def attributes(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def parse(data: bytes) -> Attributes:
-    """Decode attributes by type; of a repeated one the last counts. Raises NetlinkError as `attributes` does."""
+    """Decode attributes by type; the last of a repeated one counts. Raises NetlinkError as `attributes` does."""
     return dict(attributes(data))
 
 
 def number(payload: bytes) -> int:
-    """The value of an attribute that is an unsigned integer."""
+    """Return the value of an unsigned integer attribute."""
     return int.from_bytes(payload, "little")
 
 
 def text(payload: bytes) -> str:
-    """The value of an attribute that is a string."""
+    """Return the value of a string attribute."""
     return payload.rstrip(b"\0").decode(errors="replace")
 
 
@@ -106,14 +106,14 @@ def messages(data: bytes) -> list[tuple[int, int, int, bytes]]:
 
 
 def acknowledgement(kind: int, flags: int, payload: bytes) -> tuple[int, str]:
-    """The error number (0: none) and the kernel's sentence of an ERROR or DONE message."""
+    """Return the error number (0: none) and the kernel's text of an ERROR or DONE message."""
     if len(payload) < 4:
         raise NetlinkError(errno.EBADMSG, "acknowledgement cut short")
     (result,) = struct.unpack_from("=i", payload)
     if not flags & ACK_ATTRIBUTES:
         return -result, ""
     skip = 4
-    if kind == ERROR:  # repeats the request, or its header only
+    if kind == ERROR:  # contains the request, or only its header
         if len(payload) < 4 + HEADER.size:
             raise NetlinkError(errno.EBADMSG, "acknowledgement without the request's header")
         skip += HEADER.size if flags & ACK_CAPPED else (HEADER.unpack_from(payload, 4)[0] + 3) & ~3
@@ -121,7 +121,7 @@ def acknowledgement(kind: int, flags: int, payload: bytes) -> tuple[int, str]:
 
 
 class Netlink:
-    """A netlink socket of one protocol; the kernel chooses its port if that is 0. Close it, or use it in a `with`."""
+    """A netlink socket of one protocol, and a context manager. The kernel chooses the port if it is 0."""
 
     def __init__(self, protocol: int, port: int = 0) -> None:
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, protocol)
@@ -140,9 +140,9 @@ class Netlink:
         self.socket.close()
 
     def request(self, kind: int, payload: bytes, flags: int = 0, what: str = "request") -> list[bytes]:
-        """Send one request and return the payloads that answer it, in order; with DUMP in `flags`, all parts.
+        """Send a request and return the payloads of the answers, in order; with DUMP in `flags`, all parts.
 
-        Raises NetlinkError with the kernel's errno and sentence; `what` says in it what was asked.
+        Raises NetlinkError with the kernel's errno and text; `what` describes the request in it.
         """
         self.sequence += 1
         flags |= REQUEST | (0 if flags & DUMP == DUMP else ACK)
@@ -151,7 +151,7 @@ class Netlink:
         while True:
             for kind, answer_flags, sequence, body in messages(self.socket.recv(1 << 17)):
                 if sequence != self.sequence:
-                    continue  # an event, or what is left of a request that failed half way
+                    continue  # an event, or the rest of a request that failed half way
                 if kind not in (ERROR, DONE):
                     answers.append(body)
                     continue
@@ -161,9 +161,9 @@ class Netlink:
                 return answers
 
     def wait(self, wanted: Callable[[int, bytes], bool], what: str, seconds: float = 60.0) -> bytes:
-        """Wait for an event for which `wanted(type, payload)` holds and return its payload.
+        """Wait for an event for which `wanted(type, payload)` is true, and return its payload.
 
-        Raises NetlinkError (ETIMEDOUT) after `seconds` without it.
+        Raises NetlinkError (ETIMEDOUT) after `seconds` without one.
         """
         self.socket.settimeout(seconds)
         try:
@@ -186,7 +186,7 @@ class Generic(Netlink):
         super().__init__(NETLINK_GENERIC, port)
 
     def family(self, name: str) -> tuple[int, dict[str, int]]:
-        """The number of a family and its multicast groups. Raises NetlinkError (ENOENT) if the kernel lacks it."""
+        """Return a family's id and multicast groups. Raises NetlinkError (ENOENT) if the kernel lacks the family."""
         if name not in self.families:
             payload = GENERIC_HEADER.pack(CTRL_CMD_GETFAMILY, 1, 0) + build([(CTRL_ATTR_FAMILY_NAME, name)])
             found = parse(self.request(GENL_ID_CTRL, payload, what=f"family {name}")[0][GENERIC_HEADER.size :])
@@ -204,5 +204,5 @@ class Generic(Netlink):
         return [parse(answer[GENERIC_HEADER.size :]) for answer in answers]
 
     def join(self, family: str, group: str) -> None:
-        """Hear the events of a multicast group from now on."""
+        """Subscribe to the events of a multicast group."""
         self.socket.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, self.family(family)[1][group])

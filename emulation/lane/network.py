@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the parts of a network may ask of it: routing, recorders, motion, presence, a measurement and the prompt.
-`emulation.lane.net.Net` is one, and for the prompt `emulation.net.Net`.
+"""Interfaces of a network, for type checkers only.
 
-For type checkers only.
+Routing, recorders, motion, presence, measurements and the prompt use a network through them. `emulation.lane.net.Net`
+implements `Network`, and `emulation.net.Net` also `Live`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from emulation.lane.routing import Routing
 
 
 class Network(Protocol):
-    """A network that has started. `plan` is all of it; `air` is None where all radios hear each other."""
+    """A network that has started. `air` is None if all radios hear each other."""
 
     plan: dict[str, Any]
     nodes: dict[str, Node]
@@ -35,8 +35,10 @@ class Network(Protocol):
 
 
 class Live(Protocol):
-    """A network with a prompt, as `emulation.net.Net` is. Its nodes' `rts`, `position` and `tx_power_dbm` may be
-    set at any time; what cannot be raises ValueError."""
+    """A network with a prompt, such as `emulation.net.Net`.
+
+    Its nodes' `rts`, `position` and `tx_power_dbm` can be set at any time; an invalid value raises ValueError.
+    """
 
     plan: dict[str, Any]
     air: Air | None
@@ -53,18 +55,18 @@ class Live(Protocol):
     def link_of(self, interface: Any) -> Link: ...
 
     def reroute(self) -> dict[str, dict[str, str]]:
-        """Static routes as all stand now; says each node's next hops, by addresses."""
+        """Recompute static routes for the current positions. Return each node's next hops, by addresses."""
 
     def switch(self, node: Node, on: bool) -> None:
-        """Off, its interfaces are down; on again, they have joined, and their routes are back."""
+        """Switch a node off (its interfaces go down), or on again: it joins and gets its routes back."""
 
     def heard_by(self, node: Node) -> list[tuple[str, float | None]]: ...
 
     def flow_between(self, source: str, destination: str, traffic: str | None = None, ahead: int = 0) -> dict[str, Any]:
-        """A flow as all are, or of this kind, set up at both ends; after so many that have not run yet."""
+        """Plan a flow of the network's kind, or of this one, and set up both ends. `ahead` flows have not run yet."""
 
     def ran(self, flow: dict[str, Any], report: dict[str, Any]) -> None:
-        """Remember what became of it."""
+        """Keep the report of a flow."""
 
     def capture(self, file: str) -> None:
-        """Have what has been on the air so far written."""
+        """Write a capture of all frames so far."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes and their interfaces: a node is a network namespace, so it has routes and TCP settings of its own.
+"""Nodes and their interfaces. A node is a network namespace with its own routes and TCP settings.
 
-Both are told by their part of the plan (docs/interfaces.md, section 1). What they are told is set through netlink or a
-file of the kernel, is read back, and is noted with the kernel's default beside it: `settings`.
+Each is set up from its part of the plan (docs/interfaces.md, section 1), through netlink or a file of the kernel. Each
+value is read back and noted in `settings`, with the kernel's default.
 """
 
 from __future__ import annotations
@@ -27,26 +27,28 @@ if TYPE_CHECKING:
     from emulation.lane.motion import Position
     from emulation.lane.programs import Daemon
 
-NAMESPACES = "/run/netns"  # where `ip netns` looks
+NAMESPACES = "/run/netns"  # the folder of `ip netns`
 LOOPBACK = 1  # its interface index, in each namespace
-HANDLE = 2 << 16  # of a qdisc that has another below it; a link's own is 1:
+HANDLE = 2 << 16  # of a qdisc with a child; a link's own qdisc is 1:
 
 
 class Node:
-    """A network namespace with interfaces; to traffic it is a host. `with node:` puts this thread into it (does not
-    nest)."""
+    """A network namespace with interfaces; a host for traffic.
+
+    `with node:` moves this thread into the namespace; it does not nest.
+    """
 
     route: Route  # from `open` to `close`
 
     def __init__(self, name: str, position: Position = (0.0, 0.0, 0.0), kind: str = "station") -> None:
         self.name, self.kind, self.way = name, kind, standing(position)
-        self.plan: dict[str, Any] = {}  # this node's part of it, before `open`
+        self.plan: dict[str, Any] = {}  # this node's part of the plan; set before `open`
         self.interfaces: list[Interface] = []
         self.path = f"{NAMESPACES}/{self.name}"
         self.settings: list[dict[str, object]] = []
         self.daemons: list[Daemon] = []
         self.namespace = self.home = -1
-        self.join_bridge: Callable[[Interface], None] | None = None  # if it is one, what makes an interface its port
+        self.join_bridge: Callable[[Interface], None] | None = None  # makes an interface a port, if it is a bridge
         self.cleanup = contextlib.ExitStack()
 
     def __repr__(self) -> str:
@@ -54,7 +56,7 @@ class Node:
         return f"<{self.kind.capitalize()} {self.name}: {on} at {tuple(self.position)}>"
 
     def IP(self) -> str:
-        """The address of its first interface."""
+        """Return the address of its first interface."""
         return self.interfaces[0].IP()
 
     def MAC(self) -> str:
@@ -62,7 +64,7 @@ class Node:
 
     @property
     def radio(self) -> Any:
-        """Its first interface on the air. Raises LookupError if it has none."""
+        """Return its first interface on the air. Raises LookupError if it has none."""
         for interface in self.interfaces:
             if interface.on_air:
                 return interface
@@ -70,16 +72,16 @@ class Node:
 
     @property
     def on_air(self) -> bool:
-        """Whether it has a radio."""
+        """Return whether it has a radio."""
         return any(interface.on_air for interface in self.interfaces)
 
     @property
     def position(self) -> Position:
-        """Where it is now."""
+        """Return its current position, in metres."""
         return self.way.at(time.monotonic_ns())
 
     def make(self) -> None:
-        """Make the namespace, under its name. Raises OSError if there is one of that name, or this user may not."""
+        """Make the namespace under its name. Raises OSError if the name exists, or if this user lacks the rights."""
         with contextlib.ExitStack() as stack:
             os.makedirs(NAMESPACES, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
@@ -100,7 +102,7 @@ class Node:
             self.cleanup = stack.pop_all()
 
     def open(self) -> None:
-        """Make the namespace, unless it is there already, and set it up. Raises OSError, having taken it away."""
+        """Make the namespace, unless it exists, and set it up. Raises OSError, after removing it, if that fails."""
         self.settings.clear()
         self.way = standing(self.plan["position"])
         if self.namespace < 0:
@@ -115,8 +117,11 @@ class Node:
             stack.pop_all()
 
     def new_bridge(self, plan: dict[str, str]) -> Callable[[Interface], None]:
-        """A bridge, up: the kernel's, without spanning tree and without listening to IGMP,
-        which would ask around; or Open vSwitch. Returns what makes an interface a port of it. Raises OSError."""
+        """Make a bridge and return a function that makes an interface its port.
+
+        It is Open vSwitch, or the kernel's, without spanning tree and IGMP snooping, which would send queries. Raises
+        OSError.
+        """
         if plan["kind"] == "ovs":
             from emulation.lane.ovs import Switch
 
@@ -128,7 +133,7 @@ class Node:
         return lambda port: self.route.set_link(port.index, master=index)
 
     def close(self) -> None:
-        """Take the namespace and its name away."""
+        """Remove the namespace and its name."""
         self.cleanup.close()
         self.namespace = -1
 
@@ -140,15 +145,16 @@ class Node:
         syscalls.enter_network_namespace(self.home)
 
     def sysctl(self, name: str, value: str) -> None:
-        """Set a variable of this namespace, which this thread must be in. Raises OSError if it does not hold."""
+        """Set a variable of this namespace, in which this thread must be. Raises OSError if the kernel does not keep
+        it."""
         self.settings.append(set_file(self.name, name, "/proc/sys/" + name.replace(".", "/"), value))
 
     def note(self, what: str, value: object, default: object) -> None:
-        """Remember a setting that was read back."""
+        """Note a setting that was read back."""
         self.settings.append({"where": self.name, "what": what, "value": value, "default": default})
 
     def popen(self, command: Sequence[str] | str, **options: Any) -> subprocess.Popen[bytes]:
-        """Start a program in the node; a str goes through the shell. Options as of subprocess.Popen."""
+        """Start a program in the node; a str is run by the shell. Options are those of subprocess.Popen."""
         from subprocess import Popen
 
         options.setdefault("preexec_fn", syscalls.show_devices_of_namespace)
@@ -156,8 +162,10 @@ class Node:
             return Popen(command, shell=isinstance(command, str), **options)
 
     def keep(self, command: Sequence[str], said: Callable[[], str], **options: Any) -> Daemon:
-        """Start a program that runs for as long as the node is there, whatever is interrupted at a prompt; `said` are
-        its last words if it does not."""
+        """Start a program that runs as long as the node exists; an interrupt at a prompt does not reach it.
+
+        `said` returns its last output for the error message if it ends early.
+        """
         from subprocess import DEVNULL
 
         from emulation.lane.programs import Daemon
@@ -167,13 +175,15 @@ class Node:
         return self.daemons[-1]
 
     def end_programs(self) -> None:
-        """End those that it keeps."""
+        """End the programs that `keep` started."""
         while self.daemons:
             self.daemons.pop().stop()
 
     def cmd(self, command: Sequence[str] | str) -> str:
-        """Run a program in the node to its end and return what it printed, errors included. One that a shell has not
-        found is said besides."""
+        """Run a program in the node to its end and return its output, including errors.
+
+        If a shell in it did not find a command, print a hint on standard error.
+        """
         from subprocess import DEVNULL, PIPE, STDOUT
 
         from emulation.lane import programs
@@ -185,7 +195,7 @@ class Node:
         return said
 
     def connections(self, port: int) -> list[dict[str, Any]]:
-        """TCP_INFO and `congestion` of each of its TCP connections from or to a port."""
+        """Return TCP_INFO and `congestion` of each of its TCP connections from or to a port."""
         from emulation.lane import sockets
 
         with self:
@@ -193,7 +203,7 @@ class Node:
 
 
 class Interface:
-    """One interface of a node, in the node's namespace from `open` to `close`. `index` is the kernel's number of it."""
+    """An interface of a node, in the node's namespace between `open` and `close`. `index` is its interface index."""
 
     on_air = False  # whether it is a station of the air
 
@@ -201,7 +211,7 @@ class Interface:
         self.node, self.plan = node, plan
         self.name: str = plan["name"]
         self.index = 0
-        self.parent = ROOT  # of its qdisc, below what its link has put there
+        self.parent = ROOT  # of its qdisc; a link may install one above it
 
     def IP(self) -> str:
         return str(self.plan["ip"] or "").partition("/")[0]
@@ -211,35 +221,37 @@ class Interface:
 
     @classmethod
     def common(cls) -> contextlib.AbstractContextManager[Any]:
-        """What all interfaces of this kind share while the network is there."""
+        """Return a context manager that all interfaces of this kind share while the network exists."""
         return contextlib.nullcontext()
 
     def open(self, common: Any) -> None:
-        """Make it, down and on no link; `common` is what they share. Raises OSError."""
+        """Make the interface, down and without a link; `common` is what this kind shares. Raises OSError."""
         raise NotImplementedError
 
     def starting(self) -> None:
-        """All interfaces are there, and are about to join their links."""
+        """Prepare for joining: all interfaces exist and will now join their links."""
 
     def started(self) -> None:
-        """The network has started: give back what only its start took."""
+        """Release what was only needed for joining."""
 
     def close(self) -> None:
-        """Give back what `open` took, however far it came; the interface itself may go with what is shared."""
+        """Release what `open` took, even after a failure. The interface itself may disappear with `common`."""
 
     def switch(self, on: bool) -> None:
         self.node.route.set_link(self.index, up=on)
 
     def configure(self) -> None:
-        """Give it its address and its qdisc; it is up. Raises NetlinkError."""
+        """Set the address and the qdisc of the interface, which is up. Raises NetlinkError."""
         if self.plan["ip"]:
             self.node.route.add_address(self.index, self.plan["ip"])
         if self.plan["qdisc"]:
             self.set_qdisc(self.plan["qdisc"])
 
     def set_qdisc(self, options: dict[str, Any], index: int | None = None, parent: int | None = None) -> None:
-        """Give it, or what stands for it, a root qdisc, or one below that: its `kind`, if that is ackthin or netem what
-        it takes, and the qdisc `below` it. Raises NetlinkError."""
+        """Install a root qdisc on the interface, or on interface `index` that replaces it; with `parent`, a child.
+
+        `options` has its `kind`, the options of ackthin or netem, and the qdisc `below` it. Raises NetlinkError.
+        """
         from emulation.lane import ackthin, netem
 
         node, wanted, index = self.node, dict(options), index or self.index
@@ -259,7 +271,7 @@ class Interface:
 
 
 def set_file(where: str, what: str, path: str, value: str) -> dict[str, object]:
-    """Write a kernel variable and read it back. Returns the setting. Raises OSError if it does not hold."""
+    """Write a kernel variable, read it back, and return the setting. Raises OSError if the kernel does not keep it."""
     try:
         variable = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:

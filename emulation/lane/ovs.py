@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open vSwitch, the distribution's, as a switch: a database and a daemon of its own in the node's namespace, so that a
-script can tell it what to do (`s1.cmd("ovs-ofctl …")` with `OVS_RUNDIR`). Without that it learns as any bridge does.
+"""Open vSwitch, the distribution's, as a switch.
+
+A database and a daemon run in the node's namespace, so a script can configure them (`s1.cmd("ovs-ofctl …")` with
+`OVS_RUNDIR`). By default it learns addresses like any bridge.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 PACKAGE = "openvswitch-switch"
-READY_S, LOOK_S = 10.0, 0.01  # in the lane's time
+READY_S, LOOK_S = 10.0, 0.01  # in lane time
 
 
 class Switch:
-    """A bridge of Open vSwitch in a node, up. `folder` is its $OVS_RUNDIR. Raises OSError."""
+    """A bridge of Open vSwitch in a node, up. `folder` is its $OVS_RUNDIR. Raises OSError if it does not start."""
 
     def __init__(self, node: Node, name: str) -> None:
         self.node, self.name, self.folder = node, name, f"/run/openvswitch-{node.name}"
@@ -44,7 +46,7 @@ class Switch:
         self.node.route.set_link(self.node.route.index(self.name), up=True)
 
     def add(self, interface: str) -> None:
-        """Make an interface a port. Raises OSError."""
+        """Make an interface a port. Raises OSError if that fails."""
         self._call("ovs-vsctl", "--may-exist", "add-port", self.name, interface)
 
     def _environment(self) -> dict[str, str]:
@@ -77,6 +79,6 @@ class Switch:
 
 
 def _own_tmp() -> None:
-    """The database wants files in /tmp, which is the host's, and read-only."""
+    """Mount a /tmp of its own: the database writes there, and the host's is read-only."""
     syscalls.show_devices_of_namespace()
     syscalls.mount("tmpfs", "/tmp")

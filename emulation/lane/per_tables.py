@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packet error rates in files, as wmediumd reads them (-x).
+"""Tables of packet error rates in files, in wmediumd's format (-x).
 
-A table's row is a received power in whole dBm and the packet error rate of each of twelve rates; `#` begins a remark.
-Its columns are hwsim's rates in their order, 1, 2, 5.5, 11, 6, 9 … 54 Mb/s; at 5 GHz the first is 6. Below the first
-row all is lost, above the last nothing, and the length of a frame means nothing.
+A row is a received power in whole dBm and the packet error rate of each of twelve rates; `#` begins a comment. The
+columns are hwsim's rates in order: 1, 2, 5.5, 11, 6, 9 … 54 Mb/s; at 5 GHz the first is 6. Below the first row all
+frames are lost, above the last none. The length of a frame is ignored.
 """
 
 from __future__ import annotations
@@ -18,25 +18,28 @@ RATES = 12
 NOISE_DBM = -91.0  # wmediumd's
 HEADLINE = f"a power in dBm and {RATES} packet error rates"
 FEWEST, MOST_ROWS = 1, 1000
-LONGEST = 1_000_000  # bytes of a file
+LONGEST = 1_000_000  # size of a file, in bytes
 
 
 @dataclass(frozen=True)
 class Table:
-    """Packet error rates by received power, as a file has them: from `first_dbm` on, a row a dB."""
+    """Packet error rates by received power: a row per dB, from `first_dbm` on."""
 
     first_dbm: int
     rows: tuple[tuple[float, ...], ...]
 
     def error(self, snr_db: float, rate: int, length: int = 0) -> float:
-        """The packet error rate at an SNR over wmediumd's noise, of the rate of this index."""
+        """Return the packet error rate at an SNR over wmediumd's noise, for the rate of this index."""
         row = math.floor(snr_db + NOISE_DBM) - self.first_dbm
         return 1.0 if row < 0 else 0.0 if row >= len(self.rows) else self.rows[row][rate]
 
 
 def read(path: str) -> Table:
-    """Raises Misuse, with file and line; OSError. Mininet-WiFi names its table without the "ax" at the end
-    of its name, which the wmediumd that it installs adds."""
+    """Read a table. If there is no such file, try the name with "ax" appended.
+
+    Mininet-WiFi omits this suffix, and the wmediumd that it installs adds it. Raises Misuse with file and line, or
+    OSError.
+    """
     if not os.path.exists(path) and os.path.exists(f"{path}ax"):
         path += "ax"
     with open(path, "rb") as file:
@@ -47,7 +50,7 @@ def read(path: str) -> Table:
 
 
 def parse(text: str, name: str = "table") -> Table:
-    """Raises Misuse, with `name` and line."""
+    """Parse a table. Raises Misuse with `name` and line."""
     first = 0
     rows: list[tuple[float, ...]] = []
     for number, line in enumerate(text.split("\n"), 1):

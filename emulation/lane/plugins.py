@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plug-ins of the user's own: folders that mirror this tree, with links/, routing/, recorders/ and applications/.
+"""Plug-ins of the user: folders that mirror this tree, with links/, routing/, recorders/ and applications/.
 
-A file there is a kind as those here are (`traffic.plugins`), on the host, where a plan is made, and in the lane.
+A file there is a kind like those of this tree (`traffic.plugins`), on the host, where plans are made, and in the lane.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POINTS = ("emulation.lane.links", "emulation.lane.routing", "emulation.lane.reco
 
 
 def extend(folders: Iterable[str]) -> None:
-    """Search these folders, too; of two files of one name the package's own counts."""
+    """Also search these folders. If two files have the same name, the package's own is used."""
     for folder in folders:
         for point in POINTS:
             path, own = import_module(point).__path__, os.path.join(folder, point.rpartition(".")[2])

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Presence: nodes come and go, or are switched off and on. Off, a node's interfaces are down, as on any Linux: it hears
-nothing, answers nothing and has no routes; its programs go on.
+"""Presence: nodes come and go, or are switched off and on.
 
-On again, it joins its links and has the routes that were planned; then it asks who is around, several times in a run,
-as what is asked may be lost. Nobody waits for an answer: time goes on for the others.
+The interfaces of a node that is off are down: it receives and sends nothing and has no routes. Its programs keep
+running.
+
+When it is on again, it joins its links and gets its planned routes. Then it probes for its neighbours several times, as
+probes may be lost. It does not wait for answers, so time goes on for the others.
 """
 
 from __future__ import annotations
@@ -20,20 +22,22 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
     from traffic.loop import Loop
 
-GREETINGS, GREETING_NS = 10, 100_000_000  # how often it asks, and how far apart
+GREETINGS, GREETING_NS = 10, 100_000_000  # number of probes, and their distance
 
 
 class Presence:
-    """Who is there in a network."""
+    """Which nodes of a network are on."""
 
     def __init__(self, net: Network) -> None:
         self.net = net
-        self.off: set[str] = set()  # nodes that are
+        self.off: set[str] = set()  # names of nodes that are off
         self.loop: Loop | None = None  # of a run
 
     def start(self, spans: Mapping[str, Sequence[tuple[float, float | None]]], loop: Loop, began_ns: int) -> None:
-        """A run has begun: be there, by name, from each first to each second time (s since `began_ns`; None: its end).
-        Raises NetlinkError."""
+        """Start the presence of a run. `spans` has the times each node is on, by name.
+
+        A span is its first and last second since `began_ns`; None: to the end of the run. Raises NetlinkError.
+        """
         self.loop = loop
         for name, mine in spans.items():
             node = self.net.nodes[name]
@@ -44,7 +48,7 @@ class Presence:
                     loop.at(began_ns + round(end * 1e9), partial(self.switch, node, False))
 
     def switch(self, node: Node, on: bool) -> None:
-        """Off or on, unless it is. Raises NetlinkError."""
+        """Switch a node off or on, unless it already is. Raises NetlinkError."""
         if on != (node.name in self.off):
             return
         self.off ^= {node.name}
@@ -58,7 +62,7 @@ class Presence:
             self.greet(node, GREETINGS)
 
     def greet(self, node: Node, times: int) -> None:
-        """Let a node that has come ask who is around."""
+        """Let a node that is back probe for its neighbours."""
         if node.name in self.off:
             return
         for interface, link in self._links(node):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distribution's programs that a network may run: where they are, also those that are root's; and those that a node
-keeps running, without which it would be another network: their death ends the run."""
+"""The distribution's programs that a network may run: where they are, and daemons.
+
+The search includes folders for root. A network depends on its daemons: if one ends, the run ends.
+"""
 
 from __future__ import annotations
 
@@ -27,40 +29,40 @@ PACKAGES = {
     "route": "net-tools",
     "arp": "net-tools",
     "nc": "netcat-openbsd",
-}  # of Debian, where they are not called as the program is
-# What a shell says of a command that it has not found.
+}  # Debian's packages, if they are named otherwise than the program
+# The message of a shell that did not find a command.
 NOT_FOUND = r"^\S*sh: (?:line )?(?:\d+: )?(\S+): (?:command )?not found"
-NOT_THERE = 127  # its exit status then
-TOLD: set[str] = set()  # of which it was said that they are not there
+NOT_THERE = 127  # the exit status of that shell
+TOLD: set[str] = set()  # missing programs that were reported
 PATH = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def package(program: str) -> str:
-    """Debian's, that has a program."""
+    """Return Debian's package of a program."""
     return PACKAGES.get(program, program)
 
 
 def there(program: str) -> str | None:
-    """Where a program is, if it is there."""
+    """Return the path of a program, or None."""
     import shutil
 
     return shutil.which(program, path=PATH)
 
 
 def find(program: str, of: str = "") -> str:
-    """Where a program is. Raises OSError, with the package that it is of, if it is not there."""
+    """Return the path of a program. Raises OSError, naming its package, if it is not there."""
     if not (found := there(program)):
         raise OSError(errno.ENOENT, lacking(program, of))
     return found
 
 
 def lacking(program: str, of: str = "") -> str:
-    """What to say of one that is not there."""
+    """Return the error message for a program that is not there."""
     return f"there is no {program} on this machine: install the package {of or package(program)}"
 
 
 def not_found(said: str) -> Iterator[str]:
-    """The same of those that a shell has not found, by what it said; of each once."""
+    """Yield that message for each command that a shell did not find, by its output; once per program."""
     if "not found" in said:
         import re
 
@@ -71,7 +73,7 @@ def not_found(said: str) -> Iterator[str]:
 
 
 def of_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The programs that a plan's network calls, by themselves, each with what calls it; of applications they say."""
+    """Yield the programs that a plan's network itself needs, each with its user. Applications name their own."""
     if plan["routing"]["kind"] == "babel":
         yield "babeld", "routing babel"
     if any((node["bridge"] or {}).get("kind") == "ovs" for node in plan["nodes"]):
@@ -87,31 +89,31 @@ def of_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def ended(where: str, program: str, status: int, said: str) -> OSError:
-    """What to raise when one has ended that was to go on."""
+    """Return the OSError to raise when a program has ended early."""
     how = f"killed by signal {-status}" if status < 0 else f"with status {status}"
     return OSError(errno.ECHILD, f"{where}: {program} has ended, {how}. Its last words: {said or 'nothing'}")
 
 
 def last_line(log: str) -> str:
-    """Of a file that a program writes to."""
+    """Return the last line of a program's log file."""
     with open(log, errors="replace") as file:
         return ["", *file.read().splitlines()][-1]
 
 
 class Daemon:
-    """A program that a node keeps running; `said` are the last words of one that has ended."""
+    """A program that a node keeps running. `said` returns its last output."""
 
     def __init__(self, where: str, program: str, process: subprocess.Popen[bytes], said: Callable[[], str]) -> None:
         self.where, self.program, self.process, self.said = where, program, process, said
         self.descriptor = -1
 
     def check(self) -> None:
-        """Raises OSError if it has ended."""
+        """Check that the program runs. Raises OSError if it has ended."""
         if self.process.poll() is not None:
             raise ended(self.where, self.program, self.process.returncode, self.said())
 
     def watch(self, loop: Loop) -> None:
-        """Its end ends the run: OSError comes out of the loop."""
+        """Watch the program in a loop, which raises OSError if it ends."""
         self.check()
         self.descriptor = os.pidfd_open(self.process.pid)
         loop.watch(self.descriptor, select.EPOLLIN, self.check)

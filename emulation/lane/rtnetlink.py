@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rtnetlink: links, addresses, routes, neighbours and qdiscs, the little of it that a node needs.
+"""rtnetlink: links, addresses, routes, neighbours and qdiscs, as far as a node needs them.
 
-The words in capitals are the kernel's: include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, neighbour.h, pkt_sched.h.
+Names in capitals are those of include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, neighbour.h, pkt_sched.h.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ QDISC, ROOT = struct.Struct("=BxxxiIII"), 0xFFFFFFFF
 RTAX_LOCK = 1
 METRICS = {"window": 3, "cwnd": 7, "advmss": 8, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}  # RTAX_*
 UP, PERMANENT, MAIN_TABLE, BY_ADMINISTRATOR, UNIVERSE, ON_LINK, UNICAST = 1, 0x80, 254, 4, 0, 253, 1
-ANY_SCOPE = 255  # RT_SCOPE_NOWHERE: of a route to be deleted
+ANY_SCOPE = 255  # RT_SCOPE_NOWHERE: any scope, when a route is deleted
 
 
 def ip_address(text: str) -> tuple[int, bytes]:
-    """(address family, bytes) of an IPv4 or IPv6 address. Raises NetlinkError if it is none."""
+    """Return (address family, bytes) of an IPv4 or IPv6 address. Raises NetlinkError if it is not valid."""
     family = socket.AF_INET6 if ":" in text else socket.AF_INET
     try:
         return family, socket.inet_pton(family, text)
@@ -47,7 +47,7 @@ def ip_address(text: str) -> tuple[int, bytes]:
 
 
 def hardware_address(text: str) -> bytes:
-    """The six bytes of 02:00:00:00:00:01. Raises NetlinkError if it is none."""
+    """Return the six bytes of an address such as 02:00:00:00:00:01. Raises NetlinkError if it is not valid."""
     try:
         address = bytes.fromhex(text.replace(":", ""))
     except ValueError:
@@ -58,28 +58,28 @@ def hardware_address(text: str) -> bytes:
 
 
 class Route(Netlink):
-    """rtnetlink: links, addresses, routes, neighbours, qdiscs of the namespace it was opened in.
+    """The links, addresses, routes, neighbours and qdiscs of the namespace in which it was opened.
 
-    Each function raises NetlinkError where the kernel refuses.
+    Methods raise NetlinkError if the kernel refuses.
     """
 
     def __init__(self) -> None:
         super().__init__(socket.NETLINK_ROUTE)
 
     def index(self, name: str) -> int:
-        """The interface index of a link."""
+        """Return the interface index of a link."""
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name)])
         return int(LINK.unpack_from(self.request(RTM_GETLINK, payload, what=f"link {name}")[0])[2])
 
     def new_link(self, name: str, kind: str, below: int | None, values: list[tuple[int, Value]]) -> None:
-        """Make a link of a kind, maybe over another; `values` are the kind's own (IFLA_INFO_DATA)."""
+        """Make a link of a kind, optionally above another; `values` are the kind's own (IFLA_INFO_DATA)."""
         info: list[tuple[int, Value]] = [(IFLA_INFO_KIND, kind), (IFLA_INFO_DATA, values)]
         over: list[tuple[int, Value]] = [] if below is None else [(IFLA_LINK, below)]
         payload = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, name), *over, (IFLA_LINKINFO, info)])
         self.request(RTM_NEWLINK, payload, CREATE | EXCLUSIVE, f"link {name}")
 
     def new_wire(self, name: str, peer: str) -> None:
-        """Make a pair of veth links, the ends of one wire."""
+        """Make a pair of veth links."""
         end = LINK.pack(0, 0, 0, 0, 0) + build([(IFLA_IFNAME, peer)])
         self.new_link(name, "veth", None, [(VETH_INFO_PEER, end)])
 
@@ -95,9 +95,10 @@ class Route(Netlink):
         namespace: int | None = None,
         gso_max_segs: int | None = None,
     ) -> None:
-        """Switch a link up or down, rename it, let its packets be so long, give it a hardware address, make it part of
-        another, move it to the namespace of this file descriptor, give it so
-        many segments at a time at most."""
+        """Change a link: switch it `up` or down, rename it, set its MTU or hardware address, or put it under a master.
+
+        It can also move to the namespace of a file descriptor. `gso_max_segs` limits the segments of a GSO packet.
+        """
         change, flags = (0, 0) if up is None else (UP, UP * up)
         wanted: tuple[tuple[int, Value | None], ...] = (
             *((IFLA_IFNAME, name), (IFLA_MTU, mtu), (IFLA_ADDRESS, address)),
@@ -108,7 +109,7 @@ class Route(Netlink):
         self.request(RTM_SETLINK, payload, what=f"link {name or index}")
 
     def add_address(self, index: int, address: str) -> None:
-        """Give a link an address, as 10.0.0.1/24."""
+        """Add an address such as 10.0.0.1/24 to a link."""
         text, _, prefix = address.partition("/")
         family, ip = ip_address(text)
         head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)
@@ -116,7 +117,7 @@ class Route(Netlink):
         self.request(RTM_NEWADDR, payload, CREATE | EXCLUSIVE, f"address {address}")
 
     def delete_address(self, index: int, address: str) -> None:
-        """Take an address from a link."""
+        """Remove an address from a link."""
         text, _, prefix = address.partition("/")
         family, ip = ip_address(text)
         head = ADDRESS.pack(family, int(prefix or len(ip) * 8), 0, UNIVERSE, index)
@@ -125,10 +126,10 @@ class Route(Netlink):
     def add_route(
         self, index: int, to: str, via: str | None = None, metrics: dict[str, int] | None = None, metric: int = 0
     ) -> None:
-        """Add a route to an address or prefix, through a gateway or (via None) on the link itself.
+        """Add a route to an address or prefix, through a gateway, or (`via` is None) directly on the link.
 
-        `metrics` are those of METRICS, in the kernel's units: segments, bytes, and ms for rto_min. `metric` is the
-        route's cost: of two routes to one place the kernel takes that of less.
+        `metrics` has names of METRICS, in the kernel's units: segments, bytes, and ms for rto_min. `metric` is the
+        route's cost: of two routes to one destination, the kernel uses the one with the lower cost.
         """
         text, _, prefix = to.partition("/")
         family, ip = ip_address(text)
@@ -139,7 +140,7 @@ class Route(Netlink):
             values.append((RTA_PRIORITY, metric))
         if metrics:
             told: list[tuple[int, Value]] = [(METRICS[name], value) for name, value in metrics.items()]
-            if "rto_min" in metrics:  # TCP heeds it only if it is locked: tcp_rto_min() in include/net/tcp.h
+            if "rto_min" in metrics:  # TCP uses it only if it is locked: tcp_rto_min() in include/net/tcp.h
                 told.append((RTAX_LOCK, 1 << METRICS["rto_min"]))
             values.append((RTA_METRICS, told))
         scope = ON_LINK if via is None else UNIVERSE
@@ -147,20 +148,20 @@ class Route(Netlink):
         self.request(RTM_NEWROUTE, head + build(values), CREATE | EXCLUSIVE, f"route to {to}")
 
     def delete_route(self, to: str) -> None:
-        """Delete a route to an address, the one of least cost. Raises NetlinkError (ESRCH) if there is none."""
+        """Delete the route of lowest cost to an address. Raises NetlinkError (ESRCH) if there is none."""
         family, ip = ip_address(to)
         head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, ANY_SCOPE, 0, 0)
         self.request(RTM_DELROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
 
     def route(self, to: str) -> Attributes:
-        """The route that a packet to this address takes."""
+        """Return the route that a packet to this address takes."""
         family, ip = ip_address(to)
         head = ROUTE.pack(family, len(ip) * 8, 0, 0, 0, 0, 0, 0, 0)
         answer = self.request(RTM_GETROUTE, head + build([(RTA_DST, ip)]), what=f"route to {to}")
         return parse(answer[0][ROUTE.size :])
 
     def gateway(self, to: str) -> str:
-        """To whom a packet to this address is handed: the gateway of its route, or whom it is for."""
+        """Return the next hop of a packet to this address: the gateway of its route, or the address itself."""
         gateway = self.route(to).get(RTA_GATEWAY)
         return (
             to
@@ -169,12 +170,12 @@ class Route(Netlink):
         )
 
     def route_metrics(self, to: str) -> dict[str, int]:
-        """The metrics of the route that a packet to this address takes."""
+        """Return the metrics of the route that a packet to this address takes."""
         found = parse(self.route(to).get(RTA_METRICS, b""))
         return {name: number(found[kind]) for name, kind in METRICS.items() if kind in found}
 
     def add_neighbour(self, index: int, ip: str, address: bytes) -> None:
-        """Enter a neighbour's link-layer address for good, in place of what is known: no ARP is sent for it."""
+        """Add a permanent neighbour, replacing any other entry: no ARP is sent for it."""
         family, packed = ip_address(ip)
         payload = NEIGHBOUR.pack(family, index, PERMANENT, 0, 0) + build([(NDA_DST, packed), (NDA_LLADDR, address)])
         self.request(RTM_NEWNEIGH, payload, CREATE | REPLACE, f"neighbour {ip}")
@@ -182,7 +183,7 @@ class Route(Netlink):
     def replace_qdisc(
         self, index: int, kind: str, options: bytes | None = None, parent: int = ROOT, handle: int = 0
     ) -> None:
-        """Make a qdisc the root of a link, or another's child, in place of the one there; if it is that: change it."""
+        """Install a qdisc as a link's root, or as a qdisc's child; change it if it is there already."""
         values: list[tuple[int, Value]] = [(TCA_KIND, kind)]
         if options is not None:
             values.append((TCA_OPTIONS | NESTED, options))
@@ -190,11 +191,11 @@ class Route(Netlink):
         self.request(RTM_NEWQDISC, payload, CREATE | REPLACE, f"qdisc {kind}")
 
     def delete_qdisc(self, index: int) -> None:
-        """Give a link its own root qdisc back. Raises NetlinkError if it has no other."""
+        """Restore a link's default root qdisc. Raises NetlinkError if it has no other."""
         self.request(RTM_DELQDISC, QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0), what="qdisc")
 
     def qdiscs(self) -> list[tuple[int, int, dict[int, bytes]]]:
-        """(link, parent, attributes TCA_*) of all qdiscs; on the way, each tells its options and statistics."""
+        """Return (link, parent, attributes TCA_*) of all qdiscs, with their options and statistics."""
         answers = self.request(RTM_GETQDISC, QDISC.pack(socket.AF_UNSPEC, 0, 0, 0, 0), DUMP, "qdiscs")
         heads = [QDISC.unpack_from(answer) for answer in answers]
         return [
@@ -203,5 +204,5 @@ class Route(Netlink):
         ]
 
     def qdisc(self, index: int, below: int = ROOT) -> dict[int, bytes]:
-        """The attributes of a link's root qdisc, or another's child; empty if it has none."""
+        """Return the attributes of a link's root qdisc, or of a qdisc's child; empty if there is none."""
         return next((found for link, parent, found in self.qdiscs() if (link, parent) == (index, below)), {})

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network that is played: its flows run, time passes when it is told to, and anything may be done in between.
+"""A network that is played step by step: its flows run, time passes on request, and the caller may act in between.
 
     with net.play() as stage:
         stage.until(1_500_000_000)
         net["sta3"].position = 500, 0, 0
         stage.until(10_000_000_000)
 
-Whoever makes the same calls at the same nanosecond makes the same trace, to the byte: to look changes nothing (LOOK in
+The same calls at the same nanoseconds make the same trace, byte for byte. Looking changes nothing (LOOK in
 dcf80211.yaml).
 """
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from traffic.tcp import Variant
 
 PARAMETERS = "/sys/module/{}/parameters/{}"
-LONGEST_S = 86_400.0  # that a flow may be told to last which has no end
-MOST_NS = 100_000_000  # of a step to a frame, or to the end of an exchange
-COARSE_NS = 1_000_000  # at a time, where nothing is in sight
+LONGEST_S = 86_400.0  # duration of a flow without an end
+MOST_NS = 100_000_000  # of a step to the end of a frame or an exchange
+COARSE_NS = 1_000_000  # step if no event is in sight
 STEPS = ("slot", "frame", "exchange")
 SENDS = DOINGS.index("send")
 EXCHANGING = tuple(DOINGS.index(doing) for doing in ("send", "sifs", "wait_cts", "wait_ack"))
 
 
 class Flow:
-    """An application that runs, or has run, on a stage; `plan` is as docs/interfaces.md, section 1, has it."""
+    """An application on a stage, running or over. `plan` is as in docs/interfaces.md, section 1."""
 
     def __init__(self, stage: Stage, plan: dict[str, Any]) -> None:
         self.stage, self.plan, self.part = stage, dict(plan), Part(stage.loop)
@@ -50,8 +50,8 @@ class Flow:
         mine = {**plan, "seconds": lasts_s, "seed": stage.net.plan["seed"]}
         made = applications.find(plan["kind"])
         self.application = made(mine, nodes[plan["source"]], nodes[plan["destination"]], self.part, stage.net.folder)
-        self.report: dict[str, Any] = {}  # when it has stopped
-        self.found: dict[str, Any] = {}  # of it, last
+        self.report: dict[str, Any] = {}  # set by `stop`
+        self.found: dict[str, Any] = {}  # the latest sample
 
     @property
     def running(self) -> bool:
@@ -62,7 +62,7 @@ class Flow:
         self.application.start()
 
     def stop(self) -> None:
-        """Its time is up: what it achieved is its report. Nothing, if that was said before."""
+        """End the flow and store its report; without effect if it is over."""
         if self.part.over:
             return
         self.look()
@@ -77,7 +77,7 @@ class Flow:
             self.application.close()
 
     def look(self) -> dict[str, Any]:
-        """How it stands, as `traffic.samples` has it."""
+        """Return the current sample, as defined in `traffic.samples`."""
         if self.running:
             self.found = self.application.sample()
         return self.found
@@ -88,7 +88,7 @@ class Flow:
 
 
 class Stage:
-    """What is played, from its start on; times are ns since then. To be closed, however it ends."""
+    """A network that is played. Times are in ns since its start. The caller must close it."""
 
     def __init__(self, net: Live, measurement: Measurement) -> None:
         self.net, self.measurement, self.loop, began_ns = net, measurement, measurement.loop, measurement.started_ns
@@ -107,20 +107,22 @@ class Stage:
         return time.monotonic_ns() - self.began_ns
 
     def until(self, ns: int) -> None:
-        """Let time pass, to this moment. Raises ValueError if that is over, and what ends a recorder."""
+        """Let time pass until this moment. Raises ValueError if it is over, and any error of a recorder."""
         if ns < self.now_ns:
             raise ValueError(f"until: {ns} ns is over: it is {self.now_ns} ns")
-        if ns > self.now_ns:  # a timer for now is due a nanosecond later
+        if ns > self.now_ns:  # a timer for the current time expires a nanosecond later
             self.loop.run(self.began_ns + ns)
 
     def breathe(self) -> None:
-        """Let the least time pass that there is. Who asks for the time over and over without waiting is let on in steps
-        (exact-clock.patch of the kernel); how often is counted from the last wait on: so there is one before and after
-        whatever is done."""
+        """Let the least possible time pass.
+
+        The kernel advances a program that reads the clock repeatedly without waiting (exact-clock.patch), and counts
+        the reads since the last wait. So each action has such a wait before and after it.
+        """
         self.loop.run(time.monotonic_ns() + 1)
 
     def step(self, to: str) -> None:
-        """Let time pass: a slot; to the end of the next frame; or to that of the exchange that is, or comes next."""
+        """Let time pass for a slot, to the end of the next frame, or to the end of this or the next exchange."""
         if to not in STEPS:
             raise ValueError(f"step: to the next {', '.join(STEPS)}, not {to}")
         if to == "slot":
@@ -130,7 +132,7 @@ class Stage:
             looks = [look for look in self.looks() if look["until_ns"] > self.began_ns + self.now_ns]
             sent = [look["until_ns"] for look in looks if look["doing"] == SENDS]
             next_ns = min(look["until_ns"] for look in looks) - self.began_ns if looks else self.now_ns + blind_ns
-            if to == "frame" and sent and min(sent) - self.began_ns == next_ns:  # nobody may begin, and end, before
+            if to == "frame" and sent and min(sent) - self.began_ns == next_ns:  # no frame can begin and end before
                 return self.until(next_ns)
             on = any(look["doing"] in EXCHANGING for look in looks)
             if to == "exchange" and begun and not on:
@@ -140,12 +142,14 @@ class Stage:
         return None
 
     def looks(self) -> list[dict[str, int]]:
-        """What each station of the air is doing now (`struct dcf_look`); none without an air."""
+        """Return the current state of each station (`struct dcf_look`); empty without an air."""
         return self.net.air.look() if self.net.air else []
 
     def start(self, source: str, destination: str, name: str = "") -> str:
-        """A flow from now on, as the network's are, or with the TCP of this name; returns its name. Raises ValueError,
-        OSError."""
+        """Start a flow of the network's kind, or with the TCP of this name, and return the flow's name.
+
+        Raises ValueError or OSError.
+        """
         if name:
             self._parameters(find_tcp(name))
         kind = f"bulk,tcp={name}" if name else None
@@ -170,8 +174,10 @@ class Stage:
         found.plan["stop_s"] = self.now_ns / 1e9
 
     def tcp(self, flow: str, name: str) -> None:
-        """Let a flow go on with another TCP, if that differs in its congestion control alone. Raises ValueError,
-        OSError."""
+        """Switch a running flow to another TCP that differs only in its congestion control.
+
+        Raises ValueError if that is not possible, or OSError.
+        """
         found, variant = self.flow(flow), find_tcp(name)
         sender = getattr(found.application, "sender", None)
         if not found.running or sender is None:
@@ -186,7 +192,7 @@ class Stage:
         found.plan["congestion"] = variant.congestion
 
     def _parameters(self, variant: Variant) -> None:
-        """Let its module have them; all flows with it do."""
+        """Set the module's parameters, which all its flows share."""
         for name, value in variant.module_parameters.items():
             module, _, parameter = name.partition(".")
             self.net.settings.append(set_file("kernel", name, PARAMETERS.format(module, parameter), value))
@@ -207,14 +213,14 @@ class Stage:
             self.loop.at(self.began_ns + round(number * sample_s * 1e9), look)
 
     def sample(self) -> None:
-        """How each flow stands, into `flows.csv`."""
+        """Add a sample of each flow, for `flows.csv`."""
         for flow in self.flows.values():
             if flow.running and (found := flow.look()):
                 began_s = (flow.application.started_ns - self.began_ns) / 1e9
                 self.samples.add(flow.plan["name"], self.now_ns / 1e9, found, began_s)
 
     def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Time is up: the flows there were, as a plan has them, and what became of each."""
+        """End all flows; return them, as in a plan, and their reports."""
         self.sample()
         self.samples.write(self.net.folder)
         for flow in self.flows.values():
@@ -226,13 +232,13 @@ class Stage:
             flow.close()
 
     def copy(self) -> None:
-        """Let the host have what has been recorded so far."""
+        """Make what has been recorded so far visible to the host."""
         for recorder in self.measurement.recorders:
             if isinstance(recorder, Relay):
                 recorder.copy()
 
     def state(self) -> dict[str, Any]:
-        """How all is now."""
+        """Return the current state of nodes, stations and flows."""
         now_ns = time.monotonic_ns()
         return {
             "t_ns": now_ns - self.began_ns,
@@ -247,6 +253,6 @@ class Stage:
 
 
 def _variable(name: str) -> str:
-    """Of the namespace that this thread is in."""
+    """Return the value of a sysctl in the namespace of this thread."""
     with open("/proc/sys/" + name.replace(".", "/")) as file:
         return " ".join(file.read().split())

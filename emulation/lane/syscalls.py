@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The few system calls that a lane needs and Python 3.11 has no function for.
-
-Each raises OSError with what was attempted.
-"""
+"""System calls that a lane needs and Python 3.11 has no function for. Each raises OSError with what was attempted."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def check(result: int, what: str) -> int:
-    """`result` if it is no error. Raises OSError."""
+    """Return `result` unless it is negative. Raises OSError otherwise."""
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")
@@ -31,7 +28,7 @@ def check(result: int, what: str) -> int:
 
 
 def mount(kind: str, target: str, source: str = "none", flags: int = 0, data: str = "") -> None:
-    """Mount a file system of this kind (empty for a bind mount)."""
+    """Mount a file system of this kind (empty: a bind mount)."""
     arguments = (os.fsencode(source), os.fsencode(target), kind.encode(), flags, os.fsencode(data) or None)
     check(libc.mount(*arguments), f"mount {kind or source} on {target}")
 
@@ -41,17 +38,17 @@ def unmount(target: str) -> None:
 
 
 def unshare(what: int) -> None:
-    """Have these namespaces for this thread alone."""
+    """Give this thread these namespaces of its own."""
     check(libc.unshare(what), "unshare")
 
 
 def new_network_namespace() -> None:
-    """Put this thread into a network namespace of its own."""
+    """Move this thread into a new network namespace."""
     unshare(CLONE_NEWNET)
 
 
 def show_devices_of_namespace() -> None:
-    """Let this process, and none but its children, see in /sys what its network namespace has: programs look there."""
+    """Mount a /sys with the devices of this network namespace, for this process and its children only."""
     check(libc.unshare(CLONE_NEWNS), "unshare")
     mount("", "/", flags=MS_REC | MS_SLAVE)
     mount("sysfs", "/sys")
@@ -59,38 +56,43 @@ def show_devices_of_namespace() -> None:
 
 
 def enter_network_namespace(descriptor: int) -> None:
-    """Put this thread into the network namespace of an open file."""
+    """Move this thread into the network namespace of an open file."""
     check(libc.setns(descriptor, CLONE_NEWNET), "setns")
 
 
 def load_module(path: str, parameters: str = "") -> None:
-    """Load a kernel module; one that is already there is left alone. Raises OSError: EEXIST if it wants to register
-    what the kernel has already."""
+    """Load a kernel module, unless it is loaded.
+
+    Raises OSError; EEXIST if the module registers something that the kernel already has.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         check(libc.syscall(FINIT_MODULE, descriptor, parameters.encode(), 0), f"load {path}")
     except FileExistsError:
         name = os.path.basename(path).removesuffix(".ko").replace("-", "_")
-        if not os.path.exists(f"/sys/module/{name}/initstate"):  # which those that are built in have not
+        if not os.path.exists(f"/sys/module/{name}/initstate"):  # a built-in module has no such file
             raise
     finally:
         os.close(descriptor)
 
 
 def unload_module(name: str) -> None:
-    """Unload a kernel module. Raises OSError: EWOULDBLOCK while it is in use."""
+    """Unload a kernel module. Raises OSError; EWOULDBLOCK while it is in use."""
     check(libc.syscall(DELETE_MODULE, name.encode(), os.O_NONBLOCK), f"unload {name}")
 
 
 def is_readable(descriptor: int) -> bool:
-    """Whether something can be read. In virtual time a system call that fails takes a microsecond
-    (arch/um/kernel/skas/syscall.c), and `select` asks for the time, which may take some, too: this takes none."""
+    """Return whether data can be read; in virtual time, this takes no time.
+
+    A failing system call takes a microsecond (arch/um/kernel/skas/syscall.c). `select` reads the clock, which may also
+    take time.
+    """
     asked = ctypes.create_string_buffer(POLLFD.pack(descriptor, POLLIN, 0), POLLFD.size)
     return check(libc.poll(asked, 1, 0), "poll") > 0
 
 
 def allow_open_files(most: int) -> None:
-    """Let this process, and those that it starts, have so many files open; or as many as it may."""
+    """Raise the limit of open files of this process and its children, as far as its hard limit allows."""
     limit = RLIMIT.pack(most, most)
     if libc.prlimit(0, RLIMIT_NOFILE, limit, None):
         now = ctypes.create_string_buffer(RLIMIT.size)
@@ -104,10 +106,10 @@ def power_off() -> None:
 
 
 def die_with_parent(signal: int) -> None:
-    """Have this signal sent to this process when the thread that started it ends, however it ends."""
+    """Send this signal to this process when the thread that started it ends, in whatever way."""
     check(libc.prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0), "prctl")
 
 
 def keep_addresses_fixed() -> None:
-    """Switch address-space randomisation off for the program that this process executes next."""
+    """Switch off address-space randomisation for the next program that this process executes."""
     check(libc.personality(ADDR_NO_RANDOMIZE), "personality")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interfaces: what ties a node to a link.
+"""Interfaces, which connect nodes to links.
 
-Each kind is a file here that defines a class `Interface`, of `emulation.lane.node.Interface`: `radio` is a
-mac80211_hwsim radio.
+Each kind is a file in this package that defines a class `Interface`, derived from `emulation.lane.node.Interface`:
+`radio` is a mac80211_hwsim radio, `wired` an end of a veth pair.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def find(kind: str) -> type[Interface]:
-    """The interface of this kind. Raises ValueError, with the kinds there are, if there is none."""
+    """Return the interface class of this kind. Raises ValueError, naming the kinds that exist, if there is none."""
     found: type[Interface] = plugins.find(__name__, kind).Interface
     return found

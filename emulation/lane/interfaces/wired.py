@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The end of a wire: one of a pair of veth interfaces, in two nodes.
+"""An end of a wire: one of a pair of veth interfaces, in two nodes.
 
-Whoever is opened first makes both ends, in the namespace of the start, and takes one of them to its node; the other
-stays there until its node takes it. With one end the other goes, too.
+The end that opens first makes both, in the first namespace, and moves one of them to its node. The other stays there
+until its node takes it. If one end is removed, the kernel removes the other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Interface(node.Interface):
 
     @classmethod
     def common(cls) -> Route:
-        """The namespace in which wires are made."""
+        """Return a socket in the namespace in which wires are made."""
         return Route()
 
     def open(self, common: Route) -> None:
@@ -31,7 +31,7 @@ class Interface(node.Interface):
         common.set_link(common.index(found), namespace=self.node.namespace)
         self.index = self.node.route.index(found)
         address = hardware_address(self.plan["address"])
-        # One by one: otherwise TCP would send 64 kB as one packet, which counts as one in every queue on the way.
+        # No GSO: otherwise TCP would send 64 kB as one packet, which counts as one in every queue on the path.
         self.node.route.set_link(self.index, name=self.name, address=address, gso_max_segs=1)
 
 

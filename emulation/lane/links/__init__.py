@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links: how the radios of nodes find each other, any number of them; or a wire between two.
+"""Links: networks of any number of radios, and wires between two nodes.
 
-Each kind is a file here that defines a class `Link`: `adhoc` is an independent BSS, `mesh` an 802.11s mesh,
-`infrastructure` access points with their clients, `wired` a cable; a script may have a class of its own. Whether two
-radios on a link hear each other is not the link's business but the air's. docs/plugins/link.md shows how to write one.
+Each kind is a file in this package that defines a class `Link`: `adhoc` is an independent BSS, `mesh` an 802.11s mesh,
+`infrastructure` access points with their clients, `wired` a cable. A script can pass a class of its own. A link only
+joins radios; the air decides which of them hear each other. docs/plugins/link.md shows how to write a link.
 """
 
 from __future__ import annotations
@@ -22,85 +22,93 @@ TU_US = 1024
 
 
 class Link:
-    """A link of a plan: its `ssid`, `freq` (MHz), `beacon_tu`, `basic_rates` (100 kb/s), and whatever its kind knows.
+    """A link of a plan: its `ssid`, `freq` (MHz), `beacon_tu`, `basic_rates` (100 kb/s), and the settings of its kind.
 
-    When a network starts, all interfaces are taken up, then all join, then all meet. Each raises OSError.
+    When a network starts, all interfaces are switched on (`take`), then all `join`, then all `meet`. Each of these
+    raises OSError if it fails.
     """
 
-    type: str  # of its interfaces: a key of `emulation.lane.interfaces.radio.IFTYPES`
+    type: str  # type of its interfaces: a key of `emulation.lane.interfaces.radio.IFTYPES`
     interface = "radio"  # the kind of its interfaces
-    over_ap = False  # whether nodes reach each other over its access points only
-    needs_ap = False  # whether there must be one
-    beacon_tu: int | None = None  # if not as stations have it who find each other by themselves
-    settings: tuple[str, ...] = ()  # what it takes besides the `ssid`, `freq` and `beacon_tu` of radios
+    over_ap = False  # whether nodes reach each other only through its access points
+    needs_ap = False  # whether it must have an access point
+    beacon_tu: int | None = None  # its default, if it differs from that of ad hoc networks
+    settings: tuple[str, ...] = ()  # settings besides the `ssid`, `freq` and `beacon_tu` of radios
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan
 
-    recorders: tuple[str, ...] = ()  # kinds that write down what it does
+    recorders: tuple[str, ...] = ()  # kinds of recorders for it
 
     @classmethod
     def check(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        """What the plan has of its own settings, of which these were asked for. Raises ValueError."""
+        """Return its own settings for the plan, from those that the user gave. Raises ValueError if one is invalid."""
         return settings
 
     @classmethod
     def decide(cls, plan: dict[str, Any], kinds: Collection[str], changing: bool, receive_dbm: float) -> None:
-        """Decide in the plan what was left open: `kinds` are those of its nodes, `changing` whether they come, go or
-        move, `receive_dbm` what can be received at least."""
+        """Complete settings in the plan that the user left open.
+
+        `kinds` has the kinds of its nodes. `changing` is true if nodes come, go or move. `receive_dbm` is the reception
+        threshold.
+        """
 
     def turn(self, interface: Interface) -> int:
-        """Those of a lower turn join first."""
+        """Return when this interface joins: lower turns join first."""
         return 0
 
     def take(self, interface: Interface) -> None:
-        """Make an interface, which is down, one of this link's, and switch it on."""
+        """Set up an interface for this link, and switch it on. The interface is down before."""
         interface.set_type(self.kind_of(interface))
         self.switch_on(interface)
         if rates := interface.plan["rates"]:
             interface.node.note("rates (100 kb/s)", rates, "all")
 
     def kind_of(self, interface: Interface) -> str:
-        """The type of an interface."""
+        """Return the type of an interface."""
         return self.type
 
     def switch_on(self, interface: Interface) -> None:
-        """Switch it on, at its rates, which must be known before it joins."""
+        """Switch an interface on, and set its rates: it needs them before it joins."""
         interface.switch(on=True)
         if rates := interface.plan["rates"]:
             interface.fix_rates(rates, self.plan["freq"])
 
     def join(self, interface: Interface) -> None:
-        """Let it join; when this returns it has."""
+        """Join the link; return when the interface has joined."""
         raise NotImplementedError
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """All have joined: give its beacons their place, of `count` places in a beacon interval."""
+        """Shift an interface's beacons, after all have joined, to place `number` of `count` in a beacon interval."""
         interface.shift_beacons(number * self.plan["beacon_tu"] * TU_US // count)
 
     def meet(self, interface: Interface) -> None:
-        """Let it get to know its `neighbours` of the plan; when this returns it does."""
+        """Wait until an interface knows its `neighbours` of the plan."""
 
     def greet(self, interface: Interface) -> None:
-        """Ask who is around, without waiting for the answers."""
+        """Ask which neighbours are there, without waiting for the answers."""
 
     def watch(self, loop: Loop) -> None:
-        """Until `unwatch`, while something is measured: see to whatever must be seen to. Raises OSError, also later,
-        out of the loop."""
+        """Handle the link's events in the loop while a measurement runs, until `unwatch`.
+
+        Raises OSError if something fails; later, the loop raises it.
+        """
 
     def unwatch(self) -> None:
-        """That is over."""
+        """Stop handling events."""
 
     def stop(self) -> None:
-        """Leave nothing behind that does not go with the nodes, however far it came."""
+        """Clean up what does not disappear with the nodes, even after a partial start."""
 
     def leave(self, interface: Interface) -> None:
-        """Switch it off: it is gone from the link, without a word."""
+        """Switch an interface off. It leaves the link without notice."""
         interface.switch(on=False)
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
-        """Bring it back; not `patient`: whoever is there. The kernel has forgotten its rates and its routes meanwhile;
-        the latter are not the link's."""
+        """Switch an interface on and join again; if `patient`, wait for its neighbours, as `meet` does.
+
+        The kernel has lost the interface's rates and routes. Restoring the routes is not the link's task.
+        """
         with interface.hearing():
             self.switch_on(interface)
             self.join(interface)
@@ -109,12 +117,12 @@ class Link:
 
 
 def find(kind: str) -> type[Link]:
-    """The link of this kind. Raises ValueError, with the kinds there are, if there is none."""
+    """Return the link class of this kind. Raises ValueError, naming the kinds that exist, if there is none."""
     found: type[Link] = plugins.find(__name__, kind).Link
     return found
 
 
 def kind_of(cls: type[Link]) -> str:
-    """What a plan calls a class: the file that it, or the nearest of its bases, is in."""
+    """Return the kind that a plan names: the file of the class, or of its nearest base in this package."""
     inside = [base.__module__ for base in cls.__mro__ if base.__module__.startswith(__name__ + ".")]
     return inside[0].rpartition(".")[2] if inside else cls.__name__.lower()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent BSS (IEEE 802.11-2016, 4.3.3) on one channel, with a fixed BSSID so that nobody has to scan."""
+"""An independent BSS (IEEE 802.11-2016, 4.3.3) on one channel. A fixed BSSID makes scans unnecessary."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
 
 BSSID = "02:ca:ff:ee:00:00"
-ATTEMPTS, ANSWER_S = 200, 0.05  # to hear from all neighbours: probes and their answers are frames, and may collide
+ATTEMPTS, ANSWER_S = 200, 0.05  # attempts to hear all neighbours: probes and their answers are frames, and may collide
 
 
 class Link(links.Link):
-    """All on one channel with one name are one cell."""
+    """An independent BSS: all stations on one channel with one SSID."""
 
     type = "ibss"
 
@@ -26,8 +26,11 @@ class Link(links.Link):
         interface.join_ibss(plan["ssid"], plan["freq"], BSSID, plan["beacon_tu"], plan["basic_rates"])
 
     def meet(self, interface: Interface) -> None:
-        """Linux drops what is for a station it has not heard, and with ten seconds between beacons hearing one would
-        take long; so it probes, and the answers make peers."""
+        """Send probe requests until all neighbours have answered and are peers.
+
+        Linux drops frames for a station it has not heard. Waiting for beacons would take long, as they are ten seconds
+        apart.
+        """
         neighbours = interface.plan["neighbours"]
         missing = set(neighbours.values()) - interface.peers()
         for _ in range(ATTEMPTS):

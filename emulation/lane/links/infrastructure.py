@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Access points with their clients, a BSS each (IEEE 802.11-2016, 4.3.2), all of one name and of one network.
+"""Access points with their clients, a BSS each (IEEE 802.11-2016, 4.3.2); all have one SSID and are one network.
 
-An access point is hostapd. A client connects by the kernel alone, or is wpa_supplicant: it is where there is a
-passphrase, and where a client may have to look for an access point again, as there are several, or stations come, go
-and move. Among several it looks around when it receives its own with less than `roam_dbm`, and goes over to one that is
-clearly stronger.
+hostapd runs each access point. The kernel alone connects a client, or wpa_supplicant does. wpa_supplicant is used if
+there is a passphrase, or if a client may have to find an access point again: because there are several, or because
+stations come, go or move. Among several access points, a client scans when it receives its own below `roam_dbm`, and
+changes to one that is clearly stronger.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 CONNECT, DISCONNECT = 46, 48  # of nl80211
-CONTROL = "/run/wpa_supplicant"  # where wpa_cli looks
-OF_ASSOCIATION = 13  # wpa_supplicant's number of that frame
-UNSPECIFIED, ATTEMPTS = 1, 3  # what the kernel says if it has found none; how often it is asked
-RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # all clocks are one: who looks again at once would collide each time
-READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in the lane's time
-SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # how often a client looks around that hears its access point weakly, or well
-ROAM_DB = 8.0  # above what can be received at all
+CONTROL = "/run/wpa_supplicant"  # wpa_cli's default folder
+OF_ASSOCIATION = 13  # wpa_supplicant's number of association requests
+UNSPECIFIED, ATTEMPTS = 1, 3  # the kernel's status if it finds no access point; how often to ask
+RETRY_NS, APART_NS = 1_000_000_000, 20_000_000  # APART_NS keeps retries apart, as all clients have the same clock
+READY_S, JOINING_S = 10.0, 20.0  # for an access point, for a client; in lane time
+SHORT_SCAN_S, LONG_SCAN_S = 1, 60  # a client's scan interval if its access point is weak, or strong
+ROAM_DB = 8.0  # above the reception threshold
 NEVER_S = 1_000_000
 NOT_HELD = (
     "this kernel's mac80211 is built without debugfs, by which a rate is held that is none of the basic ones: "
@@ -44,7 +44,7 @@ NOT_HELD = (
 
 
 class Security(enum.StrEnum):
-    """How stations are let in: anybody; by WPA2 with a pre-shared key; by WPA3 with SAE (12.4)."""
+    """The security of the network: none, WPA2 with a pre-shared key, or WPA3 with SAE (IEEE 802.11-2016, 12.4)."""
 
     OPEN = "open"
     WPA2 = "wpa2"
@@ -58,7 +58,7 @@ class Client(enum.StrEnum):
     WPA_SUPPLICANT = "wpa_supplicant"
 
 
-# Of hostapd's file, and of a network in wpa_supplicant's.
+# Lines of hostapd's file, and of a network in wpa_supplicant's file.
 ACCESS: dict[Security, tuple[str, str]] = {
     Security.OPEN: ("", "key_mgmt=NONE\n"),
     Security.WPA2: (
@@ -72,12 +72,12 @@ ACCESS: dict[Security, tuple[str, str]] = {
 }
 SHORTEST, LONGEST = 8, 63  # characters of a passphrase (J.4.1)
 JOINED = "CTRL-EVENT-CONNECTED"
-WRONG = ("reason=WRONG_KEY", "auth_type=3 auth_transaction=2 status_code=1")  # of WPA2; of WPA3, SAE's confirm
+WRONG = ("reason=WRONG_KEY", "auth_type=3 auth_transaction=2 status_code=1")  # of WPA2; of WPA3: SAE's confirm
 RATES = {"b": CCK, "g": OFDM, "a": OFDM}  # by hostapd's hw_mode
 
 
 class Link(links.Link):
-    """All of one name are one network; whether frames go from one access point to another is a matter of wires."""
+    """Access points and clients of one SSID. Only wires carry frames between access points."""
 
     type = "managed"
     over_ap = needs_ap = True
@@ -88,7 +88,7 @@ class Link(links.Link):
     def __init__(self, plan: dict[str, Any]) -> None:
         super().__init__(plan)
         self.programs = hostap.Programs()
-        self.of_kernel: list[Interface] = []  # clients
+        self.of_kernel: list[Interface] = []  # clients that the kernel connects
         self.watched = contextlib.ExitStack()
 
     @classmethod
@@ -116,21 +116,21 @@ class Link(links.Link):
             plan["roam_dbm"] = round(receive_dbm + ROAM_DB, 1)
 
     def of(self, interface: Interface) -> dict[str, Any]:
-        """What the link is to this interface; a class of a script's own may have several networks on one link."""
+        """Return the link's settings for this interface. A derived class may have several networks on one link."""
         return self.plan
 
     def is_ap(self, interface: Interface) -> bool:
         return interface.node.kind == "ap"
 
     def turn(self, interface: Interface) -> int:
-        """First the access points."""
+        """Let access points join first."""
         return 0 if self.is_ap(interface) else 1
 
     def kind_of(self, interface: Interface) -> str:
         return "ap" if self.is_ap(interface) else self.type
 
     def switch_on(self, interface: Interface) -> None:
-        """At its rate, if it has one only."""
+        """Switch an interface on. If it has a single rate, hold that rate."""
         interface.switch(on=True)
         if len(interface.plan["rates"]) == 1 and interface.holds_rates():
             interface.hold_rate(interface.plan["rates"][0])
@@ -149,10 +149,10 @@ class Link(links.Link):
             self.supplicate(interface)
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """hostapd's beacons begin when it does."""
+        """Do nothing: hostapd's beacons begin when hostapd does."""
 
     def open(self, interface: Interface) -> None:
-        """Let an access point begin. Raises OSError if it cannot."""
+        """Start an access point. Raises OSError if hostapd is not ready in time."""
         plan, node = self.of(interface), interface.node
         settings = (
             f"interface={interface.name}\ndriver=nl80211\nssid2={plan['ssid'].encode().hex()}\n"
@@ -170,12 +170,14 @@ class Link(links.Link):
             raise OSError(errno.ETIMEDOUT, f"{node.name}: hostapd is not ready; it said: {said}")
 
     def more(self, interface: Interface) -> Iterable[str]:
-        """What its hostapd is told besides."""
+        """Return further lines for hostapd's file."""
         return ()
 
     def connect(self, interface: Interface, wait: bool = True) -> None:
-        """Let the kernel look for an access point, and connect; it looks once, and its probe may collide. Raises
-        NetlinkError."""
+        """Let the kernel find an access point and connect.
+
+        The kernel searches once and its probe may collide, so this asks several times. Raises NetlinkError if it fails.
+        """
         wait, plan = wait and bool(interface.plan["aps"]), self.of(interface)
         for last in [False] * (ATTEMPTS - 1) + [True]:
             wanted = (SSID, plan["ssid"].encode()), (FREQ, plan["freq"]), *elements(plan, interface)
@@ -187,10 +189,10 @@ class Link(links.Link):
             self.refused(interface, f"status {status}")
 
     def supplicate(self, interface: Interface) -> None:
-        """Let wpa_supplicant do so. Raises NetlinkError."""
+        """Let wpa_supplicant connect. Raises NetlinkError if it fails."""
         arguments = ["-i", interface.name, "-D", "nl80211", "-c"]
         networks, own = self.networks(interface), elements(self.of(interface), interface)
-        if own:  # it begins when it has been told
+        if own:  # it starts when it has its elements
             networks = f"ctrl_interface={CONTROL}\n" + networks.replace("network={\n", "network={\ndisabled=1\n")
         program = self.programs.start(interface.node, "wpa_supplicant", networks, arguments)
         for element in own:
@@ -207,7 +209,8 @@ class Link(links.Link):
             self.refused(interface, why)
 
     def tell(self, program: hostap.Program, interface: Interface, words: str) -> None:
-        """Tell a wpa_supplicant something by its control interface, whose start it does not say. Raises OSError."""
+        """Send a command to wpa_supplicant's control interface, which opens without notice. Raises OSError after
+        READY_S."""
         deadline = time.monotonic() + READY_S
         while "OK" not in (said := interface.node.cmd(f"wpa_cli -s /run -p {CONTROL} -i {interface.name} {words}")):
             program.read()
@@ -215,22 +218,22 @@ class Link(links.Link):
                 raise OSError(errno.ETIMEDOUT, f"{interface.node.name}: wpa_cli {words}: {said.strip()}")
 
     def networks(self, interface: Interface) -> str:
-        """What wpa_supplicant is told of the networks that there are for a client."""
+        """Return the networks of wpa_supplicant's file for a client."""
         return network(self.of(interface), interface.plan["passphrase"])
 
     def refused(self, interface: Interface, why: str) -> None:
-        """Raises NetlinkError."""
+        """Report that a client cannot connect. Raises NetlinkError."""
         said = f"{interface.node.name} cannot connect to {self.of(interface)['ssid']}: {why}"
         raise NetlinkError(errno.EACCES, f"{said}; unreachable starts all the same")
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:
-        """hostapd and wpa_supplicant see by themselves that it is on again, and its rates stand."""
+        """Switch an interface on. hostapd and wpa_supplicant notice this themselves, and its rates stay set."""
         interface.switch(on=True)
         if not self.is_ap(interface) and self.of(interface)["client"] == Client.KERNEL:
             self.connect(interface, wait=False)
 
     def watch(self, loop: Loop) -> None:
-        """Read what programs say; and let the kernel's clients ask again, which do not do so by themselves."""
+        """Read the programs' output, and reconnect the kernel's clients, which do not retry by themselves."""
         self.programs.watch(loop)
         self.watched = contextlib.ExitStack()
         self.watched.callback(self.programs.unwatch, loop)
@@ -241,7 +244,7 @@ class Link(links.Link):
             self.watched.callback(loop.forget, events)
 
     def heard(self, interface: Interface, loop: Loop) -> None:
-        """If a client has lost its access point, or has found none, it asks again a while later."""
+        """Schedule a retry for a client that has lost its access point, or has found none."""
         if any(event == DISCONNECT or (event == CONNECT and status) for event, status in interface.heard()):
             after = RETRY_NS + APART_NS * self.of_kernel.index(interface)
             loop.at(time.monotonic_ns() + after, partial(self.again, interface))
@@ -250,7 +253,7 @@ class Link(links.Link):
         try:
             self.connect(interface, wait=False)
         except NetlinkError as error:
-            if error.errno not in (errno.EALREADY, errno.ENETDOWN, errno.EINPROGRESS):  # it is on, or switched off
+            if error.errno not in (errno.EALREADY, errno.ENETDOWN, errno.EINPROGRESS):  # is connected, or off
                 raise
 
     def unwatch(self) -> None:
@@ -262,7 +265,7 @@ class Link(links.Link):
 
 
 def network(plan: dict[str, Any], passphrase: str | None = None, freqs: Collection[int] = ()) -> str:
-    """A network of wpa_supplicant's file, on the link's channel or these."""
+    """Return a network of wpa_supplicant's file, on the link's channel or on `freqs`."""
     scan = f'bgscan="simple:{SHORT_SCAN_S}:{round(plan["roam_dbm"])}:{LONG_SCAN_S}"\n' if plan["roams"] else ""
     return (
         f"network={{\nssid={plan['ssid'].encode().hex()}\nscan_freq={_words(freqs or [plan['freq']])}\n{scan}"
@@ -272,33 +275,36 @@ def network(plan: dict[str, Any], passphrase: str | None = None, freqs: Collecti
 
 
 def check_passphrase(passphrase: Any) -> None:
-    """Raises ValueError for one that no station can have."""
+    """Check a passphrase. Raises ValueError if it is not valid for WPA (J.4.1)."""
     fits = isinstance(passphrase, str) and SHORTEST <= len(passphrase) <= LONGEST
     if passphrase is not None and not (fits and all(" " <= letter <= "~" for letter in passphrase)):
         raise ValueError(f"passphrase: must be of {SHORTEST} to {LONGEST} printable ASCII characters")
 
 
 def is_old(plan: dict[str, Any], interface: Interface) -> bool:
-    """Whether the interface is of 802.11b, on a link that has both."""
+    """Return whether the interface is 802.11b, on a link with 802.11b and 802.11g."""
     return "mixed" in plan and set(interface.plan["rates"]) <= set(CCK)
 
 
 def mode(plan: dict[str, Any], interface: Interface) -> str:
-    """hostapd's hw_mode of a link, or of this access point on one of both."""
+    """Return hostapd's hw_mode for the link, or for this access point of a mixed link."""
     if "mixed" in plan:
         return "b" if is_old(plan, interface) else "g"
     return "a" if plan["freq"] >= 5000 else "b" if plan["basic_rates"][0] in RATES["b"] else "g"
 
 
 def supported(plan: dict[str, Any], interface: Interface) -> tuple[int, ...]:
-    """The rates that an access point says it has."""
+    """Return the rates that an access point advertises."""
     found = mode(plan, interface)
     return CCK + OFDM if "mixed" in plan and found == "g" else RATES[found]
 
 
 def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, bytes]]:
-    """What a client of 802.11b says in its association request besides. hwsim's radios know all rates, and mac80211
-    says so; of two elements of one kind hostapd takes the later. These say 1, 2, 5.5 (9.4.2.3), 11 Mb/s (9.4.2.13)."""
+    """Return elements that an 802.11b client adds to its association request.
+
+    hwsim's radios support all rates, and mac80211 says so. Of two elements of one kind hostapd takes the later. These
+    name 1, 2, 5.5 (9.4.2.3) and 11 Mb/s (9.4.2.13).
+    """
     if not is_old(plan, interface):
         return []
     *low, high = rate_bytes(CCK)
@@ -306,7 +312,7 @@ def elements(plan: dict[str, Any], interface: Interface) -> list[tuple[int, byte
 
 
 def channel_number(freq: int) -> int:
-    """By its centre frequency in MHz (IEEE 802.11-2016, 16.3.6.3 and 17.3.8.4.2)."""
+    """Return the channel number of a centre frequency in MHz (IEEE 802.11-2016, 16.3.6.3 and 17.3.8.4.2)."""
     return 14 if freq == 2484 else (freq - 2407) // 5 if freq < 3000 else (freq - 5000) // 5
 
 

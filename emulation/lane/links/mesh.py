@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An 802.11s mesh (IEEE 802.11-2016, 4.3.20), open, peered and routed by the kernel."""
+"""An 802.11s mesh (IEEE 802.11-2016, 4.3.20). It is open, and the kernel does peering and routing."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
 
-PEERING_S = 30.0  # for it to form, in the lane's time
+PEERING_S = 30.0  # timeout for peering, in lane time
 
 
 class Link(links.Link):
-    """All on one channel with one mesh ID are one mesh."""
+    """A mesh: all stations on one channel with one mesh ID."""
 
     type = "mesh"
 
     def join(self, interface: Interface) -> None:
         plan = self.plan
         interface.join_mesh(plan["ssid"], plan["freq"], plan["beacon_tu"], plan["basic_rates"])
-        if interface.node.join_bridge:  # of an access point that has this radio besides
+        if interface.node.join_bridge:  # of an access point that also has this radio
             interface.node.join_bridge(interface)
 
     def meet(self, interface: Interface) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outside the context of a BSS (IEEE 802.11-2016, 11.20), as vehicles talk: no beacons, nothing to join, and nobody to
-be met. It is what simulators' ad hoc networks are.
+"""Communication outside the context of a BSS (IEEE 802.11-2016, 11.20), as between vehicles.
 
-Linux knows a station only once it has heard data from it, and loses the first; so it does after 240 s of silence.
-Routing interfaces (`emulation.lane.manet`) make up for that.
+There are no beacons, and nothing to join. Ad hoc networks in simulators work like this.
+
+Linux learns a station from the first data frame it hears from it, and drops that frame; so too after 240 s of silence.
+Routing interfaces (`emulation.lane.manet`) compensate for that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Link(links.Link):
-    """All on one channel hear each other."""
+    """All radios on one channel."""
 
     type = "ocb"
 
@@ -24,4 +25,4 @@ class Link(links.Link):
         interface.join_ocb(self.plan["freq"])
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """Without beacons there is nothing to stagger."""
+        """Do nothing: there are no beacons."""

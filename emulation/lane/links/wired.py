@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wire between two nodes, the same in both directions: a rate, a delay and its jitter, losses. netem plays them, at
-the end that sends.
+"""A wire between two nodes, the same in both directions, with a rate, a delay, jitter and losses.
 
-Its words and their units are Mininet's: `bw` in Mb/s, `delay` and `jitter` as "2ms" or "500us", `loss` in percent,
-`max_queue_size` in packets. What waits for the rate or lies on the way is in one queue, so that has room for 1000.
+netem emulates these at the sending end. Settings and their units are Mininet's: `bw` in Mb/s, `delay` and `jitter` as
+"2ms" or "500us", `loss` in percent, `max_queue_size` in packets. One queue holds the packets that wait for the rate and
+those that are in flight, so its default is 1000.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}
 TIME = re.compile(r"(\d+(?:\.\d*)?)(us|ms|s)")
 LONGEST_US, FASTEST_MBPS, QUEUE = 10e6, 100_000, 1000
-HANDLE, CHILD = 1 << 16, 1 << 16 | 1  # of netem, 1:, and of what is below it
+HANDLE, CHILD = 1 << 16, 1 << 16 | 1  # of netem, 1:, and of its child
 
 
 class Link(links.Link):
-    """Two ends, of whatever nodes."""
+    """A wire with two ends, in any two nodes."""
 
     interface = "wired"
     settings = ("bw", "delay", "jitter", "loss", "max_queue_size")
@@ -52,17 +52,17 @@ class Link(links.Link):
             interface.node.join_bridge(interface)
 
     def join(self, interface: Interface) -> None:  # type: ignore[override]
-        """It is joined by its other end."""
+        """Do nothing: the other end is connected."""
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:  # type: ignore[override]
-        """It sends no beacons."""
+        """Do nothing: there are no beacons."""
 
     def rejoin(self, interface: Interface, patient: bool = True) -> None:  # type: ignore[override]
         interface.switch(on=True)
 
 
 def packed(plan: dict[str, Any]) -> bytes:
-    """What netem is told for a link of a plan; empty: nothing is to be played."""
+    """Return netem's options for a link of a plan; empty if netem is not needed."""
     if not (plan["rate_bps"] or plan["delay_us"] or plan["loss_percent"]):
         return b""
     delays = {"latency_ns": plan["delay_us"] * 1000, "jitter_ns": plan["jitter_us"] * 1000}

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Access points of several networks, each with a name, a channel and a passphrase of its own, and stations that may
-come to any of them; a station may be an access point, too, and nodes may have several radios on it.
+"""Access points of several networks, each with its own SSID, channel and passphrase, and stations that may join any.
 
-All is one link, so that a station may go from one access point to another. What each interface has otherwise is its
-`wlan` in the plan: `ssid`, `freq`, `security`, `passphrase`; of a station that of the access point to begin with, the
-`client` that it has (`idle`: it is connected to nobody) and `networks`, all that it may come to. Who has a `master` is
-an access point. `emulation.features.mininet` plans it.
+A station may also be an access point, and a node may have several radios. All are on one link, so that a station can
+change access points. `wlan` in the plan has what differs by interface: `ssid`, `freq`, `security`, `passphrase`. A
+station has those of its first access point, and also `client` (`idle`: not connected) and `networks`, those it may
+join. An interface with `master` is an access point. `emulation.features.mininet` makes such plans.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
     from emulation.lane.interfaces.radio import Interface
     from traffic.loop import Loop
 
-CONTROL_OF_APS = "/run/hostapd"  # where hostapd_cli looks
+CONTROL_OF_APS = "/run/hostapd"  # hostapd_cli's folder
 IDLE = "idle"
 
 
 class Link(infrastructure.Link):
-    """All access points, and the stations that may come to them."""
+    """All access points, and their stations."""
 
     needs_ap = False
 
@@ -63,11 +62,11 @@ class Link(infrastructure.Link):
             super().connect(interface, wait)
 
     def heard(self, interface: Interface, loop: Loop) -> None:
-        """The kernel's client stays where it is told to be, also without an access point: it is told by hand."""
+        """Drop the events: the kernel's client does not retry by itself here; a script reconnects it."""
         interface.heard()
 
     def again(self, interface: Interface) -> None:
-        """Ask once more, if it has lost its access point. Raises NetlinkError."""
+        """Connect again if the client has lost its access point. Raises NetlinkError."""
         if self.of(interface).get("client") == Client.KERNEL and not interface.peers():
             super().again(interface)
 
@@ -77,7 +76,7 @@ class Link(infrastructure.Link):
         return f"ctrl_interface={CONTROL}\n" + "".join(there)
 
     def associate(self, interface: Interface, ap: Interface) -> None:
-        """Let a station go to this access point. Raises NetlinkError, OSError."""
+        """Associate a station with this access point. Raises NetlinkError or OSError if it fails."""
         mine, there = interface.plan["wlan"], self.of(ap)
         if mine["client"] == Client.WPA_SUPPLICANT:
             self.select(interface, ap)
@@ -97,7 +96,7 @@ class Link(infrastructure.Link):
             interface.wait([CONNECT], f"connect to {ap.name}", JOINING_S)
 
     def select(self, interface: Interface, ap: Interface) -> None:
-        """Tell wpa_supplicant to go to this access point; it does so by itself. Raises OSError."""
+        """Select this access point in wpa_supplicant, which then connects by itself. Raises OSError."""
         there, networks = self.of(ap), interface.plan["wlan"]["networks"]
         number = next(i for i, one in enumerate(networks) if one["ssid"] == there["ssid"])
         for words in (f"bssid {number} {ap.MAC()}", f"select_network {number}"):
@@ -105,7 +104,7 @@ class Link(infrastructure.Link):
 
 
 class Idle(links.Link):
-    """Radios that nobody has put on a link: they are up, and on no network."""
+    """Radios without a link: they are up, but on no network."""
 
     type = "managed"
 
@@ -113,16 +112,16 @@ class Idle(links.Link):
         interface.switch(on=True)
 
     def join(self, interface: Interface) -> None:
-        """There is nothing to join."""
+        """Do nothing: there is no network."""
 
     def stagger(self, interface: Interface, number: int, count: int) -> None:
-        """It sends no beacons."""
+        """Do nothing: there are no beacons."""
 
 
 def leave(interface: Interface) -> None:
-    """Let the kernel's client leave its access point, if it has one."""
+    """Disconnect the kernel's client from its access point, if it has one."""
     try:
         interface.tune(DISCONNECT, what="disconnect")
     except NetlinkError as error:
-        if error.errno not in (errno.ENOTCONN, errno.EALREADY):  # it has none
+        if error.errno not in (errno.ENOTCONN, errno.EALREADY):  # it is not connected
             raise

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recorders: what a run writes down while it is measured.
 
-Each kind is a file here that defines a class `Recorder`: `air_trace` keeps every frame, `tcp_tap` what each sender's
-TCP does. docs/plugins/recorder.md shows how to write one.
+Each kind is a file in this package that defines a class `Recorder`: `air_trace` records every frame, `tcp_tap` the TCP
+state of each sender. docs/plugins/recorder.md shows how to write one.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from traffic.loop import Loop
 
-MOST = 1 << 20  # bytes to read at once
+MOST = 1 << 20  # bytes to read at a time
 
 
 class Recorder:
-    """One recorder of one run; `plan` is its entry in the plan's `recorders`. Files go to the network's `folder`."""
+    """A recorder of one run. `plan` is its entry in the plan's `recorders`. Files go to the network's `folder`."""
 
     def __init__(self, plan: dict[str, Any], net: Network) -> None:
         self.plan, self.net = plan, net
 
     def there(self) -> bool:
-        """Whether there is something to record; if not, this one takes no part."""
+        """Return whether there is something to record; if not, the recorder is not used."""
         return True
 
     def start(self, loop: Loop) -> None:
-        """Record from now on, whenever `loop` says that there is something. Raises OSError."""
+        """Start recording; `loop` reports when data is ready. Raises OSError."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Time is up: record what is left, and give everything back. Raises OSError."""
+        """Record what is left, and clean up. Raises OSError."""
 
     def report(self) -> dict[str, Any]:
-        """What lane.json shall say, once it has stopped."""
+        """Return the recorder's part of lane.json, after `stop`."""
         return {}
 
 
 class Relay(Recorder):
-    """A recorder that copies a relay channel of the kernel, which it finds in debugfs, to a file of the run folder."""
+    """A recorder that copies a relay channel of the kernel, from debugfs, to a file of the run folder."""
 
     channel: str
     file: str
@@ -53,17 +53,19 @@ class Relay(Recorder):
     def start(self, loop: Loop) -> None:
         self.source = os.open(self.channel, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self.copied = open(f"{self.net.folder}/{self.file}", "wb", buffering=0)  # noqa: SIM115
-        while os.read(self.source, MOST):  # what an earlier run has left
+        while os.read(self.source, MOST):  # left by an earlier run
             pass
         self.loop = loop
         loop.watch(self.source, select.EPOLLIN, self.copy)
 
     def copy(self) -> None:
-        """Append what there is, and let the host have it at once, which reads along; the channel is readable whenever
-        it is much."""
+        """Append what the channel holds, and make it visible to the host, which reads along.
+
+        The channel is readable when much data is ready.
+        """
         while data := os.read(self.source, MOST):
             left = memoryview(data)
-            while left:  # a disk that is almost full takes a part
+            while left:  # an almost full disk may write only a part
                 left = left[self.copied.write(left) :]
             os.posix_fadvise(self.copied.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -77,6 +79,6 @@ class Relay(Recorder):
 
 
 def find(kind: str) -> type[Recorder]:
-    """The recorder of this kind. Raises ValueError, with the kinds there are, if there is none."""
+    """Return the recorder class of this kind. Raises ValueError, naming the kinds that exist, if there is none."""
     found: type[Recorder] = plugins.find(__name__, kind).Recorder
     return found

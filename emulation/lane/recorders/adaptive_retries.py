@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Retry limits that follow what the MAC has just seen, at each station by itself: seed 002's future work.
+"""Retry limits that follow what each station's MAC has just seen: the future work of paper 002.
 
-A frame that is given up says that the next station is gone, or that it is there and others are in the way. A station
-that is answered takes the latter for true, and tries several times as long as its own limits say; one that has given
-up and was not answered meanwhile keeps to these. So this one does not only write down: it sets, through the same door
-as a script does, and what it set is in `changes` of lane.json, which whoever reads the trace follows. To look takes no
-virtual time.
+If a frame is given up, either the next hop is gone, or it is there and others contend. A station that got an
+acknowledgement assumes contention, and uses PATIENT times its own limits. A station that gave up a frame and got none
+returns to its own limits.
+
+So this recorder also sets limits, by the same function as a script. They are in `changes` of lane.json, for readers of
+the trace. Looking takes no virtual time.
 """
 
 from __future__ import annotations
@@ -21,33 +22,33 @@ if TYPE_CHECKING:
     from traffic.loop import Loop
 
 EVERY_NS = 100_000_000
-PATIENT = 4  # times a station's own limits
+PATIENT = 4  # multiple of a station's own limits
 LIMITS = ("short_retry", "long_retry")
 GIVEN_UP = ("RTS_LIMIT", "SHORT_LIMIT", "LONG_LIMIT")
 LARGEST = 255
 
 
 def ended(counters: dict[str, Any]) -> tuple[int, int]:
-    """A station's frames that were acknowledged, and those that were given up."""
+    """Return how many of a station's frames were acknowledged, and how many were given up."""
     kinds = counters["end"].values()
     return sum(kind.get("ACKED", 0) for kind in kinds), sum(kind.get(why, 0) for kind in kinds for why in GIVEN_UP)
 
 
 class Station:
-    """How many times its own limits a station has now, and what it had seen at the last look."""
+    """A station's current multiple of its own limits, and its counters at the last look."""
 
     def __init__(self) -> None:
         self.times, self.acked, self.given_up = 1, 0, 0
 
     def look(self, acked: int, given_up: int) -> int:
-        """How many times it shall have from now on."""
+        """Update the counters, and return the new multiple."""
         answered, lost = acked > self.acked, given_up > self.given_up
         self.acked, self.given_up = acked, given_up
         return PATIENT if answered else 1 if lost else self.times
 
 
 class Recorder(recorders.Recorder):
-    """Reports how often limits were set, and by how many times those of all stations were theirs, in the mean."""
+    """Sets limits, and reports how often it did so, and the mean multiple over all stations."""
 
     def there(self) -> bool:
         return self.net.air is not None and self.net.plan["air"]["retry_by"] == "limits"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every frame on the air: the records of dcf80211 (docs/interfaces.md, section 3), between the air's start and stop."""
+"""Every frame on the air, between its start and stop: dcf80211's records (docs/interfaces.md, section 3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from emulation.lane import recorders
 
 
 class Recorder(recorders.Relay):
-    """The air's trace; without an air, or where it keeps none, there is nothing to record."""
+    """The trace of the air. It is not used without an air, or if the air keeps no trace."""
 
     channel, file = "/sys/kernel/debug/dcf80211/trace0", "air.trace"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who was connected to which access point, and since when: as hostapd and wpa_supplicant say it."""
+"""Associations of stations with access points over time, from hostapd's and wpa_supplicant's output."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OUT = re.compile(f"CTRL-EVENT-DISCONNECTED bssid={ADDRESS}.*")  # of wpa_supplic
 
 
 class Recorder(recorders.Recorder):
-    """All links with access points."""
+    """The associations of all links with access points."""
 
     def start(self, loop: Loop) -> None:
-        """They are read anyway."""
+        """Do nothing: the link reads the output."""
 
     def report(self) -> dict[str, Any]:
-        """`events`, in their order: at which time of CLOCK_MONOTONIC (ns) which node came to which access point (`ap`),
-        or lost its own (null)."""
+        """Return `events` in order: time of CLOCK_MONOTONIC (ns), node, and its new access point (`ap`; None: it lost
+        its own)."""
         names = {each.MAC(): each.node.name for each in self.net.interfaces()}
         events = []
         for link in self.net.links.values():

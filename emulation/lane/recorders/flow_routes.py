@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""By which way each flow's packets would go, as the kernels along it have it: for protocols that tell nobody when a
-route changes. Every EVERY_NS the source is asked to whom it hands what is for the destination, then that node, and so
-on.
+"""The route of each flow, from the kernels' routes of its nodes.
 
-To ask takes no time in a virtual lane and sends nothing, so a run is the same with this and without.
+It serves protocols that do not report changes of routes. Every EVERY_NS it looks up the source's next hop for the
+destination, then that node's next hop, and so on.
+
+In a virtual lane, looking takes no time and sends nothing, so it does not change a run.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ EVERY_NS = 500_000_000
 
 
 class Recorder(recorders.Recorder):
-    """A line of JSON whenever a way is another than before: when (ns), the flow's name, and the names of the nodes from
-    its source on, up to its destination, or as far as the way is known."""
+    """Writes a line of JSON when a route changes: time (ns), the flow's name, and the names of the nodes on the route.
+
+    The list begins with the source. It ends with the destination, or with the last node that is known.
+    """
 
     def there(self) -> bool:
         return bool(self.net.routing and self.net.plan["applications"])
@@ -47,7 +50,7 @@ class Recorder(recorders.Recorder):
         nodes, way = self.net.nodes, [source]
         while way[-1] != destination:
             following = self.net.routing.via(nodes[way[-1]], nodes[destination])
-            if not following or following.name in way:  # a circle leads nowhere
+            if not following or following.name in way:  # a loop
                 break
             way.append(following.name)
         return way

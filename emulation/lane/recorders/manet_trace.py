@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What routing interfaces do, event by event: the records of manet.ko (docs/internals.md), and what each
-node has counted."""
+"""The events of routing interfaces: manet.ko's records (docs/internals.md), and each node's counters."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ FOLDER = "/sys/kernel/debug/manet"
 
 
 class Recorder(recorders.Relay):
-    """All routing interfaces of this kernel."""
+    """The records of all routing interfaces of this kernel."""
 
     channel, file = FOLDER + "/trace0", "manet.trace"
 
@@ -25,7 +24,7 @@ class Recorder(recorders.Relay):
         self.lost_before = self.lost()
 
     def lost(self) -> int:
-        """The records for which there was no room since the module was loaded."""
+        """Return how many records had no room since the module was loaded."""
         with open(FOLDER + "/lost") as file:
             return int(file.read())
 

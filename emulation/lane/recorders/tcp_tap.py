@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What TCP senders do, event by event: the records of tcp_tap.ko (docs/interfaces.md, section 8)."""
+"""The events of TCP senders: tcp_tap.ko's records (docs/interfaces.md, section 8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = "/sys/kernel/debug/tcp_tap"
 
 
 class Recorder(recorders.Relay):
-    """The tap of this kernel, if the module is loaded."""
+    """The records of this kernel's TCP tap, if the module is loaded."""
 
     channel, file = FOLDER + "/trace0", "tcp.trace"
 
@@ -27,7 +27,7 @@ class Recorder(recorders.Relay):
         self.lost_before = self.lost()
 
     def lost(self) -> int:
-        """The records for which there was no room since the module was loaded."""
+        """Return how many records had no room since the module was loaded."""
         with open(FOLDER + "/lost") as file:
             return int(file.read())
 

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Routing: how packets find their way over several hops.
 
-Each kind is a file here with both halves of one routing. Its function `plan` works out on the host, when the plan is
-made, what can be known before a run; its class `Routing` carries that out in the lane, or starts a protocol there.
+Each kind is a file in this package with two halves. Its function `plan` runs on the host when the plan is made, and
+computes what is known before a run. Its class `Routing` runs in the lane, and installs routes or starts a protocol.
 docs/plugins/routing.md shows how to write one.
 
     def plan(reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options) -> list[Planned]
 
-A kind that rests on kernel modules names them, `MODULES`, and recorders that write down what it does, `RECORDERS`.
-`PUNCTUAL`: it learns from the link layer what is given up, and must at its time. `OVERHEARS`: it listens to frames for
-others, too. `LINK` is the kind of link that it needs; `ANY_LINK`: it is also for wires and access points, not only for
-stations that find each other. `SNAP` is how many bytes of a frame the trace is to keep at least, for what the routing
-puts before TCP.
+`plan` is a pure function. It returns a plan for each node, and raises Unreachable if a demand has no path, unless it is
+`unreachable`. Nodes are indices; `ips` has their addresses, and `options` are the user's.
 
-Where packets go over no more hops than so many, `farthest` says so of a node's part of the plan, and why. Where a hop
-of the routing is none to IP, `TTL_FALLS` is False.
+A kind can also define:
 
-`plan` is pure, says for each node what it plans, and raises Unreachable where a demand has no path, unless it may be
-`unreachable`. Nodes are known by their indices; `ips` are their addresses, and `options` those of the user.
+- `MODULES`: kernel modules that it needs.
+- `RECORDERS`: recorders for it.
+- `PUNCTUAL`: whether the link layer must report frames that are given up without delay.
+- `OVERHEARS`: whether it receives frames addressed to other stations.
+- `LINK`: the kind of link that it needs.
+- `ANY_LINK`: whether it also works on wires and access points, not only between stations of an ad hoc network.
+- `SNAP`: how many bytes of each frame the trace must keep, to include TCP after the routing's headers.
+- `farthest`: a function that returns, for a node's part of the plan, the most hops a packet can take, and why.
+- `TTL_FALLS`: False if a hop of this routing is not a hop of IP.
 """
 
 from __future__ import annotations
@@ -35,28 +38,30 @@ if TYPE_CHECKING:
     from emulation.lane.network import Network
     from emulation.lane.node import Node
 
-Reach = list[list[int]]  # whom each node can exchange frames with, sorted; symmetric
-Metrics = dict[str, int]  # of a route: what it tells TCP
-USUAL = {"quickack": 0, "initcwnd": 10, "rto_min": 200}  # what TCP does where no route tells it
+Reach = list[list[int]]  # the nodes each node can exchange frames with, sorted; symmetric
+Metrics = dict[str, int]  # of a route, for TCP
+USUAL = {"quickack": 0, "initcwnd": 10, "rto_min": 200}  # TCP's behaviour if no route has a metric
 
 
 class Demand:
-    """A flow from a node to another, and what the routes between its ends tell TCP: `there` from the source, `back` to
-    it. These are metrics of `emulation.lane.rtnetlink`: quickack, initcwnd, rto_min."""
+    """A flow between two nodes, and the metrics of its routes, for TCP: `there` from the source, `back` to it.
+
+    Metrics are quickack, initcwnd and rto_min, as in `emulation.lane.rtnetlink`.
+    """
 
     def __init__(self, source: int, destination: int, there: Metrics, back: Metrics) -> None:
         self.source, self.destination, self.there, self.back = source, destination, there, back
 
 
 class Planned:
-    """For one node: its `routing` in the plan, and the nodes that it must know before the network has started."""
+    """The result for one node: its `routing` in the plan, and the nodes that it must know before the network starts."""
 
     def __init__(self, node: dict[str, Any], neighbours: list[int]) -> None:
         self.node, self.neighbours = node, neighbours
 
 
 class Unreachable(ValueError):
-    """No path leads from node `at` to node `to`."""
+    """There is no path from node `at` to node `to`."""
 
     def __init__(self, at: int, to: int) -> None:
         super().__init__(f"no path leads from node {at} to node {to}")
@@ -64,32 +69,34 @@ class Unreachable(ValueError):
 
 
 class Routing:
-    """One routing in a lane; `plan` is the plan's `routing`, and each node has a part of its own: `node.plan`."""
+    """A routing in a lane. `plan` is the plan's `routing`; each node has its own part in `node.plan`."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan
 
     def start(self, net: Network) -> None:
-        """All links are there: let packets find their way; when this returns they do. Raises OSError."""
+        """Install routes, after all links have been joined; return when they work. Raises OSError."""
 
     def restore(self, node: Node) -> None:
-        """An interface of this node was off, so that the kernel has forgotten its routes: enter them again."""
+        """Install a node's routes again, after an interface was down and the kernel has lost them."""
 
     def via(self, node: Node, to: Node) -> Node | None:
-        """To whom a node hands what is for another, as its kernel has it now; None: it knows no way. For recorder
-        `flow_routes`. Raises OSError."""
+        """Return a node's next hop to another, from its kernel's current routes; None: there is no route.
+
+        The recorder `flow_routes` uses it. Raises OSError.
+        """
         raise NotImplementedError
 
     def counters(self) -> dict[str, Any]:
-        """What each node has counted, by its name; empty where nobody does."""
+        """Return each node's counters by name; empty if there are none."""
         return {}
 
     def stop(self) -> None:
-        """Leave nothing behind that does not go with the nodes, however far it came."""
+        """Clean up what does not disappear with the nodes, even after a partial start."""
 
 
 def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:
-    """(at, to) -> what the route tells TCP, where it tells anything."""
+    """Return (at, to) -> metrics, for routes that have any."""
     found: dict[tuple[int, int], Metrics] = {}
     for one in demands:
         for ends, told in (((one.source, one.destination), one.there), ((one.destination, one.source), one.back)):
@@ -99,7 +106,7 @@ def metrics(demands: list[Demand]) -> dict[tuple[int, int], Metrics]:
 
 
 def metrics_of_nodes(ips: list[str], demands: list[Demand]) -> list[dict[str, Metrics]]:
-    """The same for each node, by the address of the other."""
+    """Return the metrics of each node's routes, by the destination's address."""
     found: list[dict[str, Metrics]] = [{} for _ in ips]
     for (at, to), told in metrics(demands).items():
         found[at][ips[to]] = told
@@ -107,8 +114,10 @@ def metrics_of_nodes(ips: list[str], demands: list[Demand]) -> list[dict[str, Me
 
 
 def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[int]]:
-    """For each node, whom it must have found a way to before a run: the other ends of its flows, as far as a path leads
-    there. Raises Unreachable where none does."""
+    """Return for each node the other ends of its flows, to which it must have routes before a run.
+
+    Skip ends without a path if they may be `unreachable`; otherwise raises Unreachable.
+    """
     wanted: list[list[int]] = [[] for _ in reach]
     for one in demands:
         if one.destination in within(reach, one.source):
@@ -120,7 +129,7 @@ def ends(reach: Reach, demands: list[Demand], unreachable: bool) -> list[list[in
 
 
 def within(reach: Reach, at: int) -> set[int]:
-    """Whom a node reaches, over however many hops; itself too."""
+    """Return the nodes that have a path to a node, including itself."""
     found, front = {at}, [at]
     while front:
         front = list({near for node in front for near in reach[node]} - found)
@@ -129,8 +138,7 @@ def within(reach: Reach, at: int) -> set[int]:
 
 
 def replace_radio(node: Node, index: int, mtu: int) -> None:
-    """Another interface of a node stands for its radio from now on: it has its address and its qdisc. `mtu` is what the
-    radio needs for that."""
+    """Move the address and the qdisc of a node's radio to another interface. `mtu` is the radio's new MTU."""
     radio = node.radio
     node.route.set_link(radio.index, mtu=mtu)
     node.route.delete_address(radio.index, radio.plan["ip"])
@@ -140,15 +148,14 @@ def replace_radio(node: Node, index: int, mtu: int) -> None:
 
 
 def add_metrics(node: Node, index: int, routes: dict[str, Metrics]) -> None:
-    """Give a node routes that tell TCP this, where all are to be reached on this interface, as far as the kernel's
-    routes know. Raises NetlinkError."""
+    """Add routes with metrics for TCP on an interface that reaches all destinations directly. Raises NetlinkError."""
     for to, told in routes.items():
         node.route.add_route(index, to, None, told)
         check_metrics(node, to, told)
 
 
 def check_metrics(node: Node, to: str, told: Metrics) -> None:
-    """Note what a route tells TCP. Raises NetlinkError if the kernel did not keep it."""
+    """Note the metrics of a route. Raises NetlinkError if the kernel did not keep one."""
     kept = node.route.route_metrics(to) if told else {}
     for name, value in told.items():
         if kept.get(name) != value:
@@ -158,8 +165,10 @@ def check_metrics(node: Node, to: str, told: Metrics) -> None:
 
 
 def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, int, int]]) -> dict[str, int]:
-    """A routing's options, which are whole numbers: `known` has of each its default, least and most. Raises ValueError
-    for another, or one that is none of these."""
+    """Return a routing's options, which are whole numbers; `known` has the default, least and most of each.
+
+    Raises ValueError if an option is unknown or out of range.
+    """
     chosen = {name: default for name, (default, _, _) in known.items()}
     for name, value in options.items():
         if name not in known:
@@ -172,5 +181,5 @@ def numbers(routing: str, options: dict[str, Any], known: dict[str, tuple[int, i
 
 
 def find(kind: str) -> ModuleType:
-    """The file of a routing, with both its halves. Raises ValueError, with those there are, if there is none."""
+    """Return the module of a routing. Raises ValueError, naming those that exist, if there is none."""
     return plugins.find(__name__, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AODV (RFC 3561), by manet.ko: routes are searched for when they are needed, and kept while they are used."""
+"""AODV (RFC 3561), in manet.ko: it searches for routes on demand, and keeps them while they are used."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Babel (RFC 8966), as the distribution's babeld speaks it: a program in each node's namespace, for as long as the
-network is there.
+"""Babel (RFC 8966): the distribution's babeld runs in each node's namespace as long as the network exists.
 
-Its packets go between link-local addresses of IPv6, which a node's radio has for that, without duplicate address
-detection and router solicitations. A node's own address is a network by itself, so that nobody is looked for by ARP to
-whom Babel knows no way. docs/routing.md has the options.
+babeld uses IPv6 link-local addresses. A node's radio has one, without duplicate address detection and router
+solicitations. A node's IPv4 address has a prefix length of 32, so that the kernel sends no ARP requests for nodes
+without a route. docs/routing.md has the options.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 RECORDERS = ("flow_routes",)
 PROGRAM = "babeld"
-# babeld's defaults for wireless interfaces; RFC 8966, appendix B, has the same.
+# babeld's defaults for wireless interfaces, which are those of RFC 8966, appendix B.
 OPTIONS = {
     "hello_interval_ms": (4000, 10, 600_000),
     "update_interval_ms": (16_000, 10, 600_000),
@@ -37,14 +36,13 @@ OPTIONS = {
     "half_time_s": (4, 0, 3600),
 }
 IPV6 = {"disable_ipv6": "0", "accept_dad": "0", "router_solicitations": "0"}
-LEARNING_S, LOOK_S = 120.0, 0.01  # for all to know all, in the lane's time; how often it is looked whether they do
+LEARNING_S, LOOK_S = 120.0, 0.01  # timeout for all routes, in lane time; interval of checks
 
 
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """For each node babeld's options, and to whom it must know a way before anything else begins. Raises ValueError,
-    Unreachable."""
+    """Return babeld's options for each node, and routes it needs before a run. Raises ValueError or Unreachable."""
     chosen = routing.numbers("babel", options, OPTIONS)
     if told := sorted({name for one in demands for name in (*one.there, *one.back)}):
         raise ValueError(
@@ -56,7 +54,7 @@ def plan(
 
 
 class Routing(routing.Routing):
-    """A babeld for each node."""
+    """A babeld on each node."""
 
     def start(self, net: Network) -> None:
         program = find(PROGRAM)
@@ -72,7 +70,7 @@ class Routing(routing.Routing):
                 select.select([], [], [], LOOK_S)
 
     def via(self, node: Node, to: Node) -> Node | None:
-        """By the kernel's route, which babeld keeps."""
+        """Look up the kernel's route, which babeld maintains."""
         try:
             return self.nodes.get(node.route.gateway(to.IP()))
         except NetlinkError as error:
@@ -82,7 +80,7 @@ class Routing(routing.Routing):
 
 
 def begin(program: str, node: Node) -> Daemon:
-    """Give a node's radio what Babel needs of it, and start babeld."""
+    """Prepare a node's radio for Babel, and start babeld."""
     radio, chosen = node.radio, node.plan["routing"]
     node.route.delete_address(radio.index, radio.plan["ip"])
     node.route.add_address(radio.index, node.IP())
@@ -97,7 +95,7 @@ def begin(program: str, node: Node) -> Daemon:
         f" hello-interval {chosen['hello_interval_ms'] / 1000:g}"
         f" update-interval {chosen['update_interval_ms'] / 1000:g}"
     )
-    # Forwarding is set already, and a state of the past would make a run depend on another.
+    # Forwarding is set already. A state file of its own keeps the run independent of earlier ones.
     files = ["-S", f"/run/{PROGRAM}-{node.name}.state", "-I", "", "-L", log(node)]
     own = ["-C", f"router-id {node.MAC()}", "-C", "skip-kernel-setup true"]
     settings = [*own, "-M", str(chosen["half_time_s"]), "-C", interface]
@@ -110,7 +108,7 @@ def log(node: Node) -> str:
 
 
 def has_route(node: Node, ip: str) -> bool:
-    """Whether the kernel knows a way to an address."""
+    """Return whether the kernel has a route to an address."""
     try:
         node.route.route_metrics(ip)
     except NetlinkError as error:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""batman-adv, the kernel's own routing of Ethernet frames over several hops (net/batman-adv).
+"""batman-adv, the kernel's multihop routing of Ethernet frames (net/batman-adv).
 
-A node's radio gives its address to an interface bat0 above it, as to a switch that all nodes are plugged into; so
-packets are as far apart as neighbours are, and TTL does not fall. What is for others goes in packets of batman-adv's
-own, ethertype 0x4305, which need 32 bytes more of the radio's MTU. docs/routing.md has the options.
+A node's radio gives its address to an interface bat0 above it. To IP, all bat0 are on one Ethernet: each node is a
+neighbour, and TTL does not fall. Packets for other nodes are encapsulated in batman-adv's own packets, ethertype
+0x4305, which need 32 bytes more of the radio's MTU. docs/routing.md has the options.
 
-Its timers count ticks, and a tick is the same for all nodes of one kernel; farther than 640 ms ahead they keep to every
-eighth. So all nodes would send their OGMs at once, time after time, and hear none. Here these wait for some
-milliseconds more, at random, in a netem at the radio.
+batman-adv's timers count ticks, and the nodes of one kernel share them. Timers more than 640 ms ahead expire only at
+every eighth tick. So all nodes would send their OGMs at the same time, again and again, and all would collide. A netem
+on the radio delays them by some random milliseconds.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ ORIGINATOR, BEST, NEIGHBOUR = 9, 22, 24
 ALGO_NAME, MESH_IFINDEX, TT_ADDRESS, HOP_PENALTY, ORIG_INTERVAL = 1, 3, 16, 53, 57
 OPTIONS = {"interval_ms": (1000, 40, 60_000), "hop_penalty": (30, 0, 255)}  # the kernel's defaults and limits
 SPREAD_NS = 20_000_000  # batman-adv's own jitter (BATADV_JITTER)
-CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL, by which batman-adv marks its own packets
+CONTROL, BANDS, HANDLE = 7, 2, 1 << 16  # TC_PRIO_CONTROL: batman-adv's own packets have this priority
 TTL_FALLS, FARTHEST = False, 50  # BATADV_TTL
-LEARNING_S, LOOK_S = 60.0, 0.01  # for all to know all, in the lane's time; how often it is looked whether they do
+LEARNING_S, LOOK_S = 60.0, 0.01  # timeout for all routes, in lane time; interval of checks
 
 
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """For each node its options, and whom it must know before anything else begins. Raises ValueError, Unreachable."""
+    """Return each node's options, and the nodes it must know before the run. Raises ValueError or Unreachable."""
     algorithm = options.pop("algorithm", ALGORITHMS[0])
     if algorithm not in ALGORITHMS:
         raise ValueError(f"batman-adv: there is no algorithm {algorithm!r}; there are: {', '.join(ALGORITHMS)}")
@@ -58,17 +58,17 @@ def plan(
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
-    """Over how many hops a packet goes at most, and why."""
+    """Return the most hops a packet can take, and why."""
     return FARTHEST, "batman-adv's own TTL"
 
 
 def address(radio: str) -> bytes:
-    """Of a node's bat0, by that of its radio, which is another station of the same number."""
+    """Return the address of a node's bat0, derived from its radio's."""
     return b"\x06" + hardware_address(radio)[1:]
 
 
 class Routing(routing.Routing):
-    """bat0 on each node that has a radio."""
+    """bat0 on each node."""
 
     def start(self, net: Network) -> None:
         self.asked: list[Generic] = []
@@ -92,7 +92,7 @@ class Routing(routing.Routing):
                 select.select([], [], [], LOOK_S)
 
     def join(self, node: Node) -> None:
-        """Put a node's bat0 in its radio's place."""
+        """Make a node's bat0, and let it replace the radio."""
         radio, chosen, route = node.radio, node.plan["routing"], node.route
         try:
             route.new_link(NAME, KIND, None, [(ALGO_NAME, chosen["algorithm"])])
@@ -117,7 +117,7 @@ class Routing(routing.Routing):
         spread(node)
 
     def via(self, node: Node, to: Node) -> Node | None:
-        """By the best neighbour of the originator. Each node's are asked for once an instant."""
+        """Look up the originator's best neighbour. Each node's table is read once per instant."""
         if self.at_ns != (now := time.monotonic_ns()):
             self.at_ns, self.tables = now, {}
         if node.name not in self.tables:
@@ -130,27 +130,27 @@ class Routing(routing.Routing):
 
 
 def spread(node: Node) -> None:
-    """Let what batman-adv sends of its own wait for up to SPREAD_NS; the rest goes straight on."""
+    """Delay batman-adv's own packets by up to SPREAD_NS; other packets are not delayed."""
     bands = struct.pack("=i16B", BANDS, *(priority == CONTROL for priority in range(16)))
     node.route.replace_qdisc(node.radio.index, "prio", bands, handle=HANDLE)
-    mean = SPREAD_NS // 2  # and as much more or less
+    mean = SPREAD_NS // 2  # ± the same
     waits = netem.pack({"latency_ns": mean, "jitter_ns": mean})
     node.route.replace_qdisc(node.radio.index, "netem", waits, parent=HANDLE | 2)
 
 
 def known(asked: Generic, node: Node) -> set[bytes]:
-    """The hardware addresses that batman-adv knows a way to."""
+    """Return the hardware addresses to which batman-adv has a route."""
     mesh = [(MESH_IFINDEX, node.route.index(NAME))]
     return {each[TT_ADDRESS] for each in asked.command(FAMILY, TRANSLATIONS, mesh, DUMP) if TT_ADDRESS in each}
 
 
 def originators(asked: Generic, node: Node) -> dict[bytes, bytes]:
-    """Of each node that batman-adv knows of, the neighbour by which it is to be reached, as hardware addresses."""
+    """Return the best next hop to each originator that batman-adv knows, as hardware addresses."""
     mesh = [(MESH_IFINDEX, node.route.index(NAME))]
     try:
         found = asked.command(FAMILY, ORIGINATORS, mesh, DUMP, what=f"{node.name}: originators")
     except NetlinkError as error:
-        if error.errno != errno.ENOENT:  # its radio is off
+        if error.errno != errno.ENOENT:  # the radio is off
             raise
         return {}
     return {each[ORIGINATOR]: each[NEIGHBOUR] for each in found if BEST in each}

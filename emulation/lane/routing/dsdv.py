@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DSDV (Perkins, Bhagwat 1994), by manet.ko: each node tells its neighbours all its routes, and how fresh each is."""
+"""DSDV (Perkins, Bhagwat 1994), in manet.ko: each node sends its neighbours all its routes, with sequence numbers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Static routes along the paths of least ETX (De Couto et al. 2003), as the links were before the run: each node sends
-probes to everybody, and what arrives is counted. Then the routes are frozen.
+"""Static routes along the paths of least ETX (De Couto et al. 2003), measured before the run.
 
-ETX of a link is how often a frame is sent until it and its acknowledgement have arrived, 1/(df dr), of a path the sum
-of its links'. The lane sees all nodes, so that nobody has to tell the others what it received. What was found is in
-`etx.json` of the run folder; docs/routing.md has the options, and how seed 001 did it.
+Each node broadcasts probes, and the receivers count them. Then routes are computed once and stay fixed. The ETX of a
+link is the expected number of transmissions until a frame and its acknowledgement arrive, 1/(df dr). That of a path is
+the sum over its links. The lane sees all nodes, so they do not exchange counts. The results are in `etx.json` of the
+run folder. docs/routing.md has the options, and the method of paper 001.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from emulation.lane.node import Node
 
 OPTIONS = {"probes": (100, 1, 10_000), "interval_ms": (100, 1, 60_000), "size": (134, 72, 1500)}
-HEADERS = 24 + 8 + 20 + 8 + 4  # of a probe: MAC, LLC/SNAP, IP, UDP, FCS; the rest of its `size` is payload
-PORT, ROOM = 5999, 1 << 24  # bytes of a socket for what has come
-PROBE = struct.Struct("=HH")  # which node's, the how-manieth
-JITTER = 0.1  # of the interval, either way, as De Couto's
+HEADERS = 24 + 8 + 20 + 8 + 4  # bytes of a probe: MAC, LLC/SNAP, IP, UDP, FCS; the rest of its `size` is payload
+PORT, ROOM = 5999, 1 << 24  # receive buffer in bytes
+PROBE = struct.Struct("=HH")  # the sender's index, and the probe's number
+JITTER = 0.1  # fraction of the interval, in both directions, as De Couto's
 REPORT = "etx.json"
 
 
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """For each node the options, and its flows; routes come later. Raises ValueError, Unreachable."""
+    """Return each node's options and flows; routes follow later. Raises ValueError or Unreachable."""
     chosen = routing.numbers("etx-frozen", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
     flows = [
@@ -51,7 +51,7 @@ def plan(
 
 
 class Routing(static.Routing):
-    """Probes, and then `static` with the routes that they gave."""
+    """Measures ETX, and then is `static` with the resulting routes."""
 
     def start(self, net: Network) -> None:
         nodes = list(net.nodes.values())
@@ -89,8 +89,11 @@ class Routing(static.Routing):
 
 
 def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int) -> list[list[int]]:
-    """Let all send at their own pace, and count: how many probes of each, [sender], each other, [receiver], has got.
-    What Linux first hears of a station makes it known, and is lost: so there is one more, which does not count."""
+    """Broadcast probes from all nodes, and return how many each received, as [sender][receiver].
+
+    Each node sends at its own pace. Linux drops the first frame from an unknown station, so there is one more probe,
+    which does not count.
+    """
     import random
 
     draw = random.Random(seed)
@@ -107,12 +110,12 @@ def probe(nodes: list[Node], seed: int, probes: int, interval_ns: int, size: int
         received = [[0] * len(nodes) for _ in nodes]
         for number, each in enumerate(sockets):
             for sender, n in arrived(each):
-                received[sender][number] += n > 0 and sender != number  # its own come back to it, too
+                received[sender][number] += n > 0 and sender != number  # a node also receives its own probes
     return received
 
 
 def opened(node: Node) -> socket.socket:
-    """What a node sends its probes by, and receives the others'."""
+    """Open a node's socket for sending and receiving probes."""
     with node:
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, node.radio.name.encode())
@@ -123,19 +126,19 @@ def opened(node: Node) -> socket.socket:
 
 
 def send(by: socket.socket, payload: bytes) -> None:
-    with contextlib.suppress(BlockingIOError):  # a queue that is full of probes: this one is lost
+    with contextlib.suppress(BlockingIOError):  # the queue is full: the probe is lost
         by.sendto(payload, ("255.255.255.255", PORT))
 
 
 def arrived(at: socket.socket) -> Iterator[tuple[int, int]]:
-    """The probes that a socket holds: who sent each, and which it is."""
+    """Yield the probes that a socket holds: the sender's index, and the probe's number."""
     with contextlib.suppress(BlockingIOError):
         while True:
             yield PROBE.unpack_from(at.recv(PROBE.size))
 
 
 def etx(received: list[list[int]], probes: int) -> list[dict[int, float]]:
-    """For each node, ETX to each other to and from which probes arrived."""
+    """Return for each node the ETX to every node with which it exchanged probes in both directions."""
     count = range(len(received))
     return [
         {b: probes * probes / (received[a][b] * received[b][a]) for b in count if received[a][b] and received[b][a]}
@@ -144,8 +147,10 @@ def etx(received: list[list[int]], probes: int) -> list[dict[int, float]]:
 
 
 def frozen(links: list[dict[int, float]], demands: list[Demand]) -> static.Routes:
-    """(at, to) -> (next hop, hops to go) along the paths of least ETX, of those of one ETX of the fewest hops, and then
-    by the node of lowest index: for all that `static` has routes for."""
+    """Return (at, to) -> (next hop, hops to go) along the paths of least ETX, for all pairs that `static` routes.
+
+    Of paths with equal ETX it takes one with the fewest hops, then that of the lowest index.
+    """
     needed = {(demand.source, demand.destination) for demand in demands}
     routes: static.Routes = {}
     for to, sources in sorted(static.destinations(len(links), needed).items()):
@@ -159,7 +164,7 @@ def frozen(links: list[dict[int, float]], demands: list[Demand]) -> static.Route
 
 
 def towards(links: list[dict[int, float]], to: int) -> dict[int, tuple[int, int]]:
-    """Of all that have a path to a node: the next hop, and how many there are."""
+    """Return (next hop, hops to go) towards a node, for all nodes with a path to it."""
     ways: dict[int, tuple[int, int]] = {}
     front = [(0.0, 0, to, to)]
     while front:

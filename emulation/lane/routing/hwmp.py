@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HWMP, the path selection of 802.11s (IEEE 802.11-2016, 14.10): what the kernel does in a link of kind `mesh`.
+"""HWMP, the path selection of 802.11s (IEEE 802.11-2016, 14.10), by the kernel, on a link of kind `mesh`.
 
-To IP the whole mesh is one link: a station finds another by ARP, and a path to it when it first has a frame for it. So
-there is nothing to enter but the protocol's parameters, and docs/routing.md has those.
+To IP the whole mesh is one link. A station finds another by ARP, and searches for a path when it has a frame for it. So
+this only sets the protocol's parameters; docs/routing.md explains them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LINK, RECORDERS = "mesh", ("flow_routes",)
 TTL_FALLS, FARTHEST = False, 31  # dot11MeshTTL (net/wireless/mesh.c)
-# The kernel's defaults, in time units of 1,024 us (net/wireless/mesh.c); and what its attributes allow.
+# The kernel's defaults, in time units of 1,024 µs (net/wireless/mesh.c), and the limits of its attributes.
 OPTIONS = {
     "active_path_timeout_tu": (5000, 1, 65_535),
     "preq_min_interval_tu": (10, 1, 65_535),
@@ -33,7 +33,7 @@ OPTIONS = {
 GET_MESH_CONFIG, SET_MESH_CONFIG, MESH_CONFIG = 28, 29, 35  # include/uapi/linux/nl80211.h
 GET_PATH, MAC, NEXT_HOP, PATH_INFO, PATH_FLAGS, ACTIVE = 21, 6, 26, 27, 5, 1
 NO_PATH = (errno.ENOENT, errno.ENOTCONN, errno.ENETDOWN)
-ATTRIBUTES = {  # NL80211_MESHCONF_HWMP_*, and how many bytes they have
+ATTRIBUTES = {  # NL80211_MESHCONF_HWMP_*, and their sizes in bytes
     "active_path_timeout_tu": (11, 4),
     "preq_min_interval_tu": (12, 2),
     "preq_retries": (8, 1),
@@ -44,8 +44,7 @@ ATTRIBUTES = {  # NL80211_MESHCONF_HWMP_*, and how many bytes they have
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """For each node its options; it peers with all that it hears before anything else begins. Raises ValueError,
-    Unreachable."""
+    """Return each node's options. It peers with all nodes in range before the run. Raises ValueError or Unreachable."""
     chosen = routing.numbers("hwmp", options, OPTIONS)
     routing.ends(reach, demands, unreachable)
     told = routing.metrics_of_nodes(ips, demands)
@@ -53,12 +52,12 @@ def plan(
 
 
 def farthest(part: dict[str, Any]) -> tuple[int, str]:
-    """Over how many hops a frame goes at most, and why."""
+    """Return the most hops a frame can take, and why."""
     return FARTHEST, "the mesh's own TTL in Linux"
 
 
 class Routing(routing.Routing):
-    """The kernel's, with its parameters."""
+    """The kernel's HWMP, with its parameters."""
 
     def start(self, net: Network) -> None:
         self.nodes = {hardware_address(node.MAC()): node for node in net.nodes.values()}
@@ -75,7 +74,7 @@ class Routing(routing.Routing):
         routing.add_metrics(node, node.radio.index, node.plan["routing"]["tcp"])
 
     def via(self, node: Node, to: Node) -> Node | None:
-        """By the mesh path. The kernel forgets one that has expired when it is asked for it, as when it has a frame."""
+        """Look up the mesh path. The kernel deletes an expired path when asked, as it does when it sends a frame."""
         try:
             path = node.radio.tune(GET_PATH, (MAC, hardware_address(to.MAC())), what="mesh path")[0]
         except NetlinkError as error:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The routes of `static`, but in a routing interface (`emulation.lane.manet`): its queue, its counters and its trace,
-and no protocol. To compare what the interface itself costs, and to see what the link layer tells."""
+"""The routes of `static`, in a routing interface (`emulation.lane.manet`).
+
+There is no protocol, but the interface's queue, counters and trace. It shows the cost of the interface itself, and the
+link layer's feedback.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ MODULES, RECORDERS, PUNCTUAL = manet.MODULES, manet.RECORDERS, manet.PUNCTUAL
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """Routes as of `static`, and neighbours, who are entered in the kernel's table. Raises Unreachable."""
+    """Return the routes of `static`, and the neighbours, which are added to the kernel's table. Raises Unreachable."""
     chosen = manet.plan("static", reach, ips, demands, unreachable, **options)
     routes = static.routes_of(reach, demands, unreachable)
     for at, planned in enumerate(chosen):
@@ -32,7 +35,7 @@ def plan(
 
 
 class Routing(manet.Routing):
-    """Routes as planned."""
+    """The planned routes."""
 
     def start(self, net: Network) -> None:
         super().start(net)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No routes: a node reaches its neighbours, by ARP; the rest is left to a script, or to a protocol of your own."""
+"""No routes: a node reaches its neighbours by ARP. A script, or a protocol of your own, does the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANY_LINK = True
 def plan(
     reach: Reach, ips: list[str], demands: list[Demand], unreachable: bool = False, **options: Any
 ) -> list[Planned]:
-    """Nothing for any node, which knows all that it can hear once the network has started."""
+    """Return an empty plan for each node, with its neighbours. Raises ValueError if there is any option."""
     if options:
         raise ValueError(f"routing none has no option {', '.join(options)}")
     if told := sorted({name for one in demands for name in one.there}):
@@ -25,4 +25,4 @@ def plan(
 
 
 class Routing(routing.Routing):
-    """Nobody is entered."""
+    """Installs nothing."""

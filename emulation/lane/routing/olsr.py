@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OLSR (RFC 3626), by manet.ko: each node knows all routes, from what others say regularly of their links."""
+"""OLSR (RFC 3626), in manet.ko: nodes announce their links periodically, so each node knows all routes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Static routes along shortest paths, so that a study of TCP and the MAC has no third party in it.
+"""Static routes along shortest paths: no routing protocol influences a study of TCP and the MAC.
 
-There are routes both ways of every flow, and in a small network between all nodes. A next hop is entered for good, so
-that no ARP is sent for it; of several on a shortest path it is the one of lowest index. docs/interfaces.md, section 1,
-has what is planned for a node.
+There are routes in both directions of every flow, and in a small network between all nodes. Next hops are permanent
+neighbours, so no ARP is sent for them. If there are several shortest paths, the next hop is the node of lowest index.
+docs/interfaces.md, section 1, has the plan of a node.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Routes = dict[tuple[int, int], tuple[int, int]]  # (at, to) -> (next hop, hops to go)
 
-ALL_PAIRS = 25  # up to so many nodes everybody can reach everybody; beyond, only the flows have their routes
+ALL_PAIRS = 25  # largest network with routes between all nodes; in larger ones only flows have routes
 
 ANY_LINK = TAKES_PATHS = True
 
@@ -37,8 +37,10 @@ def plan(
     path: Sequence[Sequence[int]] = (),
     **options: Any,
 ) -> list[Planned]:
-    """The routes and the next hops of all nodes (see `emulation.lane.routing`); between the ends of each `path` those
-    along it. Raises Unreachable, and ValueError."""
+    """Return the routes and next hops of all nodes (see `emulation.lane.routing`).
+
+    The ends of each `path` have routes along it. Raises Unreachable, or ValueError if an option or a path is invalid.
+    """
     if options:
         raise ValueError(f"static routing has no option {', '.join(options)}; there are: path")
     own = along(path, reach)
@@ -47,8 +49,10 @@ def plan(
 
 
 def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
-    """The routes between the ends of paths, both ways. Raises ValueError if two hops do not reach each other, and if
-    two paths part on their way to one node."""
+    """Return the routes along paths, in both directions.
+
+    Raises ValueError if two hops are not in reach, or if two paths to one node diverge.
+    """
     routes: Routes = {}
     for path in paths:
         for way in (list(path), list(path)[::-1]):
@@ -61,13 +65,13 @@ def along(paths: Sequence[Sequence[int]], reach: Reach) -> Routes:
 
 
 def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Planned]:
-    """For each node, what is to be entered that these routes hold."""
+    """Return for each node its part of these routes, as it is installed."""
     planned: list[Planned] = [Planned({"routes": []}, []) for _ in ips]
     told = routing.metrics(demands)
     for (at, to), (via, hops) in sorted(routes.items()):
         if via not in planned[at].neighbours:
             planned[at].neighbours.append(via)
-        if via != to or (at, to) in told:  # a neighbour needs no route but for its metrics
+        if via != to or (at, to) in told:  # a route to a neighbour only carries metrics
             gateway = None if via == to else ips[via]
             route = {"to": ips[to], "via": gateway, "metric": hops, "tcp": told.get((at, to), {})}
             planned[at].node["routes"].append(route)
@@ -75,7 +79,7 @@ def entered(routes: Routes, ips: list[str], demands: list[Demand]) -> list[Plann
 
 
 def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> Routes:
-    """(at, to) -> (next hop, hops to go), along the paths of all that shall reach each other. Raises Unreachable."""
+    """Return (at, to) -> (next hop, hops to go) for all pairs that must have a route. Raises Unreachable."""
     needed = {(demand.source, demand.destination) for demand in demands}
     routes: Routes = {}
     for to, sources in sorted(destinations(len(reach), needed).items()):
@@ -91,7 +95,7 @@ def routes_of(reach: Reach, demands: list[Demand], unreachable: bool) -> Routes:
 
 
 def destinations(count: int, needed: set[tuple[int, int]]) -> dict[int, set[int]]:
-    """Who shall be reached, and by whom."""
+    """Return each destination with the nodes that must have a route to it."""
     everybody = set(range(count)) if count <= ALL_PAIRS else set()
     found = {to: everybody - {to} for to in everybody}
     for source, destination in needed:
@@ -101,7 +105,7 @@ def destinations(count: int, needed: set[tuple[int, int]]) -> dict[int, set[int]
 
 
 def hops_to(to: int, reach: Reach) -> list[int]:
-    """The hop counts of all nodes to one; -1: no path."""
+    """Return the hop counts of all nodes to one; -1: no path."""
     hops = [-1] * len(reach)
     hops[to], front = 0, [to]
     while front:
@@ -113,15 +117,14 @@ def hops_to(to: int, reach: Reach) -> list[int]:
 
 
 class Routing(routing.Routing):
-    """Routes as planned, read back."""
+    """Installs the planned routes, and checks them."""
 
     def start(self, net: Network) -> None:
         for node in net.nodes.values():
             self.restore(node)
 
     def replace(self, node: Node, routes: list[dict[str, Any]], neighbours: dict[str, str]) -> None:
-        """Let a node, which has one interface, have these routes and neighbours in place of its own. Raises
-        NetlinkError."""
+        """Replace the routes and neighbours of a node with one interface. Raises NetlinkError."""
         for route in node.plan["routing"]["routes"]:
             node.route.delete_route(route["to"])
         node.plan["routing"]["routes"], node.interfaces[0].plan["neighbours"] = routes, neighbours
@@ -132,14 +135,14 @@ class Routing(routing.Routing):
         for number, interface in enumerate(node.interfaces):
             for ip, address in interface.plan["neighbours"].items():
                 node.route.add_neighbour(interface.index, ip, hardware_address(address))
-                if number and ip not in planned:  # the network is at the first interface
+                if number and ip not in planned:  # the subnet is on the first interface
                     node.route.add_route(interface.index, ip)
         for route in node.plan["routing"]["routes"]:
             add_route(node, route)
 
 
 def next_hops(plan: dict[str, Any]) -> dict[str, str]:
-    """Over whom a node of a plan sends to whom, neighbours included, by their addresses."""
+    """Return the next hop of a node in a plan to each destination, including neighbours, as addresses."""
     near = {ip: ip for interface in plan["interfaces"] for ip in interface["neighbours"]}
     return near | {route["to"]: route["via"] or route["to"] for route in plan["routing"]["routes"]}
 
@@ -152,5 +155,5 @@ def add_route(node: Node, route: dict[str, Any]) -> None:
 
 
 def interface_to(node: Node, neighbour: str) -> Interface:
-    """The interface at which a node has this neighbour."""
+    """Return the interface on which a node has this neighbour."""
     return next(each for each in node.interfaces if neighbour in each.plan["neighbours"])
